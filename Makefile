@@ -1,0 +1,45 @@
+# Everything a user or CI runs. Needs Python >= 3.11, make and a package index; each target makes its own environment.
+
+PYTHON ?= python3
+VENV ?= .venv
+DEV_GROUPS = --group dev
+BIN = $(VENV)/bin
+
+.PHONY: help demo test lint types check benchmark clean
+
+help:  ## show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+
+demo: $(VENV)/.demo  ## fit CAMEL on yeast and show what it found
+	$(BIN)/python examples/demo.py
+
+test: lint types check  ## lint, types and the whole test suite
+
+lint: $(VENV)/.dev  ## style of code and docstrings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev  ## static types of src
+	$(BIN)/pyrefly check
+
+check: $(VENV)/.dev  ## the test suite alone
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report term:skip-covered
+
+benchmark: $(VENV)/.dev  ## ratios against other software, in one run
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .coverage*
+
+$(VENV)/.pip:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@touch $@
+
+$(VENV)/.demo: $(VENV)/.pip pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[all]"
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	$(BIN)/python -m pip install --quiet $(DEV_GROUPS)
+	@touch $@

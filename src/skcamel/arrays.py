@@ -1,0 +1,142 @@
+"""numpy or torch, decided by the arguments: everything in which the two differ, and nothing else.
+
+The numeric core asks :func:`namespace` of its arguments for ``xp`` and then uses the names that numpy and torch share
+(``xp.sum(x, axis=0)``, ``xp.linalg.svd`` …). What they spell differently has a function here. No other file of the
+library names torch, and torch is imported only when a tensor or a device is asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+# One name for both kinds of array; neither library's types describe the other's.
+Array = Any
+
+
+def is_tensor(x: object) -> bool:
+    """Whether `x` is a torch tensor, found out without importing torch."""
+    return type(x).__module__.split(".", 1)[0] == "torch"
+
+
+def namespace(*arrays: Array) -> Any:
+    """The module, numpy or torch, whose functions apply to all of `arrays`.
+
+    Examples
+    --------
+    >>> namespace(np.zeros(2)).__name__
+    'numpy'
+    """
+    kinds = {is_tensor(a) for a in arrays if a is not None}
+    if len(kinds) > 1:
+        raise TypeError("Got numpy arrays together with torch tensors; move them to one library first.")
+    return sys.modules["torch"] if kinds == {True} else np
+
+
+def to_numpy(x: Array) -> np.ndarray:
+    """`x` as a numpy array, copied from its device if need be."""
+    return x.detach().cpu().numpy() if is_tensor(x) else np.asarray(x)
+
+
+def to_device(x: Array, device: Any) -> Array:
+    """`x` as a float64 array: numpy for ``device=None``, else a torch tensor on `device`."""
+    if device is None:
+        return np.asarray(to_numpy(x), dtype=np.float64)
+    torch = _torch(device)
+    if is_tensor(x):
+        return x.detach().to(device=device, dtype=torch.float64)
+    return torch.tensor(np.asarray(x, dtype=np.float64), device=device)  # copies: x may be read-only
+
+
+def to_match(x: Array, like: Array) -> Array:
+    """numpy array `x` in the library and on the device of `like`, keeping the dtype of `x`."""
+    return namespace(like).asarray(x, device=like.device) if is_tensor(like) else x
+
+
+def cast(x: Array, dtype_name: str) -> Array:
+    """`x` with the dtype of that name ("float64", "float32", "int64")."""
+    xp = namespace(x)
+    dtype = getattr(xp, dtype_name)
+    return x.to(dtype) if is_tensor(x) else x.astype(dtype, copy=False)
+
+
+def as_floats(values: Any, like: Array) -> Array:
+    """A float64 array of `values` (a sequence of numbers) where `like` lives."""
+    xp = namespace(like)
+    return xp.asarray(values, dtype=xp.float64, device=like.device)
+
+
+def take_along_rows(x: Array, index: Array) -> Array:
+    """``x[i, index[i, j]]`` for every i, j."""
+    return x.take_along_dim(index, 1) if is_tensor(x) else np.take_along_axis(x, index, axis=1)
+
+
+def eigh_in_place(K: Array) -> tuple[Array, Array]:
+    """Eigenvalues (ascending) and eigenvectors of a symmetric matrix whose memory may be reused.
+
+    LAPACK's divide and conquer is the fastest driver for all vectors. It overwrites `K` where it can, so that no
+    more than 3 n² doubles are alive at a time.
+    """
+    if is_tensor(K):
+        return namespace(K).linalg.eigh(K)
+    K = K if K.flags.f_contiguous else K.T  # symmetric: the transpose is the same matrix in LAPACK's order
+    values, vectors = linalg.eigh(K, driver="evd", overwrite_a=True, check_finite=False)
+    return values, vectors
+
+
+def available_bytes(device: Any = None) -> int | None:
+    """Bytes that can still be allocated on `device` (None: this machine), or None where the system does not say."""
+    if device is not None and str(device).startswith("cuda"):
+        free, _ = _torch(device).cuda.mem_get_info(device)
+        return int(free)
+    limits = [value for value in (_meminfo_available(), _control_group_available()) if value is not None]
+    return min(limits, default=None)
+
+
+def check_device(device: Any) -> None:
+    """Raise one clear sentence where `device` cannot be used."""
+    if device is None:
+        return
+    torch = _torch(device)
+    if str(device).startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError(f"device={device!r} needs a CUDA GPU and torch sees none here; use device=None for the CPU.")
+    try:
+        torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"device={device!r} is not a device torch knows: {str(error).splitlines()[0]}") from error
+
+
+def _torch(device: Any) -> Any:
+    try:
+        return importlib.import_module("torch")
+    except ImportError as error:
+        raise ImportError(f"device={device!r} needs torch: pip install skcamel[gpu], or use device=None.") from error
+
+
+def _meminfo_available() -> int | None:
+    try:
+        fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        return int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):  # not Linux
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _control_group_available() -> int | None:
+    """What a container's limit leaves (control groups, version 2)."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = (folder / "memory.max").read_text().strip()
+        used = int((folder / "memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+    return None if limit == "max" else max(0, int(limit) - used)

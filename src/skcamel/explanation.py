@@ -1,0 +1,128 @@
+"""Scores ► reasons: the exact additive parts of every score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Push(NamedTuple):
+    """What one label adds to the score of another (or of itself)."""
+
+    source: str
+    amount: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why each row got its scores: exact parts relative to the average training row.
+
+    Attributes
+    ----------
+    base : array of shape (q,)
+        Score of the average training row.
+    parts : array of shape (n, q, q)
+        ``parts[r, i, j]`` is what label i pushes into the score of label j in row r: α s_ij (f_i - f̄_i), and on the
+        diagonal the label's own part (1 - α)(f_j - f̄_j).
+    label_names : array of shape (q,)
+    thresholds : array of shape (q,)
+        Cut of each label.
+
+    Notes
+    -----
+    ``base + parts.sum(axis=1)`` is the decision function. The parts are relative to the average row because the mean
+    of f itself grows like 1 / d_min of G and would drown everything else.
+    """
+
+    base: np.ndarray
+    parts: np.ndarray
+    label_names: np.ndarray
+    thresholds: np.ndarray
+
+    @property
+    def scores(self) -> np.ndarray:
+        """The decision function, (n, q)."""
+        return self.base + self.parts.sum(axis=1)
+
+    @property
+    def own(self) -> np.ndarray:
+        """Part of each label's own prediction, (n, q)."""
+        return np.einsum("rjj->rj", self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __getitem__(self, rows: Any) -> Explanation:
+        """Explanation of some of the rows."""
+        parts = self.parts[rows]
+        return Explanation(self.base, parts[None] if parts.ndim == 2 else parts, self.label_names, self.thresholds)
+
+    def top(self, k: int = 3) -> list[dict[str, list[Push]]]:
+        """The `k` strongest pushes into every label, strongest first, for every row; the own part may be among them.
+
+        Returns
+        -------
+        list with one mapping per row, from label name to pushes
+
+        Examples
+        --------
+        >>> parts = np.array([[[0.5, 0.2], [-0.1, 0.4]]])
+        >>> names = np.array(["sea", "sun"], dtype=object)
+        >>> Explanation(np.zeros(2), parts, names, np.zeros(2)).top(1)
+        [{'sea': [Push(source='sea', amount=0.5)], 'sun': [Push(source='sun', amount=0.4)]}]
+        """
+        order = np.argsort(-abs(self.parts), axis=1, kind="stable")[:, :k]  # (n, k, q)
+        return [
+            {
+                str(name): [Push(str(self.label_names[i]), float(self.parts[r, i, j])) for i in order[r, :, j] if self.parts[r, i, j] != 0]
+                for j, name in enumerate(self.label_names)
+            }
+            for r in range(len(self))
+        ]
+
+    def to_frame(self) -> Any:
+        """A pandas frame with one line per row, label and source, without the zeros.
+
+        Columns: row, label, source, push, own (whether source and label are the same), score, predicted.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("Explanation.to_frame needs pandas: pip install pandas. The arrays base and parts do without.") from error
+        row, source, label = np.nonzero(self.parts)
+        order = np.lexsort((-abs(self.parts[row, source, label]), label, row))
+        row, source, label = row[order], source[order], label[order]
+        scores = self.scores
+        return pd.DataFrame(
+            {
+                "row": row,
+                "label": self.label_names[label],
+                "source": self.label_names[source],
+                "push": self.parts[row, source, label],
+                "own": source == label,
+                "score": scores[row, label],
+                "predicted": scores[row, label] > self.thresholds[label],
+            }
+        )
+
+    def __str__(self) -> str:
+        """The first rows as text: predicted labels with base, own part and strongest pushes."""
+        lines = []
+        for r, pushes in enumerate(self[:3].top(3)):
+            scores = self.base + self.parts[r].sum(axis=0)
+            lines.append(f"row {r}")
+            shown = np.flatnonzero(scores > self.thresholds)
+            for j in shown[np.argsort(-scores[shown])]:
+                name = str(self.label_names[j])
+                others = [f"{push.source} {push.amount:+.2f}" for push in pushes[name] if push.source != name]
+                lines.append(
+                    f"  {name}: {scores[j]:+.2f} = average {self.base[j]:+.2f}, own {self.parts[r, j, j]:+.2f}, others "
+                    f"{self.parts[r, :, j].sum() - self.parts[r, j, j]:+.2f}" + (f" ({', '.join(others)})" if others else "")
+                )
+            if not len(shown):
+                lines.append("  no label predicted")
+        if len(self) > 3:
+            lines.append(f"… {len(self) - 3} more rows")
+        return "\n".join(lines)

@@ -1,0 +1,169 @@
+"""What a user passes to an estimator ► what the core works with; every refusal says what came and what to do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
+
+from skcamel.arrays import Array, available_bytes, is_tensor, to_numpy
+
+MATRICES_ALIVE = 5  # n x n doubles at the peak of a fit, shown by tests/test_memory.py
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels as the solver wants them, and what is needed to answer in the user's terms."""
+
+    Y: np.ndarray  # (n, q) float64 in {-1, +1}
+    names: np.ndarray  # (q,) str as objects
+    classes: np.ndarray  # arange(q) for label matrices, the classes of a 1-d y
+    target: str  # "matrix", "binary" or "multiclass"
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Put all attributes back if the body raises: a failed fit leaves the estimator as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Array:
+    """X as a float64 or float32 matrix, numpy or CSR, with the feature count and names of the fit.
+
+    Tensors are copied to the CPU for these checks.
+    """
+    X = validate_data(
+        estimator,
+        to_numpy(X) if is_tensor(X) else X,
+        reset=reset,
+        accept_sparse=False if pairwise else "csr",
+        dtype=[np.float64, np.float32],
+    )
+    if pairwise and reset and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' got a matrix of shape {X.shape}; fit needs the square kernel matrix of the training rows, "
+            "predict one row for each new row and one column for each training row."
+        )
+    if pairwise and reset and not np.allclose(X, X.T, rtol=1e-6, atol=1e-8 * abs(X).max()):
+        raise ValueError(f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}.")
+    return sparse.csr_array(X) if sparse.issparse(X) else X
+
+
+def check_labels(Y: Array, n_rows: int) -> Labels:
+    """Labels from an indicator matrix (array, sparse, frame, tensor) or from a 1-d y of classes."""
+    names = _column_names(Y)
+    if sparse.issparse(Y):
+        Y = Y.toarray()
+    Y = to_numpy(Y) if is_tensor(Y) else _as_array(Y)
+    if Y.ndim > 2:
+        raise ValueError(f"Y has {Y.ndim} dimensions; labels are a matrix with one row per instance and one column per label.")
+    if Y.ndim == 2 and Y.shape[1] == 1 and not _is_indicator(Y):  # a column of classes, as scikit-learn understands it
+        warnings.warn("Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4)
+        Y = Y[:, 0]
+    if Y.shape[0] != n_rows:
+        raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
+    return _matrix_labels(Y, names) if Y.ndim == 2 else _class_labels(Y)
+
+
+def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None:
+    """Weights as float64 (n,), or None where all are 1."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(to_numpy(sample_weight), dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}; one weight for each of the {n_rows} rows is needed.")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError("sample_weight must be finite, at least 0 and not 0 everywhere; remove rows instead of giving negative weights.")
+    return None if (weights == 1).all() else weights
+
+
+def check_memory(n_rows: int, device: Any) -> None:
+    """Refuse a kernel matrix that cannot fit, before it is allocated."""
+    needed, free = MATRICES_ALIVE * 8 * n_rows**2, available_bytes(device)
+    if free is not None and needed > free:
+        fits = int((free / (8 * MATRICES_ALIVE)) ** 0.5)
+        raise MemoryError(
+            f"{n_rows} rows need about {needed / 2**30:.1f} GiB for their kernel matrix and its decomposition, and {free / 2**30:.1f} GiB "
+            f"are available; fit on a random sample of at most {fits} rows (sklearn.utils.resample(..., replace=False))."
+        )
+
+
+def _column_names(Y: Any) -> list[str] | None:
+    """Label names of a pandas, polars or pyarrow frame."""
+    columns = getattr(Y, "column_names", None) or getattr(Y, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def _as_array(Y: Any) -> np.ndarray:
+    try:
+        return np.asarray(Y)
+    except ValueError as error:
+        raise ValueError(
+            "Y is ragged: its rows have different lengths. For label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y)."
+        ) from error
+
+
+def _is_indicator(Y: np.ndarray) -> bool:
+    """Whether all entries are in {0, 1} or all in {-1, +1}."""
+    if Y.dtype.kind not in "biuf":
+        try:
+            Y = Y.astype(np.float64)
+        except (TypeError, ValueError):
+            return False
+    return bool(np.isin(Y, (0, 1)).all() or np.isin(Y, (-1, 1)).all())
+
+
+def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels:
+    if Y.shape[1] == 0:
+        raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
+    unknown = _unknown(Y)
+    if unknown.any():
+        row, label = np.argwhere(unknown)[0]
+        raise ValueError(
+            f"Y has {int(unknown.sum())} unknown entries (NaN), the first in row {row}, label {names[label] if names else label}; drop those rows, "
+            "or write 0 where 'not given' means 'not relevant'."
+        )
+    if not _is_indicator(Y):
+        found = sorted({str(value) for value in np.unique(Y[:1000].astype(str))})[:6]
+        raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
+    q = Y.shape[1]
+    label_names = names or [f"label{j}" for j in range(q)]
+    return Labels(np.where(Y.astype(np.float64) == 1, 1.0, -1.0), np.array(label_names, dtype=object), np.arange(q), "matrix")
+
+
+def _unknown(Y: np.ndarray) -> np.ndarray:
+    """Entries that are NaN, None or pandas' NA."""
+    if Y.dtype.kind == "f":
+        return np.isnan(Y)
+    if Y.dtype.kind == "O":
+        return np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in Y.ravel()]).reshape(Y.shape)
+    return np.zeros(Y.shape, dtype=bool)
+
+
+def _class_labels(y: np.ndarray) -> Labels:
+    """One column per class of a 1-d y, a single column for two classes."""
+    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
+    check_classification_targets(y)
+    classes, index = np.unique(y, return_inverse=True)
+    if len(classes) <= 2:
+        names, Y = classes[-1:], index[:, None] == 1
+    else:
+        names, Y = classes, index[:, None] == np.arange(len(classes))
+    target = "binary" if len(classes) <= 2 else "multiclass"
+    return Labels(np.where(Y, 1.0, -1.0), np.array([str(name) for name in names], dtype=object), classes, target)

@@ -1,0 +1,205 @@
+"""X ► K: kernels of the rows, and the bandwidth σ as the mean distance between rows.
+
+A kernel is a radial function of one of three distances, so that one distance matrix serves every bandwidth:
+
+    rbf          exp(-||x - y||² / (2σ²))      the paper's, σ = mean Euclidean distance
+    exponential  exp(-||x - y|| / σ)           σ = mean Euclidean distance
+    laplacian    exp(-||x - y||₁ / σ)          σ = mean L1 distance
+    linear       xᵀy                           no bandwidth
+
+X may be a numpy array, a torch tensor or a scipy sparse matrix in CSR form; K is always dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from os import cpu_count
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from skcamel.arrays import Array, is_tensor, namespace
+
+RADIAL = ("rbf", "laplacian", "exponential")
+NAMES = (*RADIAL, "linear", "precomputed")
+BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel with its bandwidth.
+
+    Parameters
+    ----------
+    name : one of `NAMES`, or a callable ``(X1, X2) -> (n1, n2)``
+    bandwidth : float, default=1.0
+        σ; without effect on kernels that are not radial.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [2.0]])
+    >>> Kernel("rbf", bandwidth_of(distances("rbf", X, X)))(X, X).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
+    """
+
+    name: str | Callable[[Array, Array], Array]
+    bandwidth: float = 1.0
+
+    def __call__(self, X1: Array, X2: Array) -> Array:
+        """Kernel matrix of shape (n1, n2)."""
+        if self.name == "precomputed":
+            return X1
+        if callable(self.name):
+            return _checked(self.name(X1, X2), len_of(X1), len_of(X2))
+        if self.name == "linear":
+            return _inner(X1, X2)
+        return self.of_distances(distances(self.name, X1, X2))
+
+    def of_distances(self, D: Array) -> Array:
+        """Radial kernel from the distances that :func:`distances` gives; D is overwritten."""
+        D *= -0.5 / self.bandwidth**2 if self.name == "rbf" else -1 / self.bandwidth
+        return namespace(D).exp(D, out=D)
+
+
+def distances(name: str, X1: Array, X2: Array) -> Array:
+    """The distance that the radial kernel `name` is a function of, (n1, n2): squared for "rbf", L1 for "laplacian"."""
+    if name == "laplacian":
+        return _l1(X1, X2)
+    D = _squared_l2(X1, X2)
+    return D if name == "rbf" else namespace(D).sqrt(D, out=D)
+
+
+def bandwidth_of(D: Array, *, squared: bool = True, weights: Array | None = None) -> float:
+    """Mean distance over all ordered pairs of different rows.
+
+    Parameters
+    ----------
+    D : array of shape (n, n)
+        Distances of the rows to themselves, squared if `squared`.
+    weights : array of shape (n,), default=None
+        Integer weights count a row that often, so that a row with weight 3 forms 6 ordered pairs with itself.
+
+    Returns
+    -------
+    float
+        σ, or 1 where no pair of rows differs.
+    """
+    xp = namespace(D)
+    if weights is None:
+        total, pairs = _sum_of_distances(D, squared), len(D) * (len(D) - 1.0)
+    else:
+        total = float(weights @ (xp.sqrt(D) if squared else D) @ weights)
+        pairs = float(xp.sum(weights)) ** 2 - float(xp.sum(xp.where(weights < 1, weights**2, weights)))
+    sigma = total / pairs if pairs > 0 else 0.0
+    return sigma if sigma > 0 else 1.0
+
+
+def fitted(
+    name: str | Callable[[Array, Array], Array], X: Array, *, bandwidth: float | str = "mean", weights: Array | None = None
+) -> tuple[Kernel, Array]:
+    """The kernel with its bandwidth ("mean" or a number) resolved, and the kernel matrix of X with itself, (n, n)."""
+    if isinstance(bandwidth, str) or name not in RADIAL:
+        return next(fitted_many(name, X, [1.0], weights=weights))
+    kernel = Kernel(name, float(bandwidth))
+    return kernel, kernel(X, X)
+
+
+def fitted_many(
+    name: str | Callable[[Array, Array], Array], X: Array, multipliers: Sequence[float], *, weights: Array | None = None
+) -> Iterator[tuple[Kernel, Array]]:
+    """Kernel and kernel matrix for each multiple of the mean bandwidth; the distances are computed once."""
+    if name not in RADIAL:
+        K = Kernel(name)(X, X)
+        yield Kernel(name), (K + 0.0 if K is X else K)  # the solver overwrites K; a precomputed one belongs to the caller
+        return
+    D = distances(str(name), X, X)
+    sigma = bandwidth_of(D, squared=name == "rbf", weights=weights)
+    for k, multiplier in enumerate(multipliers):
+        kernel = Kernel(name, multiplier * sigma)
+        yield kernel, kernel.of_distances(D if k == len(multipliers) - 1 else D + 0.0)
+
+
+def len_of(X: Array) -> int:
+    """Number of rows, also of a sparse matrix."""
+    return int(X.shape[0])
+
+
+def _sum_of_distances(D: Array, squared: bool) -> float:
+    """Sum of all distances, in blocks of rows: the square roots of the whole matrix would double its memory."""
+    xp = namespace(D)
+    rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
+    blocks = (D[i : i + rows] for i in range(0, len(D), rows))
+    return float(sum(xp.sum(xp.sqrt(block) if squared else block) for block in blocks))
+
+
+def _inner(X1: Array, X2: Array) -> Array:
+    """X1 X2ᵀ, dense."""
+    if not sparse.issparse(X1):
+        return X1 @ X2.T
+    product = np.empty((X1.shape[0], X2.shape[0]))
+    rows = max(1, BLOCK_BYTES // (8 * max(1, X2.shape[1])))
+    for i in range(0, X2.shape[0], rows):  # a sparse-dense product is faster here than sparse-sparse and its conversion
+        product[:, i : i + rows] = X1 @ X2[i : i + rows].toarray().T
+    return product
+
+
+def _squared_norms(X: Array) -> Array:
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return namespace(X).sum(X * X, axis=1)
+
+
+def _squared_l2(X1: Array, X2: Array) -> Array:
+    """||x - y||² by one matrix product; what lies below the rounding of that product counts as equal rows."""
+    same = X1 is X2
+    if not sparse.issparse(X1):  # distances do not depend on the origin, rounding does
+        origin = namespace(X1).mean(X2, axis=0)
+        X1 = X1 - origin
+        X2 = X1 if same else X2 - origin
+    norms1 = _squared_norms(X1)
+    norms2 = norms1 if same else _squared_norms(X2)
+    D = _inner(X1, X2)
+    D *= -2
+    D += norms1[:, None]
+    D += norms2
+    rounding = 16 * np.finfo(np.float64).eps
+    rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
+    for i in range(0, len(D), rows):
+        block = D[i : i + rows]
+        block[block <= rounding * (norms1[i : i + rows, None] + norms2)] = 0
+    return D
+
+
+def _l1(X1: Array, X2: Array) -> Array:
+    """||x - y||₁; for features in {0, 1} it is the squared Euclidean distance, elsewhere blocks of rows in threads."""
+    if _is_binary(X1) and _is_binary(X2):
+        return _squared_l2(X1, X2)
+    if is_tensor(X1):
+        return namespace(X1).cdist(X1, X2, p=1)
+    X2 = X2.toarray() if sparse.issparse(X2) else X2
+    D = np.empty((X1.shape[0], len(X2)))
+    rows = max(1, len(D) // (8 * (cpu_count() or 1)))
+    starts = range(0, len(D), rows)
+
+    def fill(i: int) -> None:
+        block = X1[i : i + rows]
+        D[i : i + rows] = cdist(block.toarray() if sparse.issparse(block) else block, X2, "cityblock")
+
+    with ThreadPoolExecutor(cpu_count()) as pool:  # cdist gives up the interpreter lock
+        list(pool.map(fill, starts))
+    return D
+
+
+def _is_binary(X: Array) -> bool:
+    values = X.data if sparse.issparse(X) else X
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def _checked(K: Array, n1: int, n2: int) -> Array:
+    if getattr(K, "shape", None) != (n1, n2):
+        raise ValueError(f"The kernel function returned shape {getattr(K, 'shape', None)}; it must return ({n1}, {n2}).")
+    return K

@@ -1,0 +1,74 @@
+"""What the metrics agree on before they count: labels in {0, 1}, shapes, and names.
+
+Published figures differ by conventions as much as by methods. Three are arguments of the metrics:
+
+ties    "worst": a tied label gets the worst rank of its group, and ties between relevant and irrelevant labels are
+        errors (Zhang & Zhou, scikit-learn). "index": ranks are unique, the higher label index first (MULAN).
+rows    rows with no or with all labels relevant, where ranking says nothing. "skip": left out. "mulan": one-error 1,
+        coverage 0, ranking loss 0, not counted in average precision. "sklearn": as scikit-learn's functions give
+        them, coverage -1/q among it, average precision 1.
+absent  F1 of a label with no positive and none predicted, 0/0: 1 (MULAN, and evidently the paper) or 0.
+"""
+
+from __future__ import annotations
+
+from skcamel.arrays import Array, cast, namespace, to_numpy
+
+NAMES = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1", "micro_f1")
+RANKING = ("one_error", "coverage", "ranking_loss", "average_precision")
+LOSSES = frozenset(("one_error", "hamming_loss", "coverage", "ranking_loss"))
+TIES = ("worst", "index")
+ROWS = ("skip", "mulan", "sklearn")
+
+
+def as_relevance(labels: Array, name: str = "Y") -> Array:
+    """Labels as a boolean matrix (n, q), True where relevant; {0, 1} and {-1, +1} are understood."""
+    labels = _as_array(labels)
+    if labels.ndim != 2:
+        raise ValueError(f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
+    relevant = labels == 1
+    irrelevant = (labels == 0) | (labels == -1)
+    if not bool((relevant | irrelevant).all()) or (bool((labels == 0).any()) and bool((labels == -1).any())):
+        found = sorted({str(value) for value in to_numpy(labels).ravel()[:1000].tolist()})[:6]
+        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}.")
+    return relevant
+
+
+def as_scores(scores: Array, Y: Array, name: str = "scores") -> Array:
+    """Scores as float64 of the shape of Y; NaN is refused, infinities are legal."""
+    scores = cast(_as_array(scores), "float64")
+    check_shapes(Y, scores, name)
+    if bool(namespace(scores).isnan(scores).any()):
+        raise ValueError(f"{name} holds NaN, which has no rank; replace it by a number or by -inf for 'never'.")
+    return scores
+
+
+def check_shapes(Y: Array, other: Array, name: str) -> None:
+    """Refuse matrices of different shapes."""
+    if tuple(Y.shape) != tuple(other.shape):
+        raise ValueError(f"Y has shape {tuple(Y.shape)} but {name} has shape {tuple(other.shape)}; they must be equal.")
+
+
+def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
+    """Weights of the rows as float64 (n,), or None."""
+    if sample_weight is None:
+        return None
+    xp = namespace(like)
+    weights = xp.asarray(sample_weight, dtype=xp.float64, device=like.device)
+    if weights.shape != (len(like),):
+        raise ValueError(f"sample_weight has shape {tuple(weights.shape)}; one weight for each of the {len(like)} rows is needed.")
+    return weights
+
+
+def choice(value: str, options: tuple[str, ...], name: str) -> str:
+    """`value` if it is one of `options`."""
+    if value not in options:
+        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, options))}.")
+    return value
+
+
+def _as_array(x: Array) -> Array:
+    """A dense array; sparse matrices, frames and lists included."""
+    if hasattr(x, "toarray"):
+        x = x.toarray()
+    return namespace(x).asarray(x)

@@ -1,0 +1,184 @@
+"""The four metrics that read the ranking of labels within a row: one sort gives them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from skcamel.arrays import Array, as_floats, cast, namespace, take_along_rows
+from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_relevance, as_scores, as_weights, choice
+
+
+def one_error(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
+    """Share of rows whose highest score belongs to an irrelevant label; smaller is better.
+
+    Under ties="worst" the lowest index among equal highest scores is the top label, under "index" the highest.
+
+    Parameters
+    ----------
+    Y : array of shape (n, q)
+        Relevance in {0, 1} or {-1, +1}.
+    scores : array of shape (n, q)
+        Higher means more relevant.
+    ties, rows : str
+        See :mod:`skcamel.metrics.conventions`.
+    sample_weight : array of shape (n,), default=None
+
+    Returns
+    -------
+    float
+        NaN where no row counts.
+
+    Examples
+    --------
+    >>> one_error([[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    0.5
+    """
+    return _mean_of("one_error", Y, scores, ties, rows, sample_weight)
+
+
+def coverage(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
+    """How far down the ranking the last relevant label stands, (rank - 1) / q; smaller is better.
+
+    Parameters and conventions as in :func:`one_error`. scikit-learn's `coverage_error` counts the rank itself.
+
+    Examples
+    --------
+    >>> round(coverage([[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]]), 4)
+    0.3333
+    """
+    return _mean_of("coverage", Y, scores, ties, rows, sample_weight)
+
+
+def ranking_loss(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
+    """Share of (relevant, irrelevant) pairs in the wrong order; smaller is better.
+
+    Parameters and conventions as in :func:`one_error`.
+
+    Examples
+    --------
+    >>> ranking_loss([[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    0.25
+    """
+    return _mean_of("ranking_loss", Y, scores, ties, rows, sample_weight)
+
+
+def average_precision(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
+    """Mean over relevant labels of the share of relevant ones ranked at least as high; larger is better.
+
+    Parameters and conventions as in :func:`one_error`. It is scikit-learn's label ranking average precision.
+
+    Examples
+    --------
+    >>> average_precision([[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]])
+    0.75
+    """
+    return _mean_of("average_precision", Y, scores, ties, rows, sample_weight)
+
+
+def ranking_metrics(relevant: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", weights: Array | None = None) -> dict[str, float]:
+    """All four ranking metrics from one sort.
+
+    Parameters
+    ----------
+    relevant : bool array of shape (n, q)
+    scores : float array of shape (n, q)
+    """
+    per_row = ranking_rows(relevant, scores, ties=ties)
+    return {name: _mean(per_row[name], _counted(name, relevant, per_row, rows), weights) for name in RANKING}
+
+
+def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst") -> dict[str, Array]:
+    """The four metrics of every row, (n,) each, with what MULAN gives rows that have no or all labels.
+
+    Notes
+    -----
+    Only the relevance of the labels in the order of their scores matters. With ``position`` 1 … q and ``hits`` the
+    number of relevant labels down to there, a relevant label has ``position - hits`` irrelevant ones above it. Tied
+    labels share the last position of their group.
+    """
+    xp = namespace(scores)
+    q = scores.shape[1]
+    order = _order(scores, ties)
+    ranked = take_along_rows(relevant, order)  # (n, q) relevance, best score first
+    position = as_floats(range(1, q + 1), scores)  # float64: torch would divide integers in float32
+    hits = xp.cumsum(ranked, axis=1)
+    total = hits[:, -1]
+    if ties == "worst":
+        position, hits = _shared_by_ties(position, hits, take_along_rows(scores, order))
+    last = xp.amax(ranked * position, axis=1)
+    wrong = xp.sum(ranked * (position - hits), axis=1)
+    precision = xp.sum(ranked * (hits / position), axis=1)
+    pairs = total * (q - total)
+    return {
+        "one_error": ~_top(relevant, scores, ranked, ties),
+        "coverage": xp.clip(last - 1, 0, None) / q,
+        "ranking_loss": wrong / xp.clip(pairs, 1, None),
+        "average_precision": precision / xp.clip(total, 1, None),
+        "relevant": total,
+    }
+
+
+def _order(scores: Array, ties: str) -> Array:
+    """Label indices by decreasing score; among equals the higher index first where the rule asks for it."""
+    xp = namespace(scores)
+    if ties == "worst":
+        return xp.argsort(-scores, axis=1)
+    return xp.flip(xp.argsort(scores, axis=1, stable=True), (1,))
+
+
+def _shared_by_ties(position: Array, hits: Array, ranked_scores: Array) -> tuple[Array, Array]:
+    """`position` and `hits` at the end of each group of equal scores."""
+    xp = namespace(hits)
+    ends = ranked_scores[:, :-1] != ranked_scores[:, 1:]  # (n, q-1) whether a group ends here
+    tied = ~xp.all(ends, axis=1)
+    if not bool(tied.any()):
+        return position, hits
+    q = hits.shape[1]
+    position = position + 0.0 * hits
+    end = xp.where(ends[tied], xp.arange(q - 1, device=hits.device), q)  # q: not an end
+    end = xp.concatenate([end, xp.full_like(end[:, :1], q - 1)], axis=1)
+    for j in range(q - 2, -1, -1):  # nearest end at or after j
+        end[:, j] = xp.where(end[:, j] == q, end[:, j + 1], end[:, j])
+    position[tied] = end + 1.0
+    hits[tied] = take_along_rows(hits[tied], end)
+    return position, hits
+
+
+def _top(relevant: Array, scores: Array, ranked: Array, ties: str) -> Array:
+    """Whether the top label is relevant, (n,)."""
+    if ties == "index":
+        return ranked[:, 0]
+    first = namespace(scores).argmax(scores, axis=1)  # the lowest index among equals
+    return take_along_rows(relevant, first[:, None])[:, 0]
+
+
+def _counted(name: str, relevant: Array, per_row: Mapping[str, Array], rows: str) -> Array:
+    """Which rows enter the mean, after giving scikit-learn's values to rows without labels."""
+    xp = namespace(relevant)
+    q, total = relevant.shape[1], per_row["relevant"]
+    empty = total == 0
+    if rows == "skip":
+        return ~empty & (total < q)
+    if rows == "mulan":
+        return ~empty if name == "average_precision" else xp.ones_like(empty)
+    if name == "average_precision":
+        per_row[name][empty] = 1.0
+    if name == "coverage":
+        per_row[name][empty] = -1 / q
+    return xp.ones_like(empty)
+
+
+def _mean(values: Array, counted: Array, weights: Array | None) -> float:
+    """Weighted mean over the counted rows, NaN if there are none."""
+    xp = namespace(values)
+    weights = cast(counted, "float64") if weights is None else counted * weights
+    total = float(xp.sum(weights))
+    return float(xp.sum(weights * values)) / total if total > 0 else float("nan")
+
+
+def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None) -> float:
+    relevant = as_relevance(Y)
+    scores = as_scores(scores, relevant)
+    choice(ties, TIES, "ties"), choice(rows, ROWS, "rows")
+    per_row = ranking_rows(relevant, scores, ties=ties)
+    return _mean(per_row[name], _counted(name, relevant, per_row, rows), as_weights(sample_weight, relevant))

@@ -1,0 +1,155 @@
+"""Leave-one-out scores ► cuts: where a score becomes a decision.
+
+The paper cuts at 0. Leave-one-out scores allow a cut tuned without refitting, one for all labels or one for each. A cut
+tuned on three positives follows their noise, so the cut of a label is drawn towards the common one: with p positives
+it keeps p / (p + 10) of its own choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from skcamel.arrays import Array, as_floats, namespace, take_along_rows
+from skcamel.metrics.conventions import choice
+
+MODES = ("zero", "common", "label")
+METRICS = ("hamming_loss", "macro_f1", "micro_f1")
+DEFAULT_METRIC = {"common": "micro_f1", "label": "macro_f1"}
+PRIOR_POSITIVES = 10.0  # measured on nine sets, see benchmarks/thresholds.py
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How cuts are found: "zero", "common", "label" or a number, and the metric that tuned cuts maximise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> relevant = np.array([[True], [True], [False], [False]])
+    >>> Rule("common").cuts(relevant, np.array([[0.2], [-0.3], [-0.5], [-0.9]]))
+    array([-0.4])
+    """
+
+    mode: str | float
+    metric: str | None = None
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether leave-one-out scores are needed."""
+        return self.mode in DEFAULT_METRIC
+
+    def cuts(self, relevant: Array, scores: Array, weights: Array | None = None) -> Array:
+        """Cut of every label, (q,), from the leave-one-out scores of the training rows.
+
+        Parameters
+        ----------
+        relevant : bool array of shape (n, q)
+        scores : float array of shape (n, q)
+        weights : array of shape (n,), default=None
+        """
+        q = relevant.shape[1]
+        if not self.is_tuned:
+            return as_floats([0.0 if self.mode == "zero" else float(self.mode)] * q, scores)
+        metric = choice(self.metric or DEFAULT_METRIC[str(self.mode)], METRICS, "threshold_metric")
+        if self.mode == "common":
+            return as_floats([common_cut(relevant, scores, metric, weights)] * q, scores)
+        return label_cuts(relevant, scores, metric, weights)
+
+
+def common_cut(relevant: Array, scores: Array, metric: str, weights: Array | None = None) -> float:
+    """The one cut for all labels that maximises `metric` on these scores."""
+    xp = namespace(scores)
+    if metric == "macro_f1":
+        curve = _curve(relevant, scores, weights)
+        value = _f1(curve)
+        # Lowering the common cut passes one score at a time and changes the F1 of its label alone.
+        steps = xp.reshape(value[1:] - value[:-1], (-1, 1))
+        merged = _curve(xp.reshape(relevant, (-1, 1)), xp.reshape(scores, (-1, 1)), None)
+        order = xp.argsort(-xp.reshape(curve.scores, (-1,)), stable=True)
+        total = xp.concatenate([xp.zeros_like(steps[:1]), xp.cumsum(steps[order], axis=0)])
+        return float(_best(merged, total)[0])
+    per_entry = None if weights is None else xp.reshape(weights[:, None] + 0 * scores, (-1,))
+    merged = _curve(xp.reshape(relevant, (-1, 1)), xp.reshape(scores, (-1, 1)), per_entry)
+    return float(_best(merged, _f1(merged) if metric == "micro_f1" else _agreement(merged))[0])
+
+
+def label_cuts(relevant: Array, scores: Array, metric: str, weights: Array | None = None) -> Array:
+    """One cut for each label, drawn towards the common cut where positives are few, (q,)."""
+    curve = _curve(relevant, scores, weights)
+    if metric == "micro_f1":
+        own = _micro_f1_cuts(curve)
+    else:
+        own = _best(curve, _f1(curve) if metric == "macro_f1" else _agreement(curve))
+    share = curve.positives / (curve.positives + PRIOR_POSITIVES)
+    return share * own + (1 - share) * common_cut(relevant, scores, "micro_f1" if metric == "macro_f1" else metric, weights)
+
+
+class _Curve(NamedTuple):
+    """What happens to each label as its cut moves down past one score after the other; row k predicts the k best."""
+
+    scores: Array  # (n, q) decreasing
+    cuts: Array  # (n+1, q)
+    possible: Array  # (n+1, q) False between equal scores
+    hits: Array  # (n+1, q) weight of the true positives
+    predicted: Array  # (n+1, q) weight of the predicted rows
+    positives: Array  # (q,)
+
+
+def _curve(relevant: Array, scores: Array, weights: Array | None) -> _Curve:
+    xp = namespace(scores)
+    order = xp.argsort(-scores.T, axis=1, stable=True)  # (q, n), rows are labels
+    ranked = take_along_rows(scores.T, order).T
+    w = xp.ones_like(scores[:, 0]) if weights is None else weights
+    hits = xp.cumsum(take_along_rows((relevant * w[:, None]).T, order), axis=1).T
+    predicted = xp.cumsum(w[order], axis=1).T
+    gap = xp.clip((ranked[:1] - ranked[-1:]) / len(ranked), 1e-6, None)  # beyond the ends: one mean gap further
+    cuts = xp.concatenate([ranked[:1] + gap, (ranked[:-1] + ranked[1:]) / 2, ranked[-1:] - gap])
+    ends = xp.ones_like(relevant[:1])
+    zero = xp.zeros_like(hits[:1])
+    return _Curve(
+        scores=ranked,
+        cuts=cuts,
+        possible=xp.concatenate([ends, ranked[:-1] > cuts[1:-1], ends]),
+        hits=xp.concatenate([zero, hits]),
+        predicted=xp.concatenate([zero, predicted]),
+        positives=hits[-1],
+    )
+
+
+def _f1(curve: _Curve) -> Array:
+    """F1 at every cut; 1 where nothing is true and nothing predicted."""
+    xp = namespace(curve.hits)
+    size = curve.predicted + curve.positives
+    return xp.where(size > 0, 2 * curve.hits / xp.where(size > 0, size, 1.0), 1.0)
+
+
+def _agreement(curve: _Curve) -> Array:
+    """Minus the weight of the wrong decisions, up to a constant."""
+    return 2 * curve.hits - curve.predicted
+
+
+def _best(curve: _Curve, value: Array) -> Array:
+    """The cut of the greatest value of each label, the highest such cut, (q,)."""
+    xp = namespace(value)
+    best = xp.argmax(xp.where(curve.possible, value, -xp.inf), axis=0)
+    return take_along_rows(curve.cuts.T, best[:, None])[:, 0]
+
+
+def _micro_f1_cuts(curve: _Curve) -> Array:
+    """Cuts of all labels that together maximise micro-F1, by Dinkelbach's iteration for ratios.
+
+    For a given ratio f the best cuts maximise 2 hits - f (predicted + positives), label by label; the ratio they reach
+    is the next f. It rises until it repeats.
+    """
+    xp = namespace(curve.hits)
+    ratio, last = 0.0, -1.0
+    best = curve.positives * 0
+    while ratio > last:
+        last = ratio
+        gain = xp.where(curve.possible, 2 * curve.hits - ratio * curve.predicted, -xp.inf)
+        best = xp.argmax(gain, axis=0)[:, None]
+        hits, predicted = (float(xp.sum(take_along_rows(part.T, best))) for part in (curve.hits, curve.predicted))
+        size = predicted + float(xp.sum(curve.positives))
+        ratio = 2 * hits / size if size > 0 else 0.0
+    return take_along_rows(curve.cuts.T, best)[:, 0]

@@ -1,0 +1,278 @@
+"""Exact solution by two decompositions, and exact leave-one-out scores from the same two.
+
+With the SVD G = P diag(d) Rᵀ and the eigendecomposition U diag(ω) Uᵀ of the centred kernel matrix, the problem falls
+apart, in the label basis R, into kernel ridge regressions of the targets Y r_c with ridge
+
+    ρ_c = λ2 (1 + 1 / (λ1 d_c²)),
+
+so one decomposition of the kernel serves every α, λ1 and λ2. ``docs/derivation.md`` has every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skcamel.arrays import Array, as_floats, eigh_in_place, namespace
+from skcamel.solve.problem import Solution
+
+INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the largest is more than rounding
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenbasis of the centred kernel matrix without its constant direction: all that the solver needs of X.
+
+    With row weights w (D = diag(w), v = w / Σw) the decomposed matrix is D^½ (I - 1vᵀ) K (I - v1ᵀ) D^½.
+    """
+
+    values: Array  # (m,)   ω, m = n - 1, ascending
+    vectors: Array  # (n, m) U
+    kernel_mean: Array  # (n,)   K v
+    weights: Array | None  # (n,)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Labels in the eigenbasis of the kernel: the only thing the solver needs of Y, computed once."""
+
+    Y: Array  # (n, q)
+    mean: Array  # (q,)   weighted mean ȳ
+    projected: Array  # (m, q) Uᵀ D^½ (Y - 1ȳ)
+
+
+@dataclass(frozen=True)
+class LabelBasis:
+    """Live part of the SVD of G: directions that no prediction can reach are left out."""
+
+    P: Array  # (q, l)
+    d: Array  # (l,)
+    R: Array  # (q, l)
+
+    def ridges(self, lambda1: float, lambda2: float) -> Array:
+        """ρ_c of each component, (l,)."""
+        return lambda2 * (1 + 1 / (lambda1 * self.d**2))
+
+
+def decompose(K: Array, weights: Array | None = None) -> Spectrum:
+    """Eigenbasis of the centred kernel: O(n³) once, shared by every alpha, lambda1, lambda2.
+
+    Parameters
+    ----------
+    K : array of shape (n, n)
+        Kernel matrix of the training rows. It is overwritten: at no time are more than 3 n² doubles alive.
+    weights : array of shape (n,), default=None
+        Positive weights of the rows.
+
+    Notes
+    -----
+    The constant vector is an eigenvector with eigenvalue 0, lost among other null directions where rows repeat. It is
+    moved to a negative eigenvalue of the size of the matrix, comes out first, and is cut off.
+    """
+    xp = namespace(K)
+    n = len(K)
+    mean = xp.mean(K, axis=1) if weights is None else K @ weights / xp.sum(weights)
+    grand = xp.mean(mean) if weights is None else weights @ mean / xp.sum(weights)
+    K -= mean[:, None]
+    K -= mean - grand
+    if weights is not None:
+        K *= xp.sqrt(weights)[:, None]
+        K *= xp.sqrt(weights)
+    size = float(xp.linalg.norm(K)) or 1.0
+    constant = xp.ones_like(mean) / n**0.5 if weights is None else xp.sqrt(weights / xp.sum(weights))
+    for i in range(0, n, 512):  # rank-one update without a second n²
+        K[i : i + 512] -= size * constant[i : i + 512, None] * constant
+    values, vectors = eigh_in_place(K)
+    values, vectors = values[1:], vectors[:, 1:]
+    if n > 1 and float(values[0]) < -INDEFINITE * size:
+        raise ValueError(
+            f"The kernel matrix is not positive semi-definite: its smallest eigenvalue is {float(values[0]):.3g} and its norm "
+            f"{size:.3g}. CAMEL needs a valid kernel; for similarities try K @ K.T."
+        )
+    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights)
+
+
+def project(spectrum: Spectrum, Y: Array) -> Targets:
+    """Labels Y (n, q) in the eigenbasis of the kernel."""
+    xp = namespace(Y)
+    w = spectrum.weights
+    if w is None:
+        mean = xp.mean(Y, axis=0)
+        return Targets(Y, mean, spectrum.vectors.T @ (Y - mean))
+    mean = w @ Y / xp.sum(w)
+    return Targets(Y, mean, spectrum.vectors.T @ (xp.sqrt(w)[:, None] * (Y - mean)))
+
+
+def label_basis(G: Array) -> LabelBasis:
+    """Live components of G: those with d_c > q · eps · d_max.
+
+    The SVD of G itself, since squaring G would hide the small ones. There is a jump at d_c = 0, not a slope: a null
+    component contributes nothing, a tiny one its mean.
+    """
+    xp = namespace(G)
+    P, d, Rt = xp.linalg.svd(G)
+    live = d > len(G) * np.finfo(np.float64).eps * d.max()
+    return LabelBasis(P[:, live], d[live], Rt.T[:, live])
+
+
+def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lambda2: float) -> Solution:
+    """The solution for one (G, λ1, λ2), in the paper's variables.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        From :func:`decompose`.
+    targets : Targets
+        From :func:`project`.
+    G : array of shape (q, q)
+    lambda1, lambda2 : float
+
+    Examples
+    --------
+    >>> K, Y, G = np.eye(3), np.array([[1.0, 1], [1, -1], [-1, -1]]), np.eye(2)
+    >>> spectrum = decompose(K.copy())
+    >>> solution = solve(spectrum, project(spectrum, Y), G, lambda1=1.0, lambda2=0.5)
+    >>> (K @ solution.dual_coef + solution.intercept).round(3)
+    array([[ 0.667,  0.333],
+           [ 0.667, -0.333],
+           [-0.333, -0.333]])
+    """
+    xp = namespace(G)
+    basis = label_basis(G)
+    rho = basis.ridges(lambda1, lambda2)  # (l,)
+    beta = _coefficients(spectrum, targets.projected @ basis.R, rho)  # (n, l)
+    w = spectrum.weights
+    scores = targets.Y @ basis.R - rho * (beta if w is None else beta / w[:, None])  # (n, l) of the training rows
+    offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
+    to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
+    A = lambda2 * beta @ to_paper
+    residual = A if w is None else A / w[:, None]
+    return Solution(
+        dual_coef=beta @ basis.R.T,
+        intercept=offset @ basis.R.T,
+        A=A,
+        b=offset @ to_paper,
+        Z=scores @ to_paper + residual,
+        kernel_mean=spectrum.kernel_mean,
+    )
+
+
+def leave_one_out(
+    spectrum: Spectrum, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
+) -> Iterator[tuple[int, int, Array]]:
+    """Exact leave-one-out scores of the training rows for every label basis and every (λ1, λ2).
+
+    Parameters
+    ----------
+    bases : sequence of LabelBasis
+        One for each α.
+    penalties : sequence of (lambda1, lambda2)
+
+    Yields
+    ------
+    basis index, penalty index, scores of shape (n, q)
+        Row i is scored by the model of all rows but i, with S and σ held. Under weights one unit of weight of row i is
+        taken away, or all of it where it has less.
+
+    Notes
+    -----
+    With the constant direction out of U, ``g_i = Σ_k U_ik² / (ω_k + ρ)`` is (1 - h_i) / ρ of the hat matrix, so
+    ``loo_i = t_i - β_i / g_i``; with weight w_i > 1, ``loo_i = t_i - ρ β_i / (w_i - 1 + ρ g_i)``.
+    """
+    ridges = [[basis.ridges(*penalty) for penalty in penalties] for basis in bases]
+    diagonal = _Diagonal(spectrum, [rho for rows in ridges for rho in rows])
+    for a, basis in enumerate(bases):
+        rotated = targets.projected @ basis.R  # (m, l)
+        t = targets.Y @ basis.R  # (n, l)
+        for block in _blocks(len(penalties), len(t), t.shape[1]):
+            xp = namespace(rotated)
+            rho = xp.concatenate([ridges[a][p] for p in block])  # (len(block) * l,)
+            beta = _coefficients(spectrum, xp.concatenate([rotated] * len(block), axis=1), rho)
+            step = _step(beta, diagonal(rho), rho, spectrum.weights)
+            for k, p in enumerate(block):
+                columns = slice(k * t.shape[1], (k + 1) * t.shape[1])
+                yield a, p, (t - step[:, columns]) @ basis.R.T
+
+
+def held_out(
+    spectrum: Spectrum, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
+) -> Iterator[tuple[int, int, Array]]:
+    """Scores of other rows for every label basis and every (λ1, λ2).
+
+    Parameters
+    ----------
+    K : array of shape (m, n)
+        Kernel between the other rows and the training rows.
+
+    Yields
+    ------
+    basis index, penalty index, scores of shape (m, q)
+    """
+    xp = namespace(K)
+    centred = K - spectrum.kernel_mean
+    rows = (centred if spectrum.weights is None else centred * xp.sqrt(spectrum.weights)) @ spectrum.vectors
+    for a, basis in enumerate(bases):
+        rotated, mean = targets.projected @ basis.R, targets.mean @ basis.R
+        for p, penalty in enumerate(penalties):
+            shrunk = rotated / (spectrum.values[:, None] + basis.ridges(*penalty))
+            yield a, p, (mean + rows @ shrunk) @ basis.R.T
+
+
+def _coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
+    """β_c = D^½ U diag(1/(ω + ρ_c)) Uᵀ D^½ (Y - 1ȳ) r_c for each column c of `rotated` (m, l)."""
+    beta = spectrum.vectors @ (rotated / (spectrum.values[:, None] + rho))
+    return beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
+
+
+def _step(beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
+    """Target minus leave-one-out prediction; the target itself where nothing is left to learn from (one row)."""
+    xp = namespace(beta)
+    if weights is None:
+        return beta / xp.where(g > 0, g, xp.inf)
+    w = weights[:, None]
+    left = xp.clip(w - 1, 0, None) + xp.clip(w, None, 1) * rho * g
+    return rho * beta / xp.where(left > 0, left, xp.inf)
+
+
+def _blocks(count: int, n_rows: int, width: int) -> Iterator[range]:
+    """Penalties taken together: enough for a fat matrix product, few enough for n²/2 doubles."""
+    size = max(1, n_rows // (2 * width)) if width else count
+    return (range(i, min(i + size, count)) for i in range(0, count, size))
+
+
+class _Diagonal:
+    """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ).
+
+    log g is analytic in log ρ (all its singularities lie at Im log ρ = ±π), so interpolation at Chebyshev nodes gives
+    it to rounding. A grid of 77 candidates and 100 labels needs 7 700 values of ρ per row, the interpolation 100 nodes:
+    half of the cost of leave-one-out goes away. Few values are computed directly.
+    """
+
+    def __init__(self, spectrum: Spectrum, ridges: Sequence[Array]) -> None:
+        xp = namespace(spectrum.values)
+        self.spectrum, self.nodes = spectrum, None
+        rho = xp.log(xp.concatenate(list(ridges))) if ridges else spectrum.values[:0]
+        if len(rho) == 0 or len(spectrum.values) == 0:
+            return
+        self.middle, self.half = float(rho.max() + rho.min()) / 2, float(rho.max() - rho.min()) / 2
+        n_nodes = 20 + int(12 * self.half)  # rate of convergence: see docs/derivation.md
+        if len(rho) <= n_nodes:
+            return
+        angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
+        self.nodes = as_floats(np.cos(angles), spectrum.values)
+        self.barycentric = as_floats(np.sin(angles) * (-1.0) ** np.arange(n_nodes), spectrum.values)
+        self.logarithms = xp.log(self._direct(xp.exp(self.middle + self.half * self.nodes)))  # (n, n_nodes)
+
+    def __call__(self, rho: Array) -> Array:
+        if self.nodes is None:
+            return self._direct(rho)
+        xp = namespace(rho)
+        gaps = (xp.log(rho) - self.middle) / self.half - self.nodes[:, None]  # (n_nodes, len(rho))
+        gaps = xp.where(xp.abs(gaps) < 1e-15, 1e-15, gaps)  # at a node its own value outweighs all others
+        shares = self.barycentric[:, None] / gaps
+        return xp.exp(self.logarithms @ (shares / xp.sum(shares, axis=0)))
+
+    def _direct(self, rho: Array) -> Array:
+        return self.spectrum.vectors**2 @ (1 / (self.spectrum.values[:, None] + rho))

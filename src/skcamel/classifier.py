@@ -62,10 +62,8 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def _has_probabilities(self) -> bool:
-        """Label matrices and binary y, wherever leave-one-out scores exist."""
-        if hasattr(self, "_target"):
-            return self._target != "multiclass" and self._slopes is not None
-        return getattr(self, "solver", "auto") != "alternating"
+        """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
+        return getattr(self, "_target", "multiclass") != "multiclass" and self._slopes is not None
 
     def _checked(self, X: Array, Y: Array, sample_weight: Array | None) -> tuple[Data, Labels]:
         """Training data as the core wants it, rows of weight 0 included."""
@@ -186,6 +184,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Explanation
             ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``.
         """
+        check_is_fitted(self)
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
         own = self._kernel_times(X, coefficients) - self._kernel_mean @ coefficients  # (m, q)
         base = self.intercept_ + self._kernel_mean @ self.dual_coef_
@@ -197,12 +196,12 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _scores(self, X: Array) -> np.ndarray:
         """Scores as a numpy matrix (m, q)."""
+        check_is_fitted(self)
         scores = self._kernel_times(X, self.dual_coef_)
         return (scores + self.intercept_).astype(scores.dtype)
 
     def _kernel_times(self, X: Array, coefficients: np.ndarray) -> np.ndarray:
         """k(x) @ coefficients for every row, (m, q), in blocks of rows; in the precision of X."""
-        check_is_fitted(self)
         rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
         train = None if self.X_fit_ is None else on_device(self.X_fit_, self.device)
         coefficients = to_device(coefficients, self.device)
@@ -351,14 +350,14 @@ class CamelClassifier(BaseCamel):
     def _is_pairwise(self) -> bool:
         return self.kernel == "precomputed"
 
-    def fit(self, X: Array, Y: Array, sample_weight: Array | None = None) -> Self:
+    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn label correlations and the classifier.
 
         Parameters
         ----------
         X : array, CSR matrix, frame or tensor of shape (n, d); the kernel matrix (n, n) for kernel="precomputed"
-        Y : array, sparse matrix, frame or tensor of shape (n, q)
-            Labels in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too.
+        y : array, sparse matrix, frame or tensor of shape (n, q)
+            Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row.
 
@@ -368,7 +367,7 @@ class CamelClassifier(BaseCamel):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            data, labels = self._checked(X, Y, sample_weight)
+            data, labels = self._checked(X, y, sample_weight)
             data, kept = data.with_weight(self._is_pairwise())
             S = learn_correlation(self, data)
             G = correlation.collaboration(S, self.alpha)

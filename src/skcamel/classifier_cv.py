@@ -141,12 +141,12 @@ class CamelClassifierCV(BaseCamel):
     def _is_pairwise(self) -> bool:
         return "precomputed" in tuple(self.kernels)
 
-    def fit(self, X: Array, Y: Array, sample_weight: Array | None = None) -> Self:
+    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Score every candidate, choose one, and fit it on all rows.
 
         Parameters
         ----------
-        X, Y, sample_weight
+        X, y, sample_weight
             As in :meth:`CamelClassifier.fit`. Weights also weight the selection; leave-one-out takes one unit of weight
             away, so that integer weights equal repeated rows.
 
@@ -156,7 +156,7 @@ class CamelClassifierCV(BaseCamel):
         """
         with unchanged_on_error(self):
             grid = self._checked_grid()
-            data, labels = self._checked(X, Y, sample_weight)
+            data, labels = self._checked(X, y, sample_weight)
             if len(data.Y) < 2:
                 raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(data.Y)}; use CamelClassifier.")
             kept_data, kept = data.with_weight(self._is_pairwise())

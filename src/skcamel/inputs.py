@@ -65,12 +65,14 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
 
 def check_labels(Y: Array, n_rows: int) -> Labels:
     """Labels from an indicator matrix (array, sparse, frame, tensor) or from a 1-d y of classes."""
+    if Y is None:
+        raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
     names = _column_names(Y)
     if sparse.issparse(Y):
         Y = Y.toarray()
     Y = to_numpy(Y) if is_tensor(Y) else _as_array(Y)
-    if Y.ndim > 2:
-        raise ValueError(f"Y has {Y.ndim} dimensions; labels are a matrix with one row per instance and one column per label.")
+    if Y.ndim not in (1, 2):
+        raise ValueError(f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
     if Y.ndim == 2 and Y.shape[1] == 1 and not _is_indicator(Y):  # a column of classes, as scikit-learn understands it
         warnings.warn("Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4)
         Y = Y[:, 0]
@@ -88,8 +90,10 @@ def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}; one weight for each of the {n_rows} rows is needed.")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError("sample_weight must be finite, at least 0 and not 0 everywhere; remove rows instead of giving negative weights.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and at least 0; remove rows instead of giving them negative weights.")
+    if not weights.any():
+        raise ValueError("All weights in sample_weight are zero; at least one row must count.")
     return None if (weights == 1).all() else weights
 
 

@@ -5,16 +5,20 @@ Each label is reconstructed from the others by a lasso,
     min over s_j  ½ ||Y s_j - Y_j||² + λ_j ||s_j||₁,   s_jj = 0,   λ_j = strength · max_{i≠j} |Y_iᵀ Y_j|,
 
 with labels in {-1, +1}. All q problems share the Gram matrix C = YᵀY, so that one matrix ADMM solves them together.
+Labels that are equal or opposite (empty labels among them) enter once and share what they get: S would not be unique.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from skcamel.arrays import Array, namespace
 
 OVER_RELAXATION = 1.6
-STEP_SHARE = 0.1  # ADMM's ρ as a share of the mean diagonal of C
+STEP_SHARE = 0.1  # ADMM's first ρ as a share of the mean diagonal of C
+LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts
 FIRST_CHECK, CHECK_GROWTH = 10, 1.5  # optimality is looked at after 10, 16, 25, 38 … iterations
 
 
@@ -57,11 +61,59 @@ def learn(Y: Array, *, strength: float = 0.01, weights: Array | None = None, tol
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    C = Y.T @ (Y if weights is None else Y * weights[:, None])  # (q, q)
+    C = gram(Y, weights)  # (q, q)
     penalty = penalties(C, strength)
-    S, n_iter = solve_lassos(C, penalty, tol=tol, max_iter=max_iter)
+    groups = equal_labels(C)
+    one_each = C[groups.first][:, groups.first]
+    alone = groups.size[groups.first] == 1
+    reduced, n_iter = solve_lassos(one_each, penalty[groups.first] * alone, tol=tol, max_iter=max_iter)
+    S = expand(reduced, C, penalty, groups)
     violation = kkt_violation(C, S, penalty) / namespace(C).where(penalty > 0, penalty, 1.0)
     return Correlation(S, penalty, violation, n_iter)
+
+
+class EqualLabels(NamedTuple):
+    """Labels that are equal or opposite: row i of the label matrix says the same about both."""
+
+    first: Array  # indices of the labels that stand for their group
+    group: Array  # (q,) position in `first` of the one that stands for label j
+    sign: Array  # (q,) +1 where label j equals it, -1 where it is its opposite
+    size: Array  # (q,) number of labels in the group of label j
+
+
+def gram(Y: Array, weights: Array | None = None) -> Array:
+    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding."""
+    xp = namespace(Y)
+    C = Y.T @ (Y if weights is None else Y * weights[:, None])
+    rounding = len(Y) * np.finfo(np.float64).eps * xp.amax(xp.abs(C))
+    return xp.where(xp.abs(C) <= rounding, 0.0, C)
+
+
+def equal_labels(C: Array) -> EqualLabels:
+    """Groups of labels with |C_ij| = C_ii, which for labels in {-1, +1} means Y_i = ±Y_j."""
+    xp = namespace(C)
+    same = xp.abs(C) >= (1 - 1e-12) * xp.diagonal(C)
+    index = xp.arange(len(C), device=C.device)
+    stands_for = xp.argmax(same * 1, axis=0)  # the first of each group
+    first = index[stands_for == index]
+    group = xp.argmax((first[:, None] == stands_for) * 1, axis=0)
+    return EqualLabels(first, group, xp.sign(C[stands_for, index]), xp.sum(same * 1, axis=0))
+
+
+def expand(reduced: Array, C: Array, penalty: Array, groups: EqualLabels) -> Array:
+    """S of all labels from the S of one label of each group.
+
+    A group shares the coefficient of the label that stands for it evenly, which costs the same. A label that has equals
+    needs nothing but them: 1 - λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no other label has
+    more than C_jj in common with Y_j, so the KKT conditions hold.
+    """
+    xp = namespace(C)
+    signs = groups.sign[:, None] * groups.sign
+    S = signs * reduced[groups.group][:, groups.group] / groups.size[:, None]
+    equals = (groups.group[:, None] == groups.group) * 1.0
+    equals[_diagonal(C)] = 0
+    from_equals = (1 - penalty / xp.diagonal(C)) / xp.clip(groups.size - 1, 1, None)
+    return xp.where(groups.size > 1, signs * equals * from_equals, S)
 
 
 def collaboration(S: Array, alpha: float) -> Array:
@@ -92,12 +144,12 @@ def kkt_violation(C: Array, S: Array, penalty: Array) -> Array:
 
 
 def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tuple[Array, int]:
-    """All columns by ADMM with one inverse of C + ρI; a column leaves as soon as its support gives the exact solution.
+    """All columns by ADMM with the inverse of C + ρI; a column leaves as soon as its support gives the exact solution.
 
     The constraint s_jj = 0 is kept by a rank-one correction of each column. At growing intervals the zero pattern
     reached so far is tried: on a given support with given signs the lasso is a linear system, and if its solution keeps
     the signs and meets the KKT conditions, that column is solved to rounding. Columns whose support never settles
-    (duplicate labels: no unique solution) leave when the ADMM iterate itself meets `tol`.
+    (more labels than rows can tell apart) leave when the ADMM iterate itself meets `tol`.
 
     Returns
     -------
@@ -105,20 +157,20 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     n_iter : int
     """
     xp = namespace(C)
-    q = len(C)
-    rho = STEP_SHARE * float(xp.sum(xp.diagonal(C))) / q
-    inverse = xp.linalg.inv(C + rho * xp.eye(q, dtype=C.dtype, device=C.device))
+    identity = xp.eye(len(C), dtype=C.dtype, device=C.device)
+    rho = STEP_SHARE * float(xp.mean(xp.diagonal(C)))
+    inverse = xp.linalg.inv(C + rho * identity)
     S = xp.zeros_like(C)
-    open_ = xp.arange(q, device=C.device)[penalty > 0]  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
+    open_ = xp.arange(len(C), device=C.device)[penalty > 0]  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
     dual = xp.zeros_like(C)[:, open_]
     n_iter, check = 0, FIRST_CHECK
     while len(open_) and n_iter < max_iter:
         n_iter += 1
         own = (open_, xp.arange(len(open_), device=C.device))  # entries s_jj of the open columns
-        sparse = S[:, open_]
-        smooth = inverse @ (C[:, open_] + rho * (sparse - dual))
+        before = S[:, open_]
+        smooth = inverse @ (C[:, open_] + rho * (before - dual))
         smooth -= inverse[:, open_] * (smooth[own] / xp.diagonal(inverse)[open_])
-        dual += OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * sparse
+        dual += OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
         sparse = xp.sign(dual) * xp.clip(xp.abs(dual) - penalty[open_] / rho, 0, None)
         sparse[own] = 0
         dual -= sparse
@@ -126,8 +178,22 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
         if n_iter == check or n_iter == max_iter:
             check = int(CHECK_GROWTH * check) + 1
             still = ~_finish(C, S, penalty, open_, tol)
+            factor = _step_factor(smooth[:, still], sparse[:, still], before[:, still], dual[:, still])
             open_, dual = open_[still], dual[:, still]
+            if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:  # a new inverse costs about as much as one iteration
+                rho, dual = rho * factor, dual / factor
+                inverse = xp.linalg.inv(C + rho * identity)
     return S, max(n_iter, 1)
+
+
+def _step_factor(smooth: Array, sparse: Array, before: Array, dual: Array) -> float:
+    """By how much ρ should grow so that the relative primal and dual residuals fall together."""
+    norm = namespace(smooth).linalg.norm
+    primal = float(norm(smooth - sparse)) / max(float(norm(smooth)), float(norm(sparse)), 1e-300)
+    change = float(norm(sparse - before)) / max(float(norm(dual)), 1e-300)
+    if primal == 0 or change == 0:
+        return 1.0
+    return min(max((primal / change) ** 0.5, 1 / GREATEST_CHANGE), GREATEST_CHANGE)
 
 
 def _finish(C: Array, S: Array, penalty: Array, columns: Array, tol: float) -> Array:

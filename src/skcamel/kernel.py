@@ -21,7 +21,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from skcamel.arrays import Array, is_tensor, namespace
+from skcamel.arrays import Array, cast, is_tensor, namespace
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
@@ -114,7 +114,7 @@ def fitted_many(
     """Kernel and kernel matrix for each multiple of the mean bandwidth; the distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
-        yield Kernel(name), (K + 0.0 if K is X else K)  # the solver overwrites K; a precomputed one belongs to the caller
+        yield Kernel(name), (K if name == "linear" else cast(K, "float64") + 0.0)  # overwritten later; these may belong to others
         return
     D = distances(str(name), X, X)
     sigma = bandwidth_of(D, squared=name == "rbf", weights=weights)
@@ -200,6 +200,7 @@ def _is_binary(X: Array) -> bool:
 
 
 def _checked(K: Array, n1: int, n2: int) -> Array:
+    """What a user's function returned, if it has the right shape."""
     if getattr(K, "shape", None) != (n1, n2):
         raise ValueError(f"The kernel function returned shape {getattr(K, 'shape', None)}; it must return ({n1}, {n2}).")
     return K

@@ -12,6 +12,8 @@ absent  F1 of a label with no positive and none predicted, 0/0: 1 (MULAN, and ev
 
 from __future__ import annotations
 
+import numpy as np
+
 from skcamel.arrays import Array, cast, namespace, to_numpy
 
 NAMES = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1", "micro_f1")
@@ -26,11 +28,13 @@ def as_relevance(labels: Array, name: str = "Y") -> Array:
     labels = _as_array(labels)
     if labels.ndim != 2:
         raise ValueError(f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
+    if labels.shape[1] == 0:
+        raise ValueError(f"{name} has shape {tuple(labels.shape)}: there is no label to evaluate.")
     relevant = labels == 1
     irrelevant = (labels == 0) | (labels == -1)
     if not bool((relevant | irrelevant).all()) or (bool((labels == 0).any()) and bool((labels == -1).any())):
-        found = sorted({str(value) for value in to_numpy(labels).ravel()[:1000].tolist()})[:6]
-        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}.")
+        found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
+        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found[:3] + ['…'] + found[-3:] if len(found) > 6 else found)}.")
     return relevant
 
 
@@ -57,6 +61,8 @@ def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
     weights = xp.asarray(sample_weight, dtype=xp.float64, device=like.device)
     if weights.shape != (len(like),):
         raise ValueError(f"sample_weight has shape {tuple(weights.shape)}; one weight for each of the {len(like)} rows is needed.")
+    if not bool((weights >= 0).all()) or not bool(xp.isfinite(weights).all()):
+        raise ValueError("sample_weight must be finite and at least 0.")
     return weights
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skcamel.arrays import Array, namespace
+from skcamel.arrays import Array, cast, namespace
 from skcamel.metrics.conventions import as_relevance, as_weights, check_shapes
 
 
@@ -72,7 +72,7 @@ def count(relevant: Array, predicted: Array, weights: Array | None = None) -> Co
     xp = namespace(relevant)
 
     def total(x: Array) -> Array:
-        return xp.sum(x, axis=0) * 1.0 if weights is None else weights @ (x * 1.0)
+        return cast(xp.sum(x, axis=0), "float64") if weights is None else weights @ cast(x, "float64")
 
     both, positives, predictions = total(relevant & predicted), total(relevant), total(predicted)
     return Counts(both, predictions - both, positives - both, float(len(relevant) if weights is None else xp.sum(weights)))

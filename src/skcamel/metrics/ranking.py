@@ -139,7 +139,7 @@ def _shared_by_ties(position: Array, hits: Array, ranked_scores: Array) -> tuple
     end = xp.concatenate([end, xp.full_like(end[:, :1], q - 1)], axis=1)
     for j in range(q - 2, -1, -1):  # nearest end at or after j
         end[:, j] = xp.where(end[:, j] == q, end[:, j + 1], end[:, j])
-    position[tied] = end + 1.0
+    position[tied] = cast(end + 1, "float64")
     hits[tied] = take_along_rows(hits[tied], end)
     return position, hits
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import make_scorer
 
 from skcamel.arrays import Array
 from skcamel.metrics import decision, ranking
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, choice
 
-_FUNCTIONS: dict[str, Callable[..., float]] = {
-    name: getattr(ranking if name in RANKING else decision, name) for name in NAMES
-}
 
-
-def get_scorer(name: str, **conventions: Any) -> Callable[..., float]:
+def get_scorer(name: str, **conventions: Any) -> Scorer:
     """A scikit-learn scorer for one of the seven metrics; losses are negated, so that larger is always better.
 
     Parameters
@@ -36,26 +31,40 @@ def get_scorer(name: str, **conventions: Any) -> Callable[..., float]:
     >>> cross_val_score(CamelClassifier(), X, Y, scoring=get_scorer("ranking_loss"), cv=3).shape
     (3,)
     """
-    metric = _FUNCTIONS[choice(name, NAMES, "name")]
-    if name not in RANKING:
-        return make_scorer(_on_matrix(metric), response_method="predict", greater_is_better=name not in LOSSES, **conventions)
-    # decision_function first: with two labels scikit-learn takes predict_proba for that of a binary problem.
-    return make_scorer(
-        _on_matrix(metric), response_method=("decision_function", "predict_proba"), greater_is_better=name not in LOSSES, **conventions
-    )
+    known = {"hamming_loss": (), "macro_f1": ("absent",), "micro_f1": ("absent",)}.get(choice(name, NAMES, "name"), ("ties", "rows"))
+    for convention in conventions:
+        choice(convention, known, f"convention of {name}")
+    return Scorer(name, conventions)
 
 
-class _on_matrix:  # noqa: N801 - a function with a name, so that scorers can be pickled
-    """The metric with lists of per-label (n, 2) probabilities stacked and single columns made two-dimensional."""
+@dataclass(frozen=True)
+class Scorer:
+    """``scorer(estimator, X, Y)``, for any scikit-learn estimator that predicts label matrices.
 
-    def __init__(self, metric: Callable[..., float]) -> None:
-        self.metric, self.__name__ = metric, metric.__name__
+    scikit-learn's own scorers take the probabilities of a two-label estimator for those of a binary one; this one reads
+    `decision_function` first, stacks per-label probabilities, and knows labels that were constant in training.
+    """
 
-    def __call__(self, Y: Array, prediction: Array, **options: Any) -> float:
-        if isinstance(prediction, list):
-            prediction = np.column_stack([column[:, 1] for column in prediction])
-        if not hasattr(Y, "toarray"):
-            Y = np.asarray(Y)
-        if Y.ndim == 1:
-            Y, prediction = Y[:, None], np.reshape(prediction, (len(Y), -1))
-        return self.metric(Y, prediction, **options)
+    name: str
+    conventions: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, estimator: Any, X: Array, Y: Array, sample_weight: Array | None = None) -> float:
+        """The metric of the estimator's predictions for X, negated where it is a loss."""
+        Y = Y.toarray() if hasattr(Y, "toarray") else np.asarray(Y)
+        Y = Y.reshape(len(Y), -1)
+        prediction = _scores(estimator, X, Y.shape[1]) if self.name in RANKING else estimator.predict(X)
+        prediction = prediction.toarray() if hasattr(prediction, "toarray") else np.asarray(prediction)
+        metric = getattr(ranking if self.name in RANKING else decision, self.name)
+        value = metric(Y, prediction.reshape(len(Y), -1), sample_weight=sample_weight, **self.conventions)
+        return -value if self.name in LOSSES else value
+
+
+def _scores(estimator: Any, X: Array, n_labels: int) -> np.ndarray:
+    """One score per row and label, (n, q)."""
+    if hasattr(estimator, "decision_function"):
+        return estimator.decision_function(X)
+    probabilities = estimator.predict_proba(X)
+    if isinstance(probabilities, list):  # one (n, 2) for each label, or (n, 1) where training saw one class alone
+        columns = zip(probabilities, estimator.classes_, strict=True)
+        return np.column_stack([p[:, 1] if p.shape[1] == 2 else np.full(len(p), float(classes[0])) for p, classes in columns])
+    return probabilities[:, -1] if n_labels == 1 else probabilities

@@ -35,7 +35,7 @@ def slopes(relevant: Array, scores: Array, cuts: Array, weights: Array | None = 
     positives, negatives = xp.sum(w * relevant, axis=0), xp.sum(w * ~relevant, axis=0)
     targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     x = scores - cuts  # (n, q)
-    high = STEEPEST / xp.clip(xp.amax(xp.abs(x), axis=0), 1e-300, None)
+    high = STEEPEST / xp.clip(xp.amax(xp.abs(x), axis=0), 1e-100, None)
     low = FLATTEST * high
     a = xp.sqrt(low * high)
     for _ in range(NEWTON_STEPS):
@@ -43,7 +43,7 @@ def slopes(relevant: Array, scores: Array, cuts: Array, weights: Array | None = 
         slope, curvature = xp.sum(w * (p - targets) * x, axis=0), xp.sum(w * p * (1 - p) * x * x, axis=0)
         low, high = xp.where(slope < 0, a, low), xp.where(slope >= 0, a, high)
         step = a - slope / xp.where(curvature > 0, curvature, 1.0)
-        following = xp.where((step > low) & (step < high), step, xp.sqrt(low * high))
+        following = xp.where((step >= low) & (step <= high), step, xp.sqrt(low * high))
         settled = bool((xp.abs(following - a) <= 1e-12 * a).all())
         a = following
         if settled:

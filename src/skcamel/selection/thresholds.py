@@ -103,14 +103,18 @@ def _curve(relevant: Array, scores: Array, weights: Array | None) -> _Curve:
     w = xp.ones_like(scores[:, 0]) if weights is None else weights
     hits = xp.cumsum(take_along_rows((relevant * w[:, None]).T, order), axis=1).T
     predicted = xp.cumsum(w[order], axis=1).T
-    gap = xp.clip((ranked[:1] - ranked[-1:]) / len(ranked), 1e-6, None)  # beyond the ends: one mean gap further
-    cuts = xp.concatenate([ranked[:1] + gap, (ranked[:-1] + ranked[1:]) / 2, ranked[-1:] - gap])
+    upper, lower = ranked[:-1], ranked[1:]
+    middle = upper / 2 + lower / 2
+    between = xp.where(middle < upper, middle, lower)  # the middle of neighbouring numbers may round to the upper one
+    gap = (ranked[:1] - ranked[-1:]) / predicted[-1:]  # beyond the ends: one mean gap further, and never nothing
+    gap = xp.clip(gap, 1e-6, None) + 1e-15 * xp.abs(ranked[:1])
+    cuts = xp.concatenate([ranked[:1] + gap, between, ranked[-1:] - gap])
     ends = xp.ones_like(relevant[:1])
     zero = xp.zeros_like(hits[:1])
     return _Curve(
         scores=ranked,
         cuts=cuts,
-        possible=xp.concatenate([ends, ranked[:-1] > cuts[1:-1], ends]),
+        possible=xp.concatenate([ends, upper > lower, ends]),
         hits=xp.concatenate([zero, hits]),
         predicted=xp.concatenate([zero, predicted]),
         positives=hits[-1],

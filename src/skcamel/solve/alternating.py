@@ -1,6 +1,7 @@
 """The paper's Algorithm 1, kept literal: the reference that the closed form is held against, and Figure 1(d).
 
 It converges to the closed form, slowly where G has a small singular value: about ln(1/ε) / (λ1 d_min²) alternations.
+Where G is singular, parts of Z that no score depends on go on changing at the pace of ω / (ω + λ2).
 """
 
 from __future__ import annotations

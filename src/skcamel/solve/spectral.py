@@ -18,7 +18,7 @@ import numpy as np
 from skcamel.arrays import Array, as_floats, eigh_in_place, namespace
 from skcamel.solve.problem import Solution
 
-INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the largest is more than rounding
+INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
 
 
 @dataclass(frozen=True)
@@ -230,10 +230,10 @@ def _step(beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
     """Target minus leave-one-out prediction; the target itself where nothing is left to learn from (one row)."""
     xp = namespace(beta)
     if weights is None:
-        return beta / xp.where(g > 0, g, xp.inf)
+        return beta / xp.where(g == 0, xp.inf, g)
     w = weights[:, None]
     left = xp.clip(w - 1, 0, None) + xp.clip(w, None, 1) * rho * g
-    return rho * beta / xp.where(left > 0, left, xp.inf)
+    return rho * beta / xp.where(left == 0, xp.inf, left)
 
 
 def _blocks(count: int, n_rows: int, width: int) -> Iterator[range]:
@@ -258,7 +258,7 @@ class _Diagonal:
             return
         self.middle, self.half = float(rho.max() + rho.min()) / 2, float(rho.max() - rho.min()) / 2
         n_nodes = 20 + int(12 * self.half)  # rate of convergence: see docs/derivation.md
-        if len(rho) <= n_nodes:
+        if len(rho) <= n_nodes or self.half < 1e-6:  # few values, or all of them equal
             return
         angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
         self.nodes = as_floats(np.cos(angles), spectrum.values)

@@ -1,0 +1,34 @@
+"""What every test may ask for: a backend, a seeded generator, and Hypothesis that repeats itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# The same examples on every run and machine, however slow it is: a failure can be repeated by anyone.
+settings.register_profile("skcamel", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("skcamel")
+
+
+@pytest.fixture(scope="session", params=["numpy", "readonly", pytest.param("torch", marks=pytest.mark.torch)])
+def xp(request: pytest.FixtureRequest) -> Callable[[np.ndarray], Any]:
+    """`as_backend(array)`: a copy of a numpy array as numpy, as numpy that must not be written to, or as a torch tensor."""
+    if request.param == "torch":
+        torch = pytest.importorskip("torch", reason="torch is not installed: pip install skcamel[gpu]")
+
+    def as_backend(array: np.ndarray) -> Any:
+        if request.param == "torch":
+            return torch.tensor(array)
+        copy = np.array(array)
+        copy.setflags(write=request.param == "numpy")
+        return copy
+
+    return as_backend
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """A generator that starts anew, with seed 0, in every test."""
+    return np.random.default_rng(0)

@@ -1,0 +1,49 @@
+"""The training problem solved without any of the library's algebra: one dense linear system, and n refits."""
+
+import numpy as np
+
+
+def smoother(K: np.ndarray, lambda2: float, weights: np.ndarray | None = None) -> np.ndarray:
+    """The matrix that takes Z to T, equation (9) and T = KA/λ2 + 1b, (n, n)."""
+    n = len(K)
+    w = np.ones(n) if weights is None else weights
+    H_inverse = np.linalg.inv(K / lambda2 + np.diag(1 / w))
+    of_b = np.ones(n) @ H_inverse / (np.ones(n) @ H_inverse @ np.ones(n))  # b = of_b @ Z
+    of_A = H_inverse @ (np.eye(n) - np.outer(np.ones(n), of_b))
+    return K @ of_A / lambda2 + np.outer(np.ones(n), of_b)
+
+
+def fixed_point_scores(
+    K: np.ndarray,
+    Y: np.ndarray,
+    G: np.ndarray,
+    lambda1: float,
+    lambda2: float,
+    weights: np.ndarray | None = None,
+    K_new: np.ndarray | None = None,
+) -> np.ndarray:
+    """Scores at the fixed point of Algorithm 1: Z = (T(Z) + λ1 Y Gᵀ) (I + λ1 G Gᵀ)⁻¹ as one linear system in vec(Z)."""
+    n, q = Y.shape
+    T = smoother(K, lambda2, weights)
+    mixing = np.linalg.inv(np.eye(q) + lambda1 * G @ G.T)
+    system = np.eye(n * q) - np.kron(T, mixing.T)  # acts on Z.ravel()
+    Z = np.linalg.lstsq(system, (lambda1 * Y @ G.T @ mixing).ravel(), rcond=1e-15)[0].reshape(n, q)
+    if K_new is None:
+        return T @ Z @ G
+    w = np.ones(n) if weights is None else weights
+    H_inverse = np.linalg.inv(K / lambda2 + np.diag(1 / w))
+    b = np.ones(n) @ H_inverse @ Z / (np.ones(n) @ H_inverse @ np.ones(n))
+    return (K_new @ H_inverse @ (Z - b) / lambda2 + b) @ G
+
+
+def leave_one_out_scores(
+    K: np.ndarray, Y: np.ndarray, G: np.ndarray, lambda1: float, lambda2: float, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Each row scored by a refit without it; under weights without one unit of its weight, or all where it has less."""
+    scores = np.empty(Y.shape)
+    for i in range(len(Y)):
+        w = np.ones(len(Y)) if weights is None else weights.copy()
+        w[i] -= min(1.0, w[i])
+        rest = w > 0
+        scores[i] = fixed_point_scores(K[np.ix_(rest, rest)], Y[rest], G, lambda1, lambda2, w[rest], K[i : i + 1, rest])[0]
+    return scores

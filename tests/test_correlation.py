@@ -98,8 +98,8 @@ def test_collaboration_mixes_identity_and_correlation():
 
 
 def test_two_thousand_labels_are_solved(rng):
-    """Rare, related and repeated labels: about ten seconds on two cores."""
-    Y = np.where(rng.normal(size=(200, 12)) @ rng.normal(size=(12, 2000)) > 5.5, 1.0, -1.0)
+    """Rare, related and repeated labels."""
+    Y = np.where(rng.normal(size=(60, 8)) @ rng.normal(size=(8, 2000)) > 4.5, 1.0, -1.0)
     found = correlation.learn(Y)
     assert float(found.violation.max()) <= 1e-6
     assert (np.diag(found.S) == 0).all()

@@ -193,15 +193,17 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
         return Grid(*(tuple(getattr(self, name)) for name in ("alphas", "lambda1s", "lambda2s", "bandwidths", "kernels", "scalings")))
 
-    def _leave_one_out(self, data: Data, grid: Grid, S: np.ndarray) -> tuple[list[list[Scores]], Representation]:
+    def _leave_one_out(self, data: Data, grid: Grid, S: np.ndarray) -> tuple[list[list[Scores]], Representation | None]:
         """Results of all candidates in one "fold", and the last representation, most often the only one."""
         results: list[Scores] = []
         total = len(grid.candidates())
         last = None
-        for last, scored in score_leave_one_out(data, grid, S, self._rule(), self.device):
+        for representation, scored in score_leave_one_out(data, grid, S, self._rule(), self.device):
             results += scored
             self._tell(results, len(results), total)
-        assert last is not None
+            if len(results) == total:
+                last = representation
+            del representation  # its memory is wanted for the next one
         return [results], last
 
     def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:

@@ -130,16 +130,18 @@ def penalties(C: Array, strength: float) -> Array:
     return strength * xp.amax(others, axis=0)
 
 
-def kkt_violation(C: Array, S: Array, penalty: Array) -> Array:
+def kkt_violation(C: Array, S: Array, penalty: Array, columns: Array | None = None) -> Array:
     """Distance of each column of S from optimality; 0 iff S solves the problem.
 
     Where s_ij ≠ 0 the gradient must be -λ_j sign(s_ij), elsewhere at most λ_j in absolute value; s_jj is fixed at 0.
+    `S` and `penalty` may be those of some `columns` alone.
     """
     xp = namespace(C)
-    gradient = C @ S - C  # (q, q)
+    columns = xp.arange(len(C), device=C.device) if columns is None else columns
+    gradient = C @ S - C[:, columns]  # (q, number of columns)
     free = xp.clip(xp.abs(gradient) - penalty, 0, None)
     residual = xp.where(S != 0, xp.abs(gradient + penalty * xp.sign(S)), free)
-    residual[_diagonal(C)] = 0
+    residual[columns, xp.arange(len(columns), device=C.device)] = 0
     return xp.amax(residual, axis=0)
 
 
@@ -198,31 +200,28 @@ def _step_factor(smooth: Array, sparse: Array, before: Array, dual: Array) -> fl
 
 def _finish(C: Array, S: Array, penalty: Array, columns: Array, tol: float) -> Array:
     """Solve what can be solved exactly on its present support, in place; which of `columns` are done."""
+    penalty, present = penalty[columns], S[:, columns]
+    exact = _on_supports(C, present, penalty, columns)
+    solved = kkt_violation(C, exact, penalty, columns) <= min(tol, 1e-8) * penalty
+    S[:, columns[solved]] = exact[:, solved]
+    return solved | (kkt_violation(C, present, penalty, columns) <= tol * penalty)
+
+
+def _on_supports(C: Array, S: Array, penalty: Array, columns: Array) -> Array:
+    """S with each column replaced by the lasso solution on its support with its signs, where that keeps the signs."""
     xp = namespace(C)
-    done = kkt_violation(C, S, penalty)[columns] <= tol * penalty[columns]
+    index = xp.arange(len(C), device=C.device)
+    exact = S + 0.0
     for k, j in enumerate(columns):
-        support = S[:, j] != 0
-        exact = _on_support(C, support, xp.sign(S[support, j]), C[support, j], penalty[j])
-        if exact is None:
+        support = index[S[:, k] != 0]
+        signs = xp.sign(S[support, k])
+        try:
+            solution = xp.linalg.solve(C[support[:, None], support], C[support, j] - penalty[k] * signs)
+        except (xp.linalg.LinAlgError, RuntimeError):  # singular: labels that depend on each other; torch raises RuntimeError
             continue
-        gradient = C[:, support] @ exact - C[:, j]
-        gradient[support] = gradient[support] + penalty[j] * xp.sign(exact)
-        gradient[~support] = xp.clip(xp.abs(gradient[~support]) - penalty[j], 0, None)
-        gradient[j] = 0
-        if float(xp.amax(xp.abs(gradient), axis=0)) <= min(tol, 1e-8) * float(penalty[j]):
-            S[support, j] = exact
-            done[k] = True
-    return done
-
-
-def _on_support(C: Array, support: Array, signs: Array, target: Array, penalty: Array) -> Array | None:
-    """Lasso solution with a given support and signs, or None where it does not keep the signs."""
-    xp = namespace(C)
-    try:
-        exact = xp.linalg.solve(C[support][:, support], target - penalty * signs)
-    except (xp.linalg.LinAlgError, RuntimeError):  # singular: duplicate labels; torch's error is a RuntimeError
-        return None
-    return exact if bool((exact * signs > 0).all()) else None
+        if bool((solution * signs > 0).all()):
+            exact[support, k] = solution
+    return exact
 
 
 def _diagonal(C: Array) -> tuple[Array, Array]:

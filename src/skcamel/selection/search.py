@@ -115,6 +115,7 @@ def score_leave_one_out(data: Data, grid: Grid, S: Array, rule: Rule, device: An
             for _, _, scores in spectral.leave_one_out(spectrum, targets, bases, grid.penalties)
         )
         yield representation, list(scored)
+        del representation, spectrum, targets, scored  # before the next kernel matrix is made
 
 
 def score_fold(train: Data, test: Data, grid: Grid, S: Array, rule: Rule, device: Any) -> Iterator[list[Scores]]:
@@ -130,6 +131,7 @@ def score_fold(train: Data, test: Data, grid: Grid, S: Array, rule: Rule, device
         cuts = _fold_cuts(spectrum, targets, bases, grid.penalties, rule)
         held_out = spectral.held_out(spectrum, targets, bases, grid.penalties, K)
         yield [candidate_metrics(relevant, scores, cut, test_weights) for (_, _, scores), cut in zip(held_out, cuts, strict=True)]
+        del representation, spectrum, targets, K, cuts, held_out
 
 
 def _fold_cuts(

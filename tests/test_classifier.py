@@ -1,0 +1,302 @@
+"""CamelClassifier as its users meet it: inputs, outputs, solvers, thresholds, probabilities."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+
+from skcamel import CamelClassifier
+from skcamel.classifier import choose_solver
+from skcamel.metrics import macro_f1, micro_f1
+from skcamel.solve.problem import stationarity
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, Y = make_multilabel_classification(120, n_features=8, n_classes=5, n_labels=2, random_state=0)
+    return X[:80], Y[:80], X[80:]
+
+
+def test_scores_decisions_and_names_agree(data):
+    X, Y, new = data
+    model = CamelClassifier(threshold="label").fit(X, Y)
+    scores, decisions = model.decision_function(new), model.predict(new)
+    assert scores.shape == decisions.shape == (40, 5)
+    assert decisions.dtype == np.int64
+    np.testing.assert_array_equal(decisions, scores > model.thresholds_)
+    assert model.label_sets(new) == [tuple(f"label{j}" for j in np.flatnonzero(row)) for row in decisions]
+    np.testing.assert_array_equal(model.classes_, np.arange(5))
+    assert (model.n_iter_, model.n_features_in_) == (1, 8)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "exponential", "linear"])
+@pytest.mark.parametrize("scaling", ["none", "standard", "minmax", "unit"])
+def test_sparse_rows_give_the_same_scores(data, kernel, scaling):
+    X, Y, new = data
+    X, new = X * (X > 2), new * (new > 2)
+    dense = CamelClassifier(kernel=kernel, scaling=scaling).fit(X, Y)
+    for convert in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix):
+        thin = CamelClassifier(kernel=kernel, scaling=scaling).fit(convert(X), Y)
+        assert sparse.issparse(thin.X_fit_)
+        np.testing.assert_allclose(thin.decision_function(convert(new)), dense.decision_function(new), atol=1e-9)
+        np.testing.assert_allclose(thin.decision_function(new), dense.decision_function(convert(new)), atol=1e-9)
+
+
+def test_every_form_of_labels_means_the_same(data):
+    X, Y, new = data
+    expected = CamelClassifier().fit(X, Y).decision_function(new)
+    names = ["sea", "sun", "sand", "snow", "city"]
+    forms = [Y.astype(bool), Y.astype(float), 2 * Y - 1, Y.tolist(), sparse.csr_array(Y), sparse.csc_matrix(2 * Y - 1)]
+    forms += [pd.DataFrame(Y, columns=names), pl.DataFrame(Y, schema=names), pd.DataFrame(Y, columns=names).astype("boolean").astype(object)]
+    for form in forms:
+        model = CamelClassifier().fit(X, form)
+        np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-11)
+        assert set(np.unique(model.predict(new))) <= {0, 1}
+        if hasattr(form, "columns"):
+            assert list(model.label_names_) == names
+
+
+def test_frames_keep_feature_names_and_order(data):
+    X, Y, new = data
+    columns = [f"f{k}" for k in range(8)]
+    for frame in (pd.DataFrame, pl.DataFrame):
+        model = CamelClassifier().fit(frame(dict(zip(columns, X.T, strict=True))), Y)
+        assert list(model.feature_names_in_) == columns
+        np.testing.assert_array_equal(model.predict(frame(dict(zip(columns, new.T, strict=True)))), CamelClassifier().fit(X, Y).predict(new))
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(frame(dict(zip(columns[::-1], new.T, strict=True))))
+
+
+def test_float32_rows_give_float32_scores(data):
+    X, Y, new = data
+    model = CamelClassifier(threshold="label").fit(X.astype(np.float32), Y)
+    scores = model.decision_function(new.astype(np.float32))
+    assert scores.dtype == np.float32
+    assert model.dual_coef_.dtype == np.float64
+    np.testing.assert_array_equal(model.predict(new.astype(np.float32)), scores > model.thresholds_.astype(np.float32))
+    np.testing.assert_allclose(scores, CamelClassifier().fit(X, Y).decision_function(new), atol=1e-4)
+    probabilities = model.predict_proba(new.astype(np.float32))
+    assert probabilities.dtype == np.float32
+    np.testing.assert_array_equal(probabilities > 0.5, model.predict(new.astype(np.float32)) == 1)
+
+
+def test_read_only_rows_are_accepted_and_never_kept(data):
+    X, Y, new = (part.copy() for part in data)
+    for part in (X, Y, new):
+        part.setflags(write=False)
+    model = CamelClassifier().fit(X, Y)
+    before = model.decision_function(new)
+    X.setflags(write=True)
+    X[:] = 0
+    np.testing.assert_array_equal(model.decision_function(new), before)
+
+
+def test_integer_weights_equal_repeated_rows_in_everything(data, rng):
+    X, Y, new = data
+    weights = rng.integers(0, 4, size=len(X))
+    options = {"scaling": "standard", "threshold": "label", "kernel": "laplacian"}
+    weighted = CamelClassifier(**options).fit(X, Y, sample_weight=weights)
+    repeated = CamelClassifier(**options).fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-10)
+    assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-12)
+    np.testing.assert_allclose(weighted.thresholds_, repeated.thresholds_, atol=1e-9)
+    np.testing.assert_allclose(weighted.decision_function(new), repeated.decision_function(new), atol=1e-9)
+    np.testing.assert_allclose(weighted.predict_proba(new), repeated.predict_proba(new), atol=1e-8)
+
+
+def test_zero_weight_rows_of_a_kernel_matrix_keep_their_columns(data):
+    X, Y, new = data
+    weights = np.ones(len(X))
+    weights[::3] = 0
+    by_matrix = CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=weights)
+    by_rows = CamelClassifier(kernel="linear").fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-9)
+
+
+def test_a_function_is_a_kernel(data):
+    X, Y, new = data
+    by_function = CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
+    np.testing.assert_allclose(by_function.decision_function(new), CamelClassifier(kernel="linear").fit(X, Y).decision_function(new), atol=1e-9)
+
+
+def test_a_given_bandwidth_is_used(data):
+    X, Y, new = data
+    free, given = CamelClassifier().fit(X, Y), CamelClassifier(bandwidth=3.0).fit(X, Y)
+    assert given.bandwidth_ == 3.0
+    assert abs(given.decision_function(new) - free.decision_function(new)).max() > 1e-3
+    np.testing.assert_allclose(CamelClassifier(bandwidth=free.bandwidth_).fit(X, Y).decision_function(new), free.decision_function(new))
+
+
+def test_prediction_does_not_depend_on_the_block_size(data, monkeypatch):
+    X, Y, new = data
+    model = CamelClassifier().fit(X, Y)
+    whole = model.decision_function(new)
+    monkeypatch.setattr("skcamel.classifier.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
+    np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
+
+
+def test_the_papers_variables_can_be_had(data):
+    X, Y, _ = data
+    K = X @ X.T / 100
+    model = CamelClassifier(alpha=0.3, lambda1=2.0, lambda2=0.5, kernel="precomputed").fit(K, Y)
+    residual = stationarity(K, 2.0 * Y - 1, model.collaboration_, model.A_, model.b_, model.Z_, lambda1=2.0, lambda2=0.5)
+    assert residual < 1e-9
+    np.testing.assert_allclose(model.collaboration_, 0.7 * np.eye(5) + 0.3 * model.label_correlation_)
+
+
+def test_alpha_0_is_kernel_ridge_regression(data):
+    X, Y, new = data
+    model = CamelClassifier(alpha=0.0, lambda2=0.3).fit(X, Y)
+    ridge = 0.3 * (1 + 1 / 1.0)
+    squared = ((X[:, None] - X[None]) ** 2).sum(-1)
+    K = np.exp(-squared / (2 * model.bandwidth_**2))
+    centre = np.eye(80) - 1 / 80
+    dual = np.linalg.solve(centre @ K @ centre + ridge * np.eye(80), centre @ (2.0 * Y - 1))
+    np.testing.assert_allclose(model.dual_coef_, dual, atol=1e-9)
+
+
+def test_the_alternating_solver_records_its_convergence_and_ends_at_the_closed_form(data):
+    X, Y, new = data
+    exact = CamelClassifier(alpha=0.2).fit(X, Y)
+    loop = CamelClassifier(alpha=0.2, solver="alternating", tol=1e-10).fit(X, Y)
+    assert loop.n_iter_ == len(loop.convergence_) > 1
+    assert (np.diff(loop.convergence_) < 0).all()
+    np.testing.assert_allclose(loop.decision_function(new), exact.decision_function(new), atol=1e-7)
+    assert not hasattr(exact, "convergence_")
+    assert not hasattr(loop, "predict_proba")
+    np.testing.assert_allclose(loop.explain(new).scores, loop.decision_function(new), atol=1e-9)
+
+
+def test_stopping_early_warns_with_residual_tolerance_and_remedy(data, rng):
+    X, Y, _ = data
+    with pytest.warns(ConvergenceWarning, match=r"after 3 alternations .* above tol=1.0e-06; raise max_iter or use solver='spectral'"):
+        CamelClassifier(solver="alternating", max_iter=3, sparsity=1.0).fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match=r"Label correlation stopped after 2 iterations .* raise max_iter or tol"):
+        CamelClassifier(max_iter=2).fit(X, rng.random((80, 20)) < 0.3)
+
+
+def test_auto_is_the_exact_solver():
+    assert choose_solver("auto") == choose_solver("spectral") == "spectral"
+    assert choose_solver("alternating") == "alternating"
+
+
+@pytest.mark.parametrize(("mode", "metric"), [("common", micro_f1), ("label", macro_f1)])
+def test_tuned_thresholds_raise_their_metric(mode, metric):
+    X, Y = make_multilabel_classification(600, n_classes=8, n_labels=1, length=15, random_state=1)
+    tuned, zero = (CamelClassifier(threshold=t).fit(X[:300], Y[:300]) for t in (mode, "zero"))
+    assert metric(Y[300:], tuned.predict(X[300:])) > metric(Y[300:], zero.predict(X[300:])) + 0.03
+    np.testing.assert_array_equal(tuned.decision_function(X), zero.decision_function(X))  # never minus the cut
+
+
+def test_a_number_is_a_threshold_and_metrics_can_be_chosen(data):
+    X, Y, new = data
+    model = CamelClassifier(threshold=-0.3).fit(X, Y)
+    np.testing.assert_array_equal(model.thresholds_, np.full(5, -0.3))
+    cuts = {metric: CamelClassifier(threshold="common", threshold_metric=metric).fit(X, Y).thresholds_[0] for metric in ("hamming_loss", "micro_f1")}
+    assert cuts["hamming_loss"] != cuts["micro_f1"]
+
+
+@pytest.mark.parametrize("threshold", ["zero", "common", "label", 0.4])
+def test_probabilities_exceed_one_half_exactly_where_labels_are_predicted(data, threshold):
+    X, Y, new = data
+    model = CamelClassifier(threshold=threshold).fit(X, Y)
+    p = model.predict_proba(new)
+    assert p.shape == (40, 5)
+    assert ((p > 0) & (p < 1)).all()
+    np.testing.assert_array_equal(p > 0.5, model.predict(new) == 1)
+    for j in range(5):
+        np.testing.assert_array_equal(np.argsort(p[:, j]), np.argsort(model.decision_function(new)[:, j]))
+
+
+def calibration_error(p, y, bins=10):
+    index = np.clip((p * bins).astype(int), 0, bins - 1)
+    return sum(abs(p[index == b].mean() - y[index == b].mean()) * (index == b).mean() for b in range(bins) if (index == b).any())
+
+
+def test_probabilities_are_calibrated_on_held_out_rows():
+    X, Y = make_multilabel_classification(1600, n_features=20, n_classes=6, n_labels=3, length=30, random_state=3)
+    model = CamelClassifier(lambda2=1.0, scaling="standard").fit(X[:800], Y[:800])
+    fitted = model.predict_proba(X[800:]).ravel()
+    squashed = 1 / (1 + np.exp(-model.decision_function(X[800:]).ravel()))
+    truth = Y[800:].ravel()
+    assert calibration_error(fitted, truth) < 0.03
+    assert calibration_error(fitted, truth) < calibration_error(squashed, truth) / 3
+
+
+def test_a_binary_y_gets_one_score_and_two_probabilities(data):
+    X, Y, new = data
+    y = np.where(Y[:, 0] == 1, "yes", "no")
+    model = CamelClassifier().fit(X, y)
+    scores, p = model.decision_function(new), model.predict_proba(new)
+    assert (scores.shape, p.shape) == ((40,), (40, 2))
+    np.testing.assert_array_equal(model.predict(new), np.where(scores > 0, "yes", "no"))
+    np.testing.assert_array_equal(p[:, 1] > 0.5, scores > 0)
+    assert list(model.classes_) == ["no", "yes"]
+    assert list(model.label_names_) == ["yes"]
+
+
+def test_a_multiclass_y_is_decided_by_the_highest_score(data):
+    X, Y, new = data
+    model = CamelClassifier().fit(X, np.array(["a", "b", "c"])[np.arange(80) % 3])
+    scores = model.decision_function(new)
+    assert scores.shape == (40, 3)
+    np.testing.assert_array_equal(model.predict(new), np.array(["a", "b", "c"])[scores.argmax(1)])
+    assert not hasattr(model, "predict_proba")
+
+
+def test_one_class_is_always_predicted(data):
+    X, _, new = data
+    assert (CamelClassifier().fit(X, np.full(80, "only")).predict(new) == "only").all()
+
+
+def test_a_single_column_stays_a_column(data):
+    X, Y, new = data
+    for column in (Y[:, :1], pd.DataFrame({"sea": Y[:, 0]}), sparse.csr_array(Y[:, :1])):
+        model = CamelClassifier().fit(X, column)
+        assert model.predict(new).shape == model.decision_function(new).shape == model.predict_proba(new).shape == (40, 1)
+    with pytest.warns(DataConversionWarning, match="single column of classes"):
+        assert CamelClassifier().fit(X, np.arange(80)[:, None] % 3).predict(new).shape == (40,)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+def test_constant_empty_and_duplicate_labels_are_legal(data, alpha):
+    X, Y, new = data
+    Y = np.column_stack([Y, np.zeros(80), np.ones(80), Y[:, 0], 1 - Y[:, 1]]).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = CamelClassifier(alpha=alpha, threshold="label").fit(X, Y)
+    scores = model.decision_function(new)
+    assert np.isfinite(scores).all()
+    assert np.isfinite(model.predict_proba(new)).all()
+    if alpha == 0:  # under collaboration the prediction of a constant label is free to serve the others
+        np.testing.assert_allclose(scores[:, 5], -1, atol=1e-9)
+        np.testing.assert_allclose(scores[:, 6], 1, atol=1e-9)
+    if alpha < 1:
+        np.testing.assert_allclose(scores[:, 7], scores[:, 0], atol=1e-7)
+        np.testing.assert_allclose(scores[:, 8], -scores[:, 1], atol=1e-7)
+
+
+def test_one_row_is_learned_by_heart():
+    model = CamelClassifier().fit([[1.0, 2.0]], [[1, 0]])
+    np.testing.assert_array_equal(model.predict([[5.0, 5.0]]), [[1, 0]])
+
+
+def test_more_than_twenty_labels_with_one_ridge_keep_exact_leave_one_out(rng):
+    """At α = 0 all ridges are equal, and there is nothing to interpolate between."""
+    X, Y = rng.normal(size=(60, 3)), (rng.random((60, 30)) < 0.3).astype(int)
+    many = CamelClassifier(alpha=0.0, threshold="common").fit(X, Y)
+    few = CamelClassifier(alpha=0.0).fit(X, Y[:, :3])
+    np.testing.assert_allclose(many._slopes[:3] * 0 + 1, 1)
+    assert many.thresholds_[0] != 0
+    np.testing.assert_allclose(CamelClassifier(alpha=0.0).fit(X, Y)._slopes[:3], few._slopes, rtol=1e-6)
+
+
+def test_an_unfitted_model_says_so(data):
+    for method in ("predict", "decision_function", "explain", "label_sets"):
+        with pytest.raises(NotFittedError):
+            getattr(CamelClassifier(), method)(data[2])

@@ -1,0 +1,211 @@
+"""Selection: exact leave-one-out, folds as refitting by hand, ties, undefined criteria, progress."""
+
+import logging
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_multilabel_classification
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
+from skcamel.metrics import LOSSES, NAMES, evaluate
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, Y = make_multilabel_classification(70, n_features=6, n_classes=4, n_labels=2, random_state=0)
+    return X[:50], Y[:50], X[50:]
+
+
+SMALL = {"alphas": (0.0, 0.4, 1.0), "lambda1s": (0.5, 1.0), "lambda2s": (0.01, 0.3)}
+
+
+def by_hand(model, X, Y, train, test, sample_weight=None):
+    weights = None if sample_weight is None else sample_weight[train]
+    model.fit(X[train], Y[train], sample_weight=weights)
+    values = evaluate(
+        Y[test], model.decision_function(X[test]), model.predict(X[test]), sample_weight=None if sample_weight is None else sample_weight[test]
+    )
+    return {name: -value if name in LOSSES else value for name, value in values.items()}
+
+
+@pytest.mark.parametrize("threshold", ["zero", "common", "label", 0.1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_folds_equal_refitting_each_fold_by_hand(data, threshold, weighted, rng):
+    X, Y, _ = data
+    weights = rng.choice([0.0, 0.5, 1.0, 2.0], size=50) if weighted else None
+    splits = list(KFold(3, shuffle=True, random_state=1).split(X))
+    grid = {**SMALL, "bandwidths": (0.5, 1.0), "kernels": ("rbf", "laplacian"), "scalings": ("none", "standard")}
+    search = CamelClassifierCV(**grid, cv=splits, threshold=threshold).fit(X, Y, sample_weight=weights)
+    candidates = search.cv_results_["params"]
+    assert len(candidates) == 3 * 2 * 2 * 2 * 2 * 2
+    for index in range(0, len(candidates), 7):
+        params = dict(candidates[index])
+        multiplier = params.pop("bandwidth")
+        hand = []
+        for train, test in splits:
+            mean = CamelClassifier(**params).fit(X[train], Y[train], sample_weight=None if weights is None else weights[train]).bandwidth_
+            hand.append(by_hand(CamelClassifier(**params, bandwidth=multiplier * mean, threshold=threshold), X, Y, train, test, weights))
+        for name in NAMES:
+            assert search.cv_results_[f"mean_test_{name}"][index] == pytest.approx(np.mean([h[name] for h in hand]), abs=1e-9), name
+
+
+def test_leave_one_out_equals_n_refits_that_keep_S_and_sigma(data):
+    """Refits on a precomputed kernel keep σ, and S is handed in by comparing the core's scores with it."""
+    X, Y, _ = data
+    X, Y = X[:20], Y[:20]
+    search = CamelClassifierCV(**SMALL).fit(X, Y)
+    whole = CamelClassifier(bandwidth=search.bandwidth_).fit(X, Y)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / (2 * search.bandwidth_**2))
+    from reference.solver import leave_one_out_scores
+
+    for index, params in enumerate(search.cv_results_["params"]):
+        G = (1 - params["alpha"]) * np.eye(4) + params["alpha"] * whole.label_correlation_
+        scores = leave_one_out_scores(K, 2.0 * Y - 1, G, params["lambda1"], params["lambda2"])
+        values = evaluate(Y, scores, scores > 0)
+        for name in NAMES:
+            sign = -1 if name in LOSSES else 1
+            assert search.cv_results_[f"mean_test_{name}"][index] == pytest.approx(sign * values[name], abs=1e-7)
+
+
+def test_the_choice_is_refitted_on_all_rows(data):
+    X, Y, new = data
+    search = CamelClassifierCV(
+        **SMALL, kernels=("laplacian", "rbf"), scalings=("standard", "none"), bandwidths=(1.0, 2.0), threshold="label", scoring="micro_f1"
+    ).fit(X, Y)
+    chosen = CamelClassifier(
+        search.alpha_,
+        search.lambda1_,
+        search.lambda2_,
+        kernel=search.kernel_,
+        scaling=search.scaling_,
+        bandwidth=search.bandwidth_,
+        threshold="label",
+    ).fit(X, Y)
+    np.testing.assert_allclose(search.decision_function(new), chosen.decision_function(new), atol=1e-10)
+    np.testing.assert_allclose(search.thresholds_, chosen.thresholds_, atol=1e-10)
+    np.testing.assert_allclose(search.predict_proba(new), chosen.predict_proba(new), atol=1e-9)
+    mean = CamelClassifier(kernel=search.kernel_, scaling=search.scaling_).fit(X, Y).bandwidth_
+    assert search.bandwidth_ == pytest.approx(search.bandwidth_multiplier_ * mean)
+
+
+def test_results_have_the_shape_that_users_of_grid_search_know(data):
+    X, Y, _ = data
+    search = CamelClassifierCV(cv=3).fit(X, Y)
+    results = search.cv_results_
+    assert len(results["params"]) == len(PAPER_ALPHAS) * len(PAPER_LAMBDA2S) == 77
+    for key in ("param_alpha", "param_lambda2", "mean_test_score", "rank_test_score", "std_test_score", "split2_test_score"):
+        assert len(results[key]) == 77
+    assert results["rank_test_score"][search.best_index_] == 1
+    assert search.best_params_ == results["params"][search.best_index_]
+    assert search.best_score_ == results["mean_test_score"].max() == results["mean_test_average_precision"].max()
+    np.testing.assert_allclose(results["mean_test_score"], np.mean([results[f"split{k}_test_score"] for k in range(3)], axis=0))
+    assert (results["mean_test_ranking_loss"] <= 0).all()
+
+
+@pytest.mark.parametrize("scoring", NAMES)
+def test_every_metric_can_be_the_criterion(data, scoring):
+    X, Y, _ = data
+    search = CamelClassifierCV(scoring=scoring).fit(X, Y)
+    assert search.scoring_ == scoring
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], search.cv_results_[f"mean_test_{scoring}"])
+
+
+def test_equal_scores_are_decided_by_the_order_of_the_grid(data):
+    X, Y, _ = data
+    search = CamelClassifierCV(alphas=(0.3, 0.3), lambda2s=(0.1, 0.1)).fit(X, Y)
+    assert search.best_index_ == 0
+    assert set(search.cv_results_["rank_test_score"]) == {1}
+
+
+def test_an_undefined_criterion_gives_way_to_hamming_loss(data):
+    X, Y, _ = data
+    search = CamelClassifierCV(scoring="coverage").fit(X, Y[:, :1])
+    assert search.scoring_ == "hamming_loss"
+    assert np.isnan(search.cv_results_["mean_test_coverage"]).all()
+    assert search.best_score_ == search.cv_results_["mean_test_hamming_loss"].max()
+
+
+@pytest.mark.parametrize("cv", ["loo", 3])
+def test_integer_weights_equal_repeated_rows(data, cv, rng):
+    X, Y, new = data
+    weights = rng.integers(0, 4, size=50)
+    index = np.repeat(np.arange(50), weights)
+    options = {**SMALL, "scalings": ("none", "standard"), "threshold": "label"}
+    folds = repeated_folds = cv
+    if cv != "loo":
+        folds = list(KFold(cv).split(X))
+        where = [np.flatnonzero(np.isin(index, part)) for split in folds for part in split]
+        repeated_folds = list(zip(where[::2], where[1::2], strict=True))
+    weighted = CamelClassifierCV(**options, cv=folds).fit(X, Y, sample_weight=weights)
+    repeated = CamelClassifierCV(**options, cv=repeated_folds).fit(X[index], Y[index])
+    for name in NAMES:
+        np.testing.assert_allclose(weighted.cv_results_[f"mean_test_{name}"], repeated.cv_results_[f"mean_test_{name}"], atol=1e-8)
+    assert weighted.best_params_ == repeated.best_params_
+    np.testing.assert_allclose(weighted.decision_function(new), repeated.decision_function(new), atol=1e-8)
+
+
+def test_a_number_of_folds_means_what_it_means_in_scikit_learn(data):
+    X, Y, _ = data
+    plain, by_hand_ = CamelClassifierCV(cv=3, **SMALL).fit(X, Y), CamelClassifierCV(cv=KFold(3), **SMALL).fit(X, Y)
+    np.testing.assert_array_equal(plain.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"])
+    shuffled = CamelClassifierCV(cv=3, random_state=5, **SMALL).fit(X, Y)
+    by_hand_ = CamelClassifierCV(cv=KFold(3, shuffle=True, random_state=5), **SMALL).fit(X, Y)
+    np.testing.assert_array_equal(shuffled.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"])
+    y = np.arange(50) % 3
+    classes, by_hand_ = CamelClassifierCV(cv=3, **SMALL).fit(X, y), CamelClassifierCV(cv=StratifiedKFold(3), **SMALL).fit(X, y)
+    np.testing.assert_array_equal(classes.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"])
+
+
+def test_a_kernel_matrix_is_split_on_both_sides(data):
+    X, Y, new = data
+    options = {**SMALL, "cv": 3}
+    weights = np.ones(50)
+    weights[::7] = 0
+    for w in (None, weights):
+        by_rows = CamelClassifierCV(kernels=("linear",), **options).fit(X, Y, sample_weight=w)
+        by_matrix = CamelClassifierCV(kernels=("precomputed",), **options).fit(X @ X.T, Y, sample_weight=w)
+        np.testing.assert_allclose(by_matrix.cv_results_["mean_test_score"], by_rows.cv_results_["mean_test_score"], atol=1e-9)
+        np.testing.assert_allclose(by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-8)
+
+
+def test_a_kernel_without_bandwidth_is_scored_once(data):
+    X, Y, _ = data
+    search = CamelClassifierCV(alphas=(0.0,), lambda2s=(0.1,), kernels=("linear", "rbf"), bandwidths=(0.5, 1.0, 2.0)).fit(X, Y)
+    assert [p["kernel"] for p in search.cv_results_["params"]] == ["linear", "rbf", "rbf", "rbf"]
+
+
+def test_progress_is_told_to_callback_and_log_and_never_printed(data, caplog, capsys):
+    X, Y, _ = data
+    told = []
+    with caplog.at_level(logging.INFO, logger="skcamel"):
+        CamelClassifierCV(**SMALL, bandwidths=(0.5, 1.0), callback=told.append).fit(X, Y)
+    assert [(p.done, p.total) for p in told] == [(12, 24), (24, 24)]
+    assert told[1].best_score >= told[0].best_score
+    assert sum("24 of 24 candidates" in message for message in caplog.messages) == 1
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cv": "kfold"}, "cv='kfold' is not known; choose 'loo', a number of folds"),
+        ({"scoring": "accuracy"}, "scoring='accuracy' is not known; choose one of 'one_error'"),
+        ({"alphas": ()}, r"alphas must be a sequence with at least one value, got \(\)"),
+        ({"alphas": (0.5, 1.5)}, r"alphas must be a number in \[0, 1\], got 1.5"),
+        ({"lambda2s": (0.1, -1)}, "lambda2s must be a number > 0, got -1"),
+        ({"kernels": "rbf"}, "kernels must be a sequence"),
+        ({"kernels": ("rbf", "precomputed")}, "mixes 'precomputed' with kernels of features"),
+        ({"kernels": ("sigmoid",)}, "kernel='sigmoid' is not known"),
+        ({"scalings": ("robust",)}, "scaling='robust' is not known"),
+        ({"cv": []}, "cv gave no split"),
+    ],
+)
+def test_bad_grids_are_refused(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        CamelClassifierCV(**options).fit(*data[:2])
+
+
+def test_one_row_cannot_be_left_out():
+    with pytest.raises(ValueError, match="at least 2 rows, got n_samples = 1"):
+        CamelClassifierCV().fit([[1.0]], [[1, 0]])

@@ -1,0 +1,88 @@
+"""Tensors in, tensors out; a device that is not there is named in one sentence."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_multilabel_classification
+
+from skcamel import CamelClassifier, CamelClassifierCV
+
+X, Y = make_multilabel_classification(80, n_features=6, n_classes=4, n_labels=2, random_state=0)
+
+
+@pytest.fixture
+def torch():
+    return pytest.importorskip("torch", reason="torch is not installed: pip install skcamel[gpu]")
+
+
+@pytest.fixture(params=["cpu", "cuda"])
+def device(request, torch):
+    if request.param == "cuda" and not torch.cuda.is_available():
+        pytest.skip("torch sees no CUDA GPU")
+    return request.param
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **o: CamelClassifier(threshold="label", **o),
+        lambda **o: CamelClassifier(kernel="laplacian", scaling="standard", **o),
+        lambda **o: CamelClassifier(0.1, solver="alternating", tol=1e-10, **o),
+        lambda **o: CamelClassifierCV(kernels=("rbf", "laplacian"), threshold="common", scoring="micro_f1", **o),
+        lambda **o: CamelClassifierCV(cv=3, **o),
+    ],
+    ids=["label cuts", "laplacian", "alternating", "search", "folds"],
+)
+def test_a_device_agrees_with_numpy(make, device):
+    weights = np.arange(60) % 3 + 1.0
+    here, there = make().fit(X[:60], Y[:60], weights), make(device=device).fit(X[:60], Y[:60], weights)
+    assert isinstance(there.dual_coef_, np.ndarray)
+    np.testing.assert_allclose(there.decision_function(X[60:]), here.decision_function(X[60:]), atol=1e-8)
+    np.testing.assert_array_equal(there.predict(X[60:]), here.predict(X[60:]))
+    if hasattr(here, "predict_proba"):
+        np.testing.assert_allclose(there.predict_proba(X[60:]), here.predict_proba(X[60:]), atol=1e-7)
+    if hasattr(here, "cv_results_"):
+        assert here.best_params_ == there.best_params_
+        np.testing.assert_allclose(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-8)
+
+
+@pytest.mark.torch
+def test_tensors_in_tensors_out(torch, device):
+    rows, labels = torch.tensor(X, device=device), torch.tensor(Y, device=device)
+    model = CamelClassifier(device=device).fit(rows[:60], labels[:60])
+    expected = CamelClassifier().fit(X[:60], Y[:60])
+    for method in ("decision_function", "predict", "predict_proba"):
+        result = getattr(model, method)(rows[60:])
+        assert isinstance(result, torch.Tensor)
+        assert result.device == rows.device
+        np.testing.assert_allclose(result.cpu().numpy(), getattr(expected, method)(X[60:]), atol=1e-7)
+    assert model.decision_function(rows[60:].to(torch.float32)).dtype == torch.float32
+    assert isinstance(model.predict(X[60:]), np.ndarray)
+
+
+@pytest.mark.torch
+def test_tensors_need_no_device_parameter(torch):
+    model = CamelClassifier().fit(torch.tensor(X), torch.tensor(Y))
+    assert isinstance(model.predict(torch.tensor(X)), torch.Tensor)
+
+
+@pytest.mark.torch
+def test_a_missing_gpu_is_named(torch):
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(ValueError, match="device='cuda' needs a CUDA GPU and torch sees none here; use device=None"):
+        CamelClassifier(device="cuda").fit(X, Y)
+
+
+@pytest.mark.torch
+def test_an_unknown_device_is_named(torch):
+    with pytest.raises(ValueError, match="device='abacus' is not a device torch knows"):
+        CamelClassifier(device="abacus").fit(X, Y)
+
+
+def test_missing_torch_is_named_with_its_cure(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"device='cuda' needs torch: pip install skcamel\[gpu\], or use device=None"):
+        CamelClassifier(device="cuda").fit(X, Y)

@@ -1,0 +1,94 @@
+"""Explanations are exact: their parts add up, and each part is what its definition says."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_multilabel_classification
+
+from skcamel import CamelClassifier
+from skcamel.explanation import Push
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.5, 1.0])
+def explained(request):
+    X, Y = make_multilabel_classification(100, n_features=6, n_classes=5, n_labels=2, random_state=0)
+    Y[:, 4] = 0  # an empty label makes G nearly singular
+    model = CamelClassifier(alpha=request.param, lambda2=0.01, threshold="label").fit(X[:70], Y[:70])
+    return model, X, model.explain(X[70:])
+
+
+def test_parts_add_up_to_the_score(explained):
+    model, X, explanation = explained
+    scores = model.decision_function(X[70:])
+    np.testing.assert_allclose(explanation.base + explanation.parts.sum(axis=1), scores, atol=1e-9)
+    np.testing.assert_allclose(explanation.scores, scores, atol=1e-9)
+    assert explanation.parts.shape == (30, 5, 5)
+
+
+def test_base_is_the_mean_training_score(explained):
+    model, X, explanation = explained
+    np.testing.assert_allclose(explanation.base, model.decision_function(X[:70]).mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(model.explain(X[:70]).parts.mean(axis=0), 0, atol=1e-9)
+
+
+def test_a_push_is_the_share_of_the_other_labels_own_prediction(explained):
+    model, X, explanation = explained
+    K = np.exp(-((X[70:, None] - X[None, :70]) ** 2).sum(-1) / (2 * model.bandwidth_**2))
+    own = K @ model.A_ / model.lambda2 + model.b_  # f(x), before collaboration
+    K_train = np.exp(-((X[:70, None] - X[None, :70]) ** 2).sum(-1) / (2 * model.bandwidth_**2))
+    deviation = own - (K_train @ model.A_ / model.lambda2 + model.b_).mean(axis=0)
+    scale = max(1.0, abs(own).max())
+    alpha, S = model.alpha, model.label_correlation_
+    for i in range(5):
+        for j in range(5):
+            share = 1 - alpha if i == j else alpha * S[i, j]
+            np.testing.assert_allclose(explanation.parts[:, i, j], share * deviation[:, i], atol=1e-10 * scale)
+    np.testing.assert_allclose(explanation.own, (1 - alpha) * deviation, atol=1e-10 * scale)
+
+
+def test_without_collaboration_nothing_is_pushed():
+    X, Y = make_multilabel_classification(40, n_classes=3, random_state=0)
+    parts = CamelClassifier(alpha=0.0).fit(X, Y).explain(X).parts
+    assert (parts[:, ~np.eye(3, dtype=bool)] == 0).all()
+
+
+def test_weights_move_the_average_row():
+    X, Y = make_multilabel_classification(40, n_classes=3, random_state=0)
+    weights = np.arange(40) % 3 + 1.0
+    model = CamelClassifier().fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(model.explain(X[:2]).base, np.average(model.decision_function(X), axis=0, weights=weights), atol=1e-9)
+
+
+def test_top_frame_and_text_tell_the_same(explained):
+    model, X, explanation = explained
+    top = explanation.top(2)
+    frame = explanation.to_frame()
+    assert len(top) == len(explanation) == 30
+    assert list(frame.columns) == ["row", "label", "source", "push", "own", "score", "predicted"]
+    assert len(frame) == np.count_nonzero(explanation.parts)
+    first = frame[(frame.row == 3) & (frame.label == "label1")]
+    assert top[3]["label1"] == [Push(line.source, line.push) for line in first.head(2).itertuples()]
+    assert frame.groupby(["row", "label"]).push.sum()[(3, "label1")] + explanation.base[1] == pytest.approx(explanation.scores[3, 1])
+    np.testing.assert_array_equal(frame.predicted, frame.score > model.thresholds_[[int(name[-1]) for name in frame.label]])
+    text = str(explanation)
+    assert text.startswith("row 0")
+    assert text.endswith("… 27 more rows")
+    predicted = model.label_sets(X[70:71])[0]
+    assert all(f"  {name}: " in text for name in predicted)
+
+
+def test_rows_can_be_chosen(explained):
+    _, _, explanation = explained
+    np.testing.assert_array_equal(explanation[4].parts[0], explanation.parts[4])
+    np.testing.assert_array_equal(explanation[2:5].scores, explanation.scores[2:5])
+
+
+def test_a_row_without_labels_says_so():
+    X = np.arange(8.0)[:, None]
+    model = CamelClassifier(threshold=2.0).fit(X, np.eye(8, 2, dtype=int))
+    assert "no label predicted" in str(model.explain(X[:1]))
+
+
+def test_a_missing_pandas_is_named_with_its_cure(monkeypatch, explained):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match="needs pandas: pip install pandas"):
+        explained[2].to_frame()

@@ -1,0 +1,126 @@
+"""Bad input: what came, what is wrong, what to do; and the estimator stays as it was."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.inputs import check_memory
+
+X = np.arange(12.0).reshape(6, 2) % 5
+Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])
+
+
+def with_value(array, value):
+    array = array.astype(float)
+    array[1, 1] = value
+    return array
+
+
+BAD_DATA = [
+    (with_value(X, np.nan), Y, "Input X contains NaN"),
+    (with_value(X, np.inf), Y, "Input X contains infinity"),
+    (X, with_value(Y, np.nan), r"Y has 1 unknown entries \(NaN\), the first in row 1, label 1; drop those rows, or write 0"),
+    (X, pd.DataFrame({"sea": [1, 0] * 3, "sun": [1, None] * 3}, dtype=object), "Y has 3 unknown entries .* row 1, label sun"),
+    (X, Y + 1, r"Y must hold only 0 and 1, or only -1 and \+1, one column per label; found 1, 2"),
+    (X, with_value(Y, -1), "Y must hold only 0 and 1, or only -1"),
+    (X, with_value(Y, 0.5), "Y must hold only 0 and 1"),
+    (X, np.full((6, 2), "sea"), "Y must hold only 0 and 1, .*; found sea"),
+    (X, Y[:4], "Y has 4 rows but X has 6; each row of X needs one row of labels"),
+    (X, [("sea",), ("sea", "sun")] * 3, "ragged.*MultiLabelBinarizer"),
+    (X, np.ones((6, 2, 2)), r"Y has 3 dimension\(s\)"),
+    (X, Y[:, :0], r"Y has shape \(6, 0\): no label"),
+    (X, None, "requires y to be passed, but the target y is None"),
+    (X, np.linspace(0, 1, 6), "Unknown label type: continuous"),
+]
+
+
+@pytest.mark.parametrize(("rows", "labels", "message"), BAD_DATA)
+@pytest.mark.parametrize("make", [CamelClassifier, CamelClassifierCV])
+def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, message, make):
+    fresh = make()
+    before = dict(vars(fresh))
+    with pytest.raises(ValueError, match=message):
+        fresh.fit(rows, labels)
+    assert vars(fresh) == before
+    fitted = make().fit(X, Y)
+    scores = fitted.decision_function(X)
+    with pytest.raises(ValueError, match=message):
+        fitted.fit(rows, labels)
+    np.testing.assert_array_equal(fitted.decision_function(X), scores)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"lambda2": -0.1}, "lambda2 must be a number > 0, got -0.1"),
+        ({"lambda1": 0}, "lambda1 must be a number > 0, got 0"),
+        ({"lambda2": np.nan}, "lambda2 must be a number > 0, got nan"),
+        ({"alpha": 1.2}, r"alpha must be a number in \[0, 1\], got 1.2"),
+        ({"alpha": "half"}, "alpha must be a number"),
+        ({"kernel": "cosine"}, "kernel='cosine' is not known; choose one of 'rbf', 'laplacian'"),
+        ({"bandwidth": 0}, "bandwidth must be a number > 0 or 'mean', got 0"),
+        ({"bandwidth": "median"}, "bandwidth must be a number > 0 or 'mean', got 'median'"),
+        ({"scaling": "robust"}, "scaling='robust' is not known; choose one of 'none'"),
+        ({"scaling": "standard", "kernel": "precomputed"}, "cannot be applied to a kernel matrix"),
+        ({"sparsity": 0}, "sparsity must be a number > 0"),
+        ({"tol": 0}, "tol must be a number > 0"),
+        ({"max_iter": 0}, "max_iter must be a number > 0"),
+        ({"solver": "newton"}, "solver='newton' is not known; choose one of 'auto', 'spectral', 'alternating'"),
+        ({"solver": "alternating", "threshold": "label"}, "tuned on leave-one-out scores, which only solver='spectral' gives"),
+        ({"threshold": "half"}, "threshold='half' is not known; choose 'zero', 'common', 'label' or a number"),
+        ({"threshold_metric": "accuracy"}, "threshold_metric='accuracy' is not known"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        CamelClassifier(**parameters).fit(X if parameters.get("kernel") != "precomputed" else X @ X.T, Y)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(5), r"sample_weight has shape \(5,\); one weight for each of the 6 rows"),
+        (-np.ones(6), "finite and at least 0"),
+        (np.full(6, np.nan), "finite and at least 0"),
+        (np.zeros(6), "All weights in sample_weight are zero"),
+    ],
+)
+def test_bad_weights_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        CamelClassifier().fit(X, Y, sample_weight=weights)
+
+
+def test_one_number_weights_all_rows():
+    one_number, one_each = (CamelClassifier().fit(X, Y, sample_weight=w) for w in (2.0, np.full(6, 2.0)))
+    np.testing.assert_array_equal(one_number.dual_coef_, one_each.dual_coef_)
+
+
+def test_kernel_matrices_must_be_square_and_symmetric():
+    model = CamelClassifier(kernel="precomputed")
+    with pytest.raises(ValueError, match=r"kernel='precomputed' got a matrix of shape \(6, 2\); fit needs the square"):
+        model.fit(X, Y)
+    with pytest.raises(ValueError, match="not symmetric"):
+        model.fit(np.arange(36.0).reshape(6, 6), Y)
+    model.fit(X @ X.T, Y)
+    with pytest.raises(ValueError, match="2 features, but CamelClassifier is expecting 6"):
+        model.predict(X)
+
+
+def test_wrong_features_at_predict_are_refused():
+    model = CamelClassifier().fit(pd.DataFrame(X, columns=["a", "b"]), Y)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(pd.DataFrame(X, columns=["a", "c"]))
+    with pytest.raises(ValueError, match="3 features, but CamelClassifier is expecting 2"):
+        CamelClassifier().fit(X, Y).predict(np.ones((2, 3)))
+
+
+def test_too_many_rows_are_refused_before_anything_is_allocated():
+    with pytest.raises(MemoryError, match=r"1000000 rows need about 37252.9 GiB .* are available; fit on a random sample of at most \d+ rows"):
+        check_memory(1_000_000, None)
+    check_memory(100, None)
+
+
+def test_where_the_system_does_not_tell_its_memory_nothing_is_refused(monkeypatch):
+    monkeypatch.setattr("skcamel.inputs.available_bytes", lambda device: None)
+    check_memory(1_000_000, None)

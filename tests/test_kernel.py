@@ -1,0 +1,87 @@
+"""Kernels against loops over pairs of rows."""
+
+import numpy as np
+import pytest
+from reference import kernel as literal
+from scipy import sparse
+
+from skcamel import kernel
+from skcamel.arrays import to_numpy
+
+RADIAL = ("rbf", "laplacian", "exponential")
+
+
+@pytest.mark.parametrize("name", [*RADIAL, "linear"])
+def test_matrices_equal_the_loops(name, rng, xp):
+    X1, X2 = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
+    K = kernel.Kernel(name, 1.7)(xp(X1), xp(X2))
+    np.testing.assert_allclose(to_numpy(K), literal.matrix(name, X1, X2, 1.7), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RADIAL)
+def test_bandwidth_is_the_mean_distance_of_different_rows(name, rng, xp):
+    X = rng.normal(size=(9, 4))
+    X[3] = X[5]  # equal rows count, at distance 0
+    fitted, K = kernel.fitted(name, xp(X))
+    assert fitted.bandwidth == pytest.approx(literal.mean_distance(name, X), rel=1e-12)
+    np.testing.assert_allclose(to_numpy(K), literal.matrix(name, X, X, fitted.bandwidth), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RADIAL)
+def test_weighted_bandwidth_equals_repetition(name, rng, xp):
+    X, weights = rng.normal(size=(8, 3)), rng.integers(1, 4, size=8)
+    weighted, _ = kernel.fitted(name, xp(X), weights=xp(weights.astype(float)))
+    assert weighted.bandwidth == pytest.approx(literal.mean_distance(name, np.repeat(X, weights, axis=0)), rel=1e-12)
+
+
+@pytest.mark.parametrize("X", [np.ones((1, 2)), np.ones((4, 2))])
+def test_no_spread_means_bandwidth_1(X):
+    assert kernel.fitted("rbf", X)[0].bandwidth == 1.0
+
+
+@pytest.mark.parametrize("name", [*RADIAL, "linear"])
+@pytest.mark.parametrize("binary", [False, True])
+def test_sparse_rows_give_the_same_matrix(name, binary, rng):
+    X = rng.integers(0, 2, size=(20, 6)).astype(float) if binary else rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.4)
+    fitted, K = kernel.fitted(name, X)
+    fitted_sparse, K_sparse = kernel.fitted(name, sparse.csr_array(X))
+    assert fitted_sparse.bandwidth == pytest.approx(fitted.bandwidth)
+    np.testing.assert_allclose(K_sparse, K, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", RADIAL)
+def test_equal_rows_are_at_distance_exactly_0_far_from_the_origin(name, rng):
+    X = np.repeat(1e4 + rng.normal(size=(10, 40)), 3, axis=0)
+    D = kernel.distances(name, X, X)
+    equal = np.kron(np.eye(10), np.ones((3, 3))) > 0
+    assert (D[equal] == 0).all()
+    assert (D[~equal] > 1).all()
+
+
+def test_one_distance_matrix_serves_all_bandwidths(rng):
+    X = rng.normal(size=(12, 3))
+    for fitted, K in kernel.fitted_many("laplacian", X, (0.5, 1.0, 2.0)):
+        np.testing.assert_allclose(K, literal.matrix("laplacian", X, X, fitted.bandwidth), atol=1e-12)
+
+
+def test_blocks_do_not_change_the_result(rng, monkeypatch):
+    X = rng.normal(size=(30, 3))
+    whole = kernel.fitted("rbf", X)
+    whole_sparse = kernel.fitted("linear", sparse.csr_array(X))[1]
+    monkeypatch.setattr(kernel, "BLOCK_BYTES", 400)
+    blocks = kernel.fitted("rbf", X)
+    assert blocks[0].bandwidth == pytest.approx(whole[0].bandwidth, rel=1e-14)
+    np.testing.assert_allclose(blocks[1], whole[1], rtol=1e-13)
+    np.testing.assert_allclose(kernel.fitted("linear", sparse.csr_array(X))[1], whole_sparse, rtol=1e-13)
+
+
+def test_a_function_may_return_what_it_keeps(rng):
+    cached = np.eye(5, dtype=np.int64)
+    _, K = kernel.fitted(lambda *_: cached, rng.normal(size=(5, 2)))
+    K += 1
+    assert (cached == np.eye(5)).all()
+
+
+def test_a_function_with_the_wrong_shape_is_refused(rng):
+    with pytest.raises(ValueError, match=r"returned shape \(2, 2\); it must return \(5, 5\)"):
+        kernel.fitted(lambda *_: np.eye(2), rng.normal(size=(5, 2)))

@@ -1,0 +1,94 @@
+"""Imports point one way, the public names are pinned, and importing the package stays cheap."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skcamel
+
+SOURCE = Path(skcamel.__file__).parent
+# Each stage may import from the stages before it and from its own.
+ORDER = (
+    ("arrays",),
+    ("scaling",),
+    ("correlation",),
+    ("kernel",),
+    ("solve",),
+    ("metrics",),
+    ("selection",),
+    ("inputs", "explanation"),
+    ("classifier",),
+    ("classifier_cv",),
+    ("persistence",),
+)
+STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
+NUMERIC = ("arrays", "scaling", "correlation", "kernel", "solve", "metrics", "selection")
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            if node.module == "skcamel":
+                yield from (f"skcamel.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def modules():
+    return [path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_to_earlier_stages_only(path):
+    own = path.relative_to(SOURCE).with_suffix("").parts[0]
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] == "skcamel" and len(parts) > 1:
+            assert STAGE[parts[1]] <= STAGE[own], f"{own} imports {parts[1]}"
+        if own in NUMERIC and path.name != "scorers.py":
+            assert parts[0] != "sklearn", f"{own} is numeric and imports {name}"
+
+
+def test_only_arrays_names_torch():
+    for path in modules():
+        names = {name.split(".")[0] for name in imports(path)}
+        assert "torch" not in names
+        if path.name != "arrays.py":
+            tree = ast.parse(path.read_text())
+            assert not any(isinstance(node, ast.Name) and node.id == "torch" for node in ast.walk(tree)), path
+
+
+def test_public_names_are_pinned():
+    assert sorted(skcamel.__all__) == [
+        "CamelClassifier",
+        "CamelClassifierCV",
+        "ModelFileError",
+        "PAPER_ALPHAS",
+        "PAPER_LAMBDA2S",
+        "load",
+        "metrics",
+        "save",
+    ]
+    for name in skcamel.__all__:
+        assert getattr(skcamel, name) is not None
+    assert set(skcamel.__all__) < set(dir(skcamel))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = skcamel.nothing
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = skcamel.metrics.nothing
+
+
+def test_importing_the_package_loads_no_heavy_library():
+    code = "import sys, skcamel; print(sorted({'numpy', 'scipy', 'sklearn', 'torch'} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_papers_grid():
+    assert skcamel.PAPER_ALPHAS == (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1)
+    assert skcamel.PAPER_LAMBDA2S == (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1)

@@ -1,0 +1,196 @@
+"""Model files: the same predictions afterwards, and one clear error for everything else."""
+
+import io
+import json
+import os
+import pickle
+import stat
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
+
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+
+X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, n_labels=2, random_state=0)
+NEW = X[40:] + 0.1
+X, Y = X[:40], Y[:40]
+SMALL = {"alphas": (0.0, 0.5), "lambda2s": (0.01, 0.1)}
+
+MODELS = {
+    "plain": lambda: CamelClassifier().fit(X, Y),
+    "frames": lambda: CamelClassifier(scaling="standard").fit(pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["ä", "b\n", '"c', "d"])),
+    "sparse": lambda: CamelClassifier(scaling="minmax", kernel="laplacian").fit(sparse.csr_array(X), Y),
+    "thresholds": lambda: CamelClassifier(threshold="label", threshold_metric="micro_f1").fit(X, Y),
+    "alternating": lambda: CamelClassifier(0.1, solver="alternating").fit(X, Y),
+    "weights": lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(40) % 3),
+    "strings": lambda: CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
+    "multiclass": lambda: CamelClassifier().fit(X, np.arange(40) % 3),
+    "search": lambda: CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(X, Y),
+    "folds": lambda: CamelClassifierCV(**SMALL, cv=3, random_state=1, scoring="coverage").fit(X, Y[:, :1]),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_predictions_on_new_rows_are_identical(kind, tmp_path):
+    model = MODELS[kind]()
+    save(model, tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]  # the path as given
+    again = load(str(tmp_path / "model"))
+    new = NEW @ X.T if kind == "weights" else pd.DataFrame(NEW, columns=list("abcde")) if kind == "frames" else NEW
+    assert again.label_sets(new) == model.label_sets(new)
+    for method in ("decision_function", "predict", "predict_proba"):
+        assert hasattr(again, method) == hasattr(model, method)
+        if hasattr(model, method):
+            np.testing.assert_array_equal(getattr(again, method)(new), getattr(model, method)(new))
+    np.testing.assert_array_equal(again.explain(new).parts, model.explain(new).parts)
+    assert again.get_params() == model.get_params()
+    assert vars(again).keys() == vars(model).keys()
+    assert list(again.label_names_) == list(model.label_names_)
+    if hasattr(model, "cv_results_"):
+        assert again.best_params_ == model.best_params_
+        np.testing.assert_array_equal(again.cv_results_["mean_test_score"], model.cv_results_["mean_test_score"])
+    again.set_params(device=None).fit(X @ X.T if kind == "weights" else X, Y)  # and it can be fitted again
+
+
+def test_a_splitter_is_left_out_with_a_warning(tmp_path):
+    model = CamelClassifierCV(**SMALL, cv=KFold(2), callback=lambda progress: None).fit(X, Y)
+    with pytest.warns(UserWarning, match="cv=KFold.* is not stored with the model; its predictions do not depend on it"):
+        save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert (again.cv, again.callback) == ("loo", None)
+    np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
+
+
+def test_what_cannot_be_written_without_pickle_is_refused_and_names_skops(tmp_path):
+    path = tmp_path / "model"
+    with pytest.raises(TypeError, match=r"cannot store kernel=.* use skops.io.dump"):
+        save(CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y), path)
+    with pytest.raises(TypeError, match=r"save takes a fitted CamelClassifier or CamelClassifierCV, got LogisticRegression; .* skops"):
+        save(LogisticRegression(), path)
+    with pytest.raises(ValueError, match="not fitted; call fit before save"):
+        save(CamelClassifier(), path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    save(MODELS["plain"](), path)
+    before = path.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(MODELS["thresholds"](), path)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_new_file_has_the_usual_rights(tmp_path):
+    save(MODELS["plain"](), tmp_path / "model")
+    (tmp_path / "other").touch()
+    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "model"
+    save(CamelClassifier().fit(X[:6, :2], Y[:6, :2]), path)
+    return path.read_bytes()
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_a_damaged_file_loads_whole_or_not_at_all(data, stored, tmp_path_factory):
+    """Any cut and any flipped bytes: ModelFileError, or a model that predicts as the original."""
+    path = tmp_path_factory.getbasetemp() / "damaged"
+    damaged = bytearray(stored)
+    for position, value in data.draw(st.lists(st.tuples(st.integers(0, len(stored) - 1), st.integers(0, 255)), max_size=4)):
+        damaged[position] = value
+    path.write_bytes(damaged[: data.draw(st.one_of(st.just(len(stored)), st.integers(0, len(stored) - 1)))])
+    try:
+        model = load(path)
+    except ModelFileError:
+        return
+    path.write_bytes(stored)
+    np.testing.assert_array_equal(model.decision_function(NEW[:, :2]), load(path).decision_function(NEW[:, :2]))
+
+
+class Trap:
+    """Unpickling this would leave a mark."""
+
+    def __reduce__(self):
+        return os.mkdir, ("executed",)
+
+
+@pytest.mark.parametrize("kind", ["pickle", "object array", "text", "empty", "other zip", "other npz", "compressed"])
+def test_a_foreign_file_is_refused_and_never_executed(kind, tmp_path, monkeypatch, stored):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "model"
+    if kind == "pickle":
+        path.write_bytes(pickle.dumps(Trap()))
+    elif kind == "object array":
+        with path.open("wb") as file:
+            np.savez(file, header=np.array([Trap()], dtype=object))
+    elif kind == "text":
+        path.write_text("a,b\n1,2\n")
+    elif kind == "empty":
+        path.touch()
+    elif kind == "other zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("readme.txt", "hello")
+    elif kind == "other npz":
+        with path.open("wb") as file:
+            np.savez(file, header=np.frombuffer(b'{"format": "something"}', dtype=np.uint8))
+    elif kind == "compressed":
+        with np.load(io.BytesIO(stored)) as arrays, path.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+    with pytest.raises(ModelFileError):
+        load(path)
+    assert not (tmp_path / "executed").exists()
+
+
+def edited(stored, edit):
+    """The stored model with an edited header."""
+    with np.load(io.BytesIO(stored)) as file:
+        arrays = dict(file)
+    header = json.loads(arrays["header"].tobytes())
+    edit(header, arrays)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    target = io.BytesIO()
+    np.savez(target, **arrays)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda h, a: h.update(version=2), "format version 2, this skcamel reads 1; upgrade skcamel"),
+        (lambda h, a: h.update({"class": "Popen"}), "holds a 'Popen'"),
+        (lambda h, a: h["state"].pop("intercept_"), "intercept_"),
+        (lambda h, a: h["state"].pop("_kernel"), "_kernel missing"),
+        (lambda h, a: h["state"].update(b_={"$tuple": []}), "not a whole skcamel model file"),
+        (lambda h, a: h["state"].update(_kernel={"$Popen": {"args": "ls"}}), "not a whole skcamel model file"),
+        (lambda h, a: h["parameters"].update(nonsense=1), "not a whole skcamel model file"),
+        (lambda h, a: a.update(a0=np.zeros((1, 1))), "its header says"),
+        (lambda h, a: a.pop("a1"), "not a whole skcamel model file"),
+    ],
+)
+def test_an_edited_file_is_refused(edit, message, stored, tmp_path):
+    (tmp_path / "model").write_bytes(edited(stored, edit))
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "model")
+
+
+def test_a_missing_file_is_just_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")

@@ -52,7 +52,11 @@ def test_every_form_of_labels_means_the_same(data):
     expected = CamelClassifier().fit(X, Y).decision_function(new)
     names = ["sea", "sun", "sand", "snow", "city"]
     forms = [Y.astype(bool), Y.astype(float), 2 * Y - 1, Y.tolist(), sparse.csr_array(Y), sparse.csc_matrix(2 * Y - 1)]
-    forms += [pd.DataFrame(Y, columns=names), pl.DataFrame(Y, schema=names), pd.DataFrame(Y, columns=names).astype("boolean").astype(object)]
+    forms += [
+        pd.DataFrame(Y, columns=names),
+        pl.DataFrame(Y, schema=names),
+        pd.DataFrame(Y, columns=names).astype("boolean").astype(object),
+    ]
     for form in forms:
         model = CamelClassifier().fit(X, form)
         np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-11)
@@ -67,7 +71,9 @@ def test_frames_keep_feature_names_and_order(data):
     for frame in (pd.DataFrame, pl.DataFrame):
         model = CamelClassifier().fit(frame(dict(zip(columns, X.T, strict=True))), Y)
         assert list(model.feature_names_in_) == columns
-        np.testing.assert_array_equal(model.predict(frame(dict(zip(columns, new.T, strict=True)))), CamelClassifier().fit(X, Y).predict(new))
+        np.testing.assert_array_equal(
+            model.predict(frame(dict(zip(columns, new.T, strict=True)))), CamelClassifier().fit(X, Y).predict(new)
+        )
         with pytest.raises(ValueError, match="feature names"):
             model.predict(frame(dict(zip(columns[::-1], new.T, strict=True))))
 
@@ -121,7 +127,9 @@ def test_zero_weight_rows_of_a_kernel_matrix_keep_their_columns(data):
 def test_a_function_is_a_kernel(data):
     X, Y, new = data
     by_function = CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
-    np.testing.assert_allclose(by_function.decision_function(new), CamelClassifier(kernel="linear").fit(X, Y).decision_function(new), atol=1e-9)
+    np.testing.assert_allclose(
+        by_function.decision_function(new), CamelClassifier(kernel="linear").fit(X, Y).decision_function(new), atol=1e-9
+    )
 
 
 def test_a_given_bandwidth_is_used(data):
@@ -136,7 +144,7 @@ def test_prediction_does_not_depend_on_the_block_size(data, monkeypatch):
     X, Y, new = data
     model = CamelClassifier().fit(X, Y)
     whole = model.decision_function(new)
-    monkeypatch.setattr("skcamel.classifier.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
+    monkeypatch.setattr("skcamel.prediction.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
     np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
 
 
@@ -197,7 +205,10 @@ def test_a_number_is_a_threshold_and_metrics_can_be_chosen(data):
     X, Y, new = data
     model = CamelClassifier(threshold=-0.3).fit(X, Y)
     np.testing.assert_array_equal(model.thresholds_, np.full(5, -0.3))
-    cuts = {metric: CamelClassifier(threshold="common", threshold_metric=metric).fit(X, Y).thresholds_[0] for metric in ("hamming_loss", "micro_f1")}
+    cuts = {
+        metric: CamelClassifier(threshold="common", threshold_metric=metric).fit(X, Y).thresholds_[0]
+        for metric in ("hamming_loss", "micro_f1")
+    }
     assert cuts["hamming_loss"] != cuts["micro_f1"]
 
 

@@ -24,7 +24,10 @@ def by_hand(model, X, Y, train, test, sample_weight=None):
     weights = None if sample_weight is None else sample_weight[train]
     model.fit(X[train], Y[train], sample_weight=weights)
     values = evaluate(
-        Y[test], model.decision_function(X[test]), model.predict(X[test]), sample_weight=None if sample_weight is None else sample_weight[test]
+        Y[test],
+        model.decision_function(X[test]),
+        model.predict(X[test]),
+        sample_weight=None if sample_weight is None else sample_weight[test],
     )
     return {name: -value if name in LOSSES else value for name, value in values.items()}
 

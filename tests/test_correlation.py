@@ -98,11 +98,20 @@ def test_collaboration_mixes_identity_and_correlation():
 
 
 def test_two_thousand_labels_are_solved(rng):
-    """Rare, related and repeated labels."""
-    Y = np.where(rng.normal(size=(60, 8)) @ rng.normal(size=(8, 2000)) > 4.5, 1.0, -1.0)
+    """Rare labels, some of them repeated; the longest of these tests, since each iteration is a product of 2000 x 2000."""
+    Y = np.where(rng.random((1500, 2000)) < 0.02, 1.0, -1.0)
+    Y[:, 1990:] = Y[:, :10]
     found = correlation.learn(Y)
     assert float(found.violation.max()) <= 1e-6
     assert (np.diag(found.S) == 0).all()
+    assert (found.S != 0).any(axis=0).all()
+
+
+@pytest.mark.parametrize("strength", [1e-4, 0.1, 0.5, 0.9])
+def test_weak_and_strong_penalties_need_few_iterations(strength, rng):
+    found = correlation.learn(np.where(rng.random((300, 60)) < 0.05, 1.0, -1.0), strength=strength)
+    assert float(found.violation.max()) <= 1e-6
+    assert found.n_iter < 1000
 
 
 def test_equal_opposite_and_empty_labels_share_evenly():

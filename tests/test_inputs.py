@@ -116,7 +116,9 @@ def test_wrong_features_at_predict_are_refused():
 
 
 def test_too_many_rows_are_refused_before_anything_is_allocated():
-    with pytest.raises(MemoryError, match=r"1000000 rows need about 37252.9 GiB .* are available; fit on a random sample of at most \d+ rows"):
+    with pytest.raises(
+        MemoryError, match=r"1000000 rows need about 37252.9 GiB .* are available; fit on a random sample of at most \d+ rows"
+    ):
         check_memory(1_000_000, None)
     check_memory(100, None)
 

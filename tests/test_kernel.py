@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from reference import kernel as literal
 from scipy import sparse
 
+from reference import kernel as literal
 from skcamel import kernel
 from skcamel.arrays import to_numpy
 

@@ -19,9 +19,10 @@ ORDER = (
     ("solve",),
     ("metrics",),
     ("selection",),
-    ("inputs", "explanation"),
-    ("classifier",),
-    ("classifier_cv",),
+    ("inputs", "explanation", "parameters"),
+    ("training",),
+    ("prediction",),
+    ("classifier", "classifier_cv"),
     ("persistence",),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}

@@ -45,7 +45,7 @@ def test_a_fit_keeps_within_five_matrices(model, data):
 def test_prediction_keeps_within_its_blocks(data, monkeypatch):
     X, Y = data
     model = CamelClassifier().fit(X, Y)
-    monkeypatch.setattr("skcamel.classifier.PREDICT_BLOCK_BYTES", 8 * N * 50)
+    monkeypatch.setattr("skcamel.prediction.PREDICT_BLOCK_BYTES", 8 * N * 50)
     monkeypatch.setattr("skcamel.kernel.BLOCK_BYTES", 8 * N * 50)
     many = np.repeat(X, 20, axis=0)
     small = 8 * (many.size + 2 * many.shape[0] * Y.shape[1])  # the rows once more, and the scores

@@ -26,7 +26,9 @@ SMALL = {"alphas": (0.0, 0.5), "lambda2s": (0.01, 0.1)}
 
 MODELS = {
     "plain": lambda: CamelClassifier().fit(X, Y),
-    "frames": lambda: CamelClassifier(scaling="standard").fit(pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["ä", "b\n", '"c', "d"])),
+    "frames": lambda: CamelClassifier(scaling="standard").fit(
+        pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["ä", "b\n", '"c', "d"])
+    ),
     "sparse": lambda: CamelClassifier(scaling="minmax", kernel="laplacian").fit(sparse.csr_array(X), Y),
     "thresholds": lambda: CamelClassifier(threshold="label", threshold_metric="micro_f1").fit(X, Y),
     "alternating": lambda: CamelClassifier(0.1, solver="alternating").fit(X, Y),

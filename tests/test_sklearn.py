@@ -20,7 +20,9 @@ def small_grid(**options):
     return CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.01, 0.1), **options)
 
 
-@parametrize_with_checks([CamelClassifier(), CamelClassifier(0.1, solver="alternating"), small_grid(), small_grid(cv=2, scoring="micro_f1")])
+@parametrize_with_checks(
+    [CamelClassifier(), CamelClassifier(0.1, solver="alternating"), small_grid(), small_grid(cv=2, scoring="micro_f1")]
+)
 def test_estimator_check(estimator, check):
     check(estimator)
 

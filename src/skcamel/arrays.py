@@ -55,7 +55,7 @@ def to_device(x: Array, device: Any) -> Array:
 
 
 def to_match(x: Array, like: Array) -> Array:
-    """numpy array `x` in the library and on the device of `like`, keeping the dtype of `x`."""
+    """Numpy array `x` in the library and on the device of `like`, keeping the dtype of `x`."""
     return namespace(like).asarray(x, device=like.device) if is_tensor(like) else x
 
 

@@ -12,18 +12,10 @@ from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, 
 
 from skcamel import correlation
 from skcamel.arrays import Array
-from skcamel.classifier import (
-    BaseCamel,
-    check_in_unit_interval,
-    check_kernel,
-    check_positive,
-    check_scaling,
-    check_shared_parameters,
-    finish_spectral,
-    learn_correlation,
-)
 from skcamel.inputs import Labels, unchanged_on_error
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
+from skcamel.parameters import check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
+from skcamel.prediction import BaseCamel
 from skcamel.selection.search import (
     Data,
     Grid,
@@ -35,6 +27,7 @@ from skcamel.selection.search import (
     score_leave_one_out,
 )
 from skcamel.selection.thresholds import Rule
+from skcamel.training import finish_spectral, learn_correlation
 
 log = logging.getLogger("skcamel")
 
@@ -248,7 +241,7 @@ class CamelClassifierCV(BaseCamel):
         self.best_index_ = int(scores.argmax())
         self.best_score_ = float(means[self.scoring_][self.best_index_])
         self.best_params_ = candidates[self.best_index_]
-        self.cv_results_ = {"params": candidates}
+        self.cv_results_: dict[str, Any] = {"params": candidates}
         self.cv_results_ |= {f"param_{key}": _column([c[key] for c in candidates]) for key in self.best_params_}
         self.cv_results_ |= {"mean_test_score": means[self.scoring_], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
         self.cv_results_ |= {f"mean_test_{name}": means[name] for name in NAMES}

@@ -160,7 +160,7 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     """
     xp = namespace(C)
     identity = xp.eye(len(C), dtype=C.dtype, device=C.device)
-    rho = STEP_SHARE * float(xp.mean(xp.diagonal(C)))
+    rho = max(STEP_SHARE * float(xp.mean(xp.diagonal(C))), float(xp.amax(penalty)))  # coefficients are of order 1, so is λ/ρ
     inverse = xp.linalg.inv(C + rho * identity)
     S = xp.zeros_like(C)
     open_ = xp.arange(len(C), device=C.device)[penalty > 0]  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
@@ -177,7 +177,7 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
         sparse[own] = 0
         dual -= sparse
         S[:, open_] = sparse
-        if n_iter == check or n_iter == max_iter:
+        if n_iter in (check, max_iter):
             check = int(CHECK_GROWTH * check) + 1
             still = ~_finish(C, S, penalty, open_, tol)
             factor = _step_factor(smooth[:, still], sparse[:, still], before[:, still], dual[:, still])
@@ -193,9 +193,10 @@ def _step_factor(smooth: Array, sparse: Array, before: Array, dual: Array) -> fl
     norm = namespace(smooth).linalg.norm
     primal = float(norm(smooth - sparse)) / max(float(norm(smooth)), float(norm(sparse)), 1e-300)
     change = float(norm(sparse - before)) / max(float(norm(dual)), 1e-300)
-    if primal == 0 or change == 0:
+    if primal == change:  # both 0 where no column is left
         return 1.0
-    return min(max((primal / change) ** 0.5, 1 / GREATEST_CHANGE), GREATEST_CHANGE)
+    wanted = (primal / change) ** 0.5 if change > 0 else GREATEST_CHANGE
+    return min(max(wanted, 1 / GREATEST_CHANGE), GREATEST_CHANGE)
 
 
 def _finish(C: Array, S: Array, penalty: Array, columns: Array, tol: float) -> Array:

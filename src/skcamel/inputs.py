@@ -59,7 +59,9 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
             "predict one row for each new row and one column for each training row."
         )
     if pairwise and reset and not np.allclose(X, X.T, rtol=1e-6, atol=1e-8 * abs(X).max()):
-        raise ValueError(f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}.")
+        raise ValueError(
+            f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}."
+        )
     return sparse.csr_array(X) if sparse.issparse(X) else X
 
 
@@ -140,8 +142,8 @@ def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels:
     if unknown.any():
         row, label = np.argwhere(unknown)[0]
         raise ValueError(
-            f"Y has {int(unknown.sum())} unknown entries (NaN), the first in row {row}, label {names[label] if names else label}; drop those rows, "
-            "or write 0 where 'not given' means 'not relevant'."
+            f"Y has {int(unknown.sum())} unknown entries (NaN), the first in row {row}, label {names[label] if names else label}; "
+            "drop those rows, or write 0 where 'not given' means 'not relevant'."
         )
     if not _is_indicator(Y):
         found = sorted({str(value) for value in np.unique(Y[:1000].astype(str))})[:6]

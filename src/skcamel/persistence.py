@@ -102,11 +102,19 @@ def load(path: str | os.PathLike[str]) -> Any:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
         raise ModelFileError(f"{path} could not be read: {error}.") from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, MemoryError, RecursionError, zipfile.BadZipFile) as error:
-        raise ModelFileError(
-            f"{path} is not a whole skcamel model file ({type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no detail'}); "
-            "copy it again or save the model anew."
-        ) from error
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        EOFError,
+        MemoryError,
+        RecursionError,
+        zipfile.BadZipFile,
+    ) as error:
+        detail = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ModelFileError(f"{path} is not a whole skcamel model file ({detail}); copy it again or save the model anew.") from error
     return model
 
 
@@ -122,7 +130,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if header["format"] != FORMAT:
             raise ModelFileError(f"{path} has the format {header['format']!r}, not {FORMAT!r}.")
         if header["version"] != VERSION:
-            raise ModelFileError(f"{path} has format version {header['version']}, this skcamel reads {VERSION}; upgrade skcamel or save the model anew.")
+            raise ModelFileError(f"{path} has format version {header['version']}, this skcamel reads {VERSION}; upgrade skcamel.")
         if header["class"] not in MODELS:
             raise ModelFileError(f"{path} holds a {header['class']!r}, which this skcamel does not know.")
         arrays = {key: file[key] for key in header["arrays"]}
@@ -174,8 +182,9 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
     if sparse.issparse(value):
         parts = (value.data, value.indices, value.indptr)
         return {"$csr": [*(_encode(part, arrays, where) for part in parts), list(value.shape)]}
-    if isinstance(value, list | tuple):
-        return {f"${type(value).__name__}": [_encode(item, arrays, where) for item in value]}
+    for kind in (list, tuple):
+        if isinstance(value, kind):
+            return {f"${kind.__name__}": [_encode(item, arrays, where) for item in value]}
     if isinstance(value, dict):
         return {"$dict": [[key, _encode(item, arrays, where)] for key, item in value.items()]}
     if type(value) in PARTS.values():

@@ -30,7 +30,7 @@ class Scaling:
 
     name: str
     shift: np.ndarray | None = None  # (d,); None for sparse training rows
-    scale: np.ndarray | None = None  # (d,)
+    scale: Array = None  # (d,); None for "unit"
 
     def __call__(self, X: Array) -> Array:
         """X scaled; a new matrix unless the scaling is "none"."""
@@ -38,9 +38,9 @@ class Scaling:
             return X
         if self.name == "unit":
             return _divide_rows(X, _row_lengths(X))
-        if sparse.issparse(X):
-            return sparse.csr_array(X @ sparse.diags_array(1 / self.scale)) if self.shift is None else (X.toarray() - self.shift) / self.scale
-        return X / self.scale if self.shift is None else (X - self.shift) / self.scale
+        if self.shift is not None:
+            return ((X.toarray() if sparse.issparse(X) else X) - self.shift) / self.scale
+        return sparse.csr_array(X.multiply(1 / self.scale)) if sparse.issparse(X) else X / self.scale
 
 
 def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:

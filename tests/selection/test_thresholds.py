@@ -124,7 +124,9 @@ def test_cuts_move_with_the_scores(problem, shift):
     relevant, scores, weights = problem
     for mode, metric in product(("common", "label"), ("hamming_loss", "micro_f1")):
         cuts = Rule(mode, metric).cuts(relevant, scores, weights)
-        assert np.allclose(Rule(mode, metric).cuts(relevant, scores + shift, weights), cuts + shift, rtol=0, atol=2e-14)  # the gap beyond the ends grows by 1e-15 of the score
+        assert np.allclose(
+            Rule(mode, metric).cuts(relevant, scores + shift, weights), cuts + shift, rtol=0, atol=2e-14
+        )  # the gap beyond the ends grows by 1e-15 of the score
 
 
 @given(problem=problems(), data=st.data())

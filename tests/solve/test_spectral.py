@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from reference import solver as literal
 
+from reference import solver as literal
 from skcamel import correlation
 from skcamel.arrays import to_numpy
 from skcamel.solve import problem, spectral

@@ -34,7 +34,8 @@ def as_relevance(labels: Array, name: str = "Y") -> Array:
     irrelevant = (labels == 0) | (labels == -1)
     if not bool((relevant | irrelevant).all()) or (bool((labels == 0).any()) and bool((labels == -1).any())):
         found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
-        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found[:3] + ['…'] + found[-3:] if len(found) > 6 else found)}.")
+        found = [*found[:3], "…", *found[-3:]] if len(found) > 6 else found
+        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}.")
     return relevant
 
 

@@ -97,7 +97,7 @@ def f1_of(counts: Counts, absent: float = 1.0) -> Array:
 def summed(counts: Counts) -> Counts:
     """Counts of all labels together."""
     xp = namespace(counts.true_positive)
-    return Counts(*(xp.sum(part) for part in counts[:3]), counts.total)
+    return Counts(xp.sum(counts.true_positive), xp.sum(counts.false_positive), xp.sum(counts.false_negative), counts.total)
 
 
 def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, float]:

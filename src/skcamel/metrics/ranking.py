@@ -75,7 +75,9 @@ def average_precision(Y: Array, scores: Array, *, ties: str = "worst", rows: str
     return _mean_of("average_precision", Y, scores, ties, rows, sample_weight)
 
 
-def ranking_metrics(relevant: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", weights: Array | None = None) -> dict[str, float]:
+def ranking_metrics(
+    relevant: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", weights: Array | None = None
+) -> dict[str, float]:
     """All four ranking metrics from one sort.
 
     Parameters

@@ -113,10 +113,8 @@ class LabelReport:
     def __str__(self) -> str:
         width = max([5, *(len(row["label"]) for row in self.rows)])
         lines = [f"{'label':{width}}  positives  predicted  precision  recall     F1"]
-        lines += [
-            f"{row['label']:{width}}  {row['positives']:9g}  {row['predicted']:9g}  {row['precision']:9.3f}  {row['recall']:6.3f}  {row['f1']:5.3f}"
-            for row in self.rows
-        ]
+        line = "{label:{width}}  {positives:9g}  {predicted:9g}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}"
+        lines += [line.format(width=width, **row) for row in self.rows]
         return "\n".join(lines)
 
 

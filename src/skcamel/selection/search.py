@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from skcamel import correlation, kernel, scaling
-from skcamel.arrays import Array, cast, namespace, to_device, to_match
+from skcamel.arrays import Array, to_device, to_match
 from skcamel.metrics.conventions import LOSSES, NAMES
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
@@ -34,7 +34,6 @@ class Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
         X = self.X[index] if columns is None else self.X[index][:, columns]
         return Data(X, self.Y[index], None if self.weights is None else self.weights[index])
-
 
     def with_weight(self, pairwise: bool) -> tuple[Data, np.ndarray | None]:
         """The rows that have weight, and their indices (None where all have)."""
@@ -135,7 +134,11 @@ def score_fold(train: Data, test: Data, grid: Grid, S: Array, rule: Rule, device
 
 
 def _fold_cuts(
-    spectrum: spectral.Spectrum, targets: spectral.Targets, bases: Sequence[spectral.LabelBasis], penalties: list[tuple[float, float]], rule: Rule
+    spectrum: spectral.Spectrum,
+    targets: spectral.Targets,
+    bases: Sequence[spectral.LabelBasis],
+    penalties: list[tuple[float, float]],
+    rule: Rule,
 ) -> Iterable[Array]:
     """Cuts of every candidate: tuned ones need the leave-one-out scores of the training part."""
     relevant = targets.Y > 0

@@ -79,7 +79,7 @@ def label_cuts(relevant: Array, scores: Array, metric: str, weights: Array | Non
     curve = _curve(relevant, scores, weights)
     if metric == "micro_f1":
         own = _micro_f1_cuts(curve)
-    else:
+    else:  # these are sums over labels: each label is best by itself
         own = _best(curve, _f1(curve) if metric == "macro_f1" else _agreement(curve))
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
     return share * own + (1 - share) * common_cut(relevant, scores, "micro_f1" if metric == "macro_f1" else metric, weights)

@@ -1,4 +1,4 @@
-"""(K, Y, G) ► Solution. Each module solves the same problem by one algorithm:
+"""(K, Y, G) ► Solution: each module solves the same problem by one algorithm.
 
 problem      the objective, its optimality conditions, and what every solver returns
 spectral     exact, from two decompositions; all parameters and leave-one-out from one of them

@@ -35,7 +35,8 @@ def solve(
     mixing = xp.linalg.inv(xp.eye(len(G), dtype=G.dtype, device=G.device) + lambda1 * G @ G.T)  # (q, q)
     pull = lambda1 * Y @ G.T  # (n, q)
 
-    Z, changes = Y, []
+    Z = Y
+    changes: list[float] = []
     while not changes or (changes[-1] > tol * float(xp.linalg.norm(Z)) and len(changes) < max_iter):
         b = of_ones @ Z / xp.sum(of_ones)  # equation (9)
         A = H_inverse @ (Z - b)

@@ -139,7 +139,6 @@ def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lam
            [ 0.667, -0.333],
            [-0.333, -0.333]])
     """
-    xp = namespace(G)
     basis = label_basis(G)
     rho = basis.ridges(lambda1, lambda2)  # (l,)
     beta = _coefficients(spectrum, targets.projected @ basis.R, rho)  # (n, l)

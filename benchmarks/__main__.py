@@ -1,0 +1,37 @@
+"""``python -m benchmarks [name ...]``: run all benchmarks, or those named, and write benchmarks/results.md."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.machine import Row, facts
+
+NAMES = ("selection", "correlation", "metrics", "accuracy")
+
+
+def table(name: str, rows: list[Row]) -> str:
+    lines = [f"## {name}", "", "| what | measured | wanted | |", "|---|---|---|---|"]
+    for row in rows:
+        verdict = {True: "ok", False: "**missed**", None: ""}[row.ok]
+        lines.append(f"| {row.what} | {row.value:.3g} {row.unit} | {row.target} | {verdict} |")
+    return "\n".join(lines)
+
+
+def main(names: list[str]) -> int:
+    parts = ["# Benchmarks", "", "Written by `make benchmark`. Ratios are of times in one run on this machine:", ""]
+    parts += [f"- {key}: {value}" for key, value in facts().items()]
+    missed = 0
+    for name in names or NAMES:
+        rows = import_module(f"benchmarks.{name}").run()
+        missed += sum(row.ok is False for row in rows)
+        parts += ["", table(name, rows)]
+        print(parts[-1], flush=True)
+    if not names:
+        Path(__file__).with_name("results.md").write_text("\n".join(parts) + "\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""Constructor parameters ► accepted, or refused with the value that came and what to give instead."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from skcamel import kernel, scaling
+from skcamel.arrays import check_device
+from skcamel.selection import thresholds
+
+
+def check_shared_parameters(estimator: Any) -> None:
+    """Parameters that both estimators have."""
+    check_positive("sparsity", estimator.sparsity)
+    check_positive("tol", estimator.tol)
+    check_positive("max_iter", estimator.max_iter)
+    mode = estimator.threshold
+    if not (mode in thresholds.MODES if isinstance(mode, str) else isinstance(mode, Real) and np.isfinite(float(mode))):
+        raise ValueError(f"threshold={mode!r} is not known; choose 'zero', 'common', 'label' or a number.")
+    if estimator.threshold_metric not in (None, *thresholds.METRICS):
+        raise ValueError(f"threshold_metric={estimator.threshold_metric!r} is not known; choose one of {', '.join(thresholds.METRICS)}.")
+    check_device(estimator.device)
+
+
+def check_positive(name: str, value: Any, otherwise: str = "") -> None:
+    """Refuse what is not a finite number above 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f"{name} must be a number > 0{' ' + otherwise if otherwise else ''}, got {value!r}.")
+
+
+def check_in_unit_interval(name: str, value: Any) -> None:
+    """Refuse what is not a number in [0, 1]."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+        raise ValueError(f"{name} must be a number in [0, 1], got {value!r}.")
+
+
+def check_kernel(name: Any) -> None:
+    """Refuse unknown kernels."""
+    if not callable(name) and name not in kernel.NAMES:
+        raise ValueError(f"kernel={name!r} is not known; choose one of {', '.join(map(repr, kernel.NAMES))} or give a function.")
+
+
+def check_scaling(name: Any, kernel_name: Any) -> None:
+    """Refuse unknown scalings, and any scaling of a kernel matrix."""
+    if name not in scaling.NAMES:
+        raise ValueError(f"scaling={name!r} is not known; choose one of {', '.join(map(repr, scaling.NAMES))}.")
+    if kernel_name == "precomputed" and name != "none":
+        raise ValueError(
+            f"scaling={name!r} cannot be applied to a kernel matrix; scale the features before computing it, with scaling='none'."
+        )

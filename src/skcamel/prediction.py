@@ -1,0 +1,213 @@
+"""What a fitted CAMEL model can do, however its hyper-parameters were found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from skcamel.arrays import Array, is_tensor, to_device, to_match, to_numpy
+from skcamel.explanation import Explanation
+from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights
+from skcamel.selection import calibration
+from skcamel.selection.search import Data, on_device
+from skcamel.training import Model
+
+PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
+
+
+class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
+    """What a fitted CAMEL model can do, however its hyper-parameters were found."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Multi-label, also single-label; sparse rows; pairwise for a precomputed kernel."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        tags.input_tags.sparse = not self._is_pairwise()
+        tags.input_tags.pairwise = self._is_pairwise()
+        return tags
+
+    def _is_pairwise(self) -> bool:
+        raise NotImplementedError
+
+    def _has_probabilities(self) -> bool:
+        """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
+        return getattr(self, "_target", "multiclass") != "multiclass" and self._slopes is not None
+
+    def _checked(self, X: Array, Y: Array, sample_weight: Array | None) -> tuple[Data, Labels]:
+        """Training data as the core wants it, rows of weight 0 included."""
+        rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
+        labels = check_labels(Y, rows.shape[0])
+        weights = check_weights(sample_weight, rows.shape[0])
+        check_memory(rows.shape[0], self.device)
+        X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
+        return Data(X64, labels.Y, weights), labels
+
+    def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
+        """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
+        solution, representation = model.solution, model.representation
+        self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
+        self.label_correlation_, self.collaboration_ = model.S, model.G
+        self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
+        self.A_, self.b_, self.Z_ = to_numpy(solution.A), to_numpy(solution.b), to_numpy(solution.Z)
+        self.n_iter_ = solution.n_iter
+        if solution.convergence is not None:
+            self.convergence_ = to_numpy(solution.convergence)
+        self.bandwidth_ = representation.kernel.bandwidth
+        self.thresholds_ = model.cuts
+        self.X_fit_ = (
+            None if self._is_pairwise() else (representation.X if sparse.issparse(representation.X) else to_numpy(representation.X))
+        )
+        self._kernel, self._scaling = representation.kernel, representation.scaling
+        self._slopes: Any = model.slopes  # None after the alternating solver
+        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
+        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+
+    def _check_loaded(self) -> None:
+        """Raise where attributes from a file do not belong together; half a model is none."""
+        n, q = self.dual_coef_.shape
+        shapes = {
+            "intercept_": (q,),
+            "A_": (n, q),
+            "b_": (q,),
+            "Z_": (n, q),
+            "thresholds_": (q,),
+            "label_names_": (q,),
+            "label_correlation_": (q, q),
+            "collaboration_": (q, q),
+            "_kernel_mean": (n,),
+        }
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} has shape {getattr(self, name).shape}, {shape} is needed")
+        if self.X_fit_ is not None and self.X_fit_.shape != (n, self.n_features_in_):
+            raise ValueError(f"X_fit_ has shape {self.X_fit_.shape}, {(n, self.n_features_in_)} is needed")
+        needed = ("classes_", "n_iter_", "bandwidth_", "_target", "_kernel", "_scaling", "_slopes", "_lambda2", "_kept")
+        if missing := [name for name in needed if not hasattr(self, name)]:
+            raise ValueError(f"{', '.join(missing)} missing")
+
+    def decision_function(self, X: Array) -> Array:
+        """Scores f(x)G of every label; a label is predicted where its score exceeds its threshold.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d); (m, n_train) for a precomputed kernel
+
+        Returns
+        -------
+        array of shape (m, q), or (m,) after a fit on a binary 1-d y
+            float32 for float32 rows, else float64; a tensor on the device of X where X is a tensor.
+        """
+        return self._answer(self._shaped(self._scores(X)), X)
+
+    def predict(self, X: Array) -> Array:
+        """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        """
+        scores = self._scores(X)
+        if self._target == "multiclass":
+            return self._answer(self.classes_[scores.argmax(axis=1)], X)
+        positive = self._decide(scores).astype(np.int64)
+        if self._target == "binary":
+            return self._answer(self.classes_[positive[:, 0]], X)
+        return self._answer(positive, X)
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Array) -> Array:
+        """Probability of every label, above ½ exactly where it is predicted.
+
+        A logistic link for each label, fitted on the leave-one-out scores of the training rows and passing through the
+        label's threshold. With the threshold 0 it is calibrated. Under tuned thresholds it is not, and cannot be: a cut
+        that maximises F1 lies where the label is improbable, and the link calls that place ½.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+
+        Returns
+        -------
+        array of shape (m, q), strictly inside (0, 1); (m, 2) after a fit on a binary 1-d y
+        """
+        p = calibration.probabilities(self._scores(X), self.thresholds_, self._slopes)
+        return self._answer(np.column_stack([1 - p[:, 0], p[:, 0]]) if self._target == "binary" else p, X)
+
+    def label_sets(self, X: Array) -> list[tuple[str, ...]]:
+        """Names of the predicted labels of every row.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        """
+        positive = self._decide(self._scores(X))
+        return [tuple(self.label_names_[row]) for row in positive]
+
+    def explain(self, X: Array) -> Explanation:
+        """Exact additive parts of every score: the label's own prediction and the push of every other label.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+
+        Returns
+        -------
+        Explanation
+            ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``.
+        """
+        check_is_fitted(self)
+        coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
+        own = self._kernel_times(X, coefficients) - self._kernel_mean @ coefficients  # (m, q)
+        base = self.intercept_ + self._kernel_mean @ self.dual_coef_
+        return Explanation(base, own[:, :, None] * self.collaboration_, self.label_names_, self.thresholds_)
+
+    def _decide(self, scores: np.ndarray) -> np.ndarray:
+        """Where a score exceeds its cut, both in the precision of the scores."""
+        return scores > self.thresholds_.astype(scores.dtype)
+
+    def _scores(self, X: Array) -> np.ndarray:
+        """Scores as a numpy matrix (m, q)."""
+        check_is_fitted(self)
+        scores = self._kernel_times(X, self.dual_coef_)
+        return (scores + self.intercept_).astype(scores.dtype)
+
+    def _kernel_times(self, X: Array, coefficients: np.ndarray) -> np.ndarray:
+        """k(x) @ coefficients for every row, (m, q), in blocks of rows; in the precision of X."""
+        rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
+        train = None if self.X_fit_ is None else on_device(self.X_fit_, self.device)
+        coefficients = to_device(coefficients, self.device)
+        result = np.empty((rows.shape[0], coefficients.shape[1]), dtype=np.float64)
+        for block in self._blocks(rows):
+            result[block] = to_numpy(self._kernel(self._like_training_rows(rows[block]), train) @ coefficients)
+        return result.astype(rows.dtype, copy=False)
+
+    def _blocks(self, rows: Array) -> Iterator[slice]:
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.dual_coef_)))
+        return (slice(i, i + size) for i in range(0, rows.shape[0], size))
+
+    def _like_training_rows(self, rows: Array) -> Array:
+        """New rows scaled, dense or sparse as the training rows are, on the device."""
+        rows = rows.astype(np.float64)
+        if self._kept is not None:
+            rows = rows[:, self._kept]
+        rows = self._scaling(rows)
+        if sparse.issparse(self.X_fit_):
+            rows = sparse.csr_array(rows)
+        elif sparse.issparse(rows):
+            rows = rows.toarray()
+        return on_device(rows, self.device)
+
+    def _shaped(self, scores: np.ndarray) -> np.ndarray:
+        return scores[:, 0] if self._target == "binary" else scores
+
+    def _answer(self, result: np.ndarray, X: Array) -> Array:
+        """The result as a tensor where X is one."""
+        return to_match(result, X) if is_tensor(X) else result

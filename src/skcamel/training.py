@@ -1,0 +1,103 @@
+"""Checked data ► Model: what both estimators do once the hyper-parameters are known."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skcamel import correlation, kernel, scaling
+from skcamel.arrays import to_device, to_match, to_numpy
+from skcamel.selection import calibration
+from skcamel.selection.search import Data, Representation, on_device
+from skcamel.selection.thresholds import Rule
+from skcamel.solve import alternating, spectral
+from skcamel.solve.problem import Solution
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything a fit found out, before it is stored in attributes."""
+
+    representation: Representation
+    S: np.ndarray
+    G: np.ndarray
+    lambda2: float
+    solution: Solution
+    cuts: np.ndarray
+    slopes: np.ndarray | None
+
+
+def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
+    """S of the training labels, with a warning where its certificate misses the tolerance."""
+    found = correlation.learn(data.Y, strength=estimator.sparsity, weights=data.weights, tol=estimator.tol, max_iter=estimator.max_iter)
+    worst = float(found.violation.max())
+    if worst > estimator.tol:
+        warnings.warn(
+            f"Label correlation stopped after {found.n_iter} iterations with a KKT violation of {worst:.1e} of the penalty, above "
+            f"tol={estimator.tol:.1e}; raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return found.S
+
+
+def fit_spectral(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
+    """Exact fit of one candidate."""
+    representation = _represent(estimator, data, decompose=True)
+    penalties = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
+    return finish_spectral(representation, data, S, G, estimator._rule(), **penalties)
+
+
+def finish_spectral(
+    representation: Representation, data: Data, S: np.ndarray, G: np.ndarray, rule: Rule, *, lambda1: float, lambda2: float
+) -> Model:
+    """Solution, cuts and probabilities from a decomposition."""
+    spectrum = representation.spectrum
+    Y, G_there = to_match(data.Y, spectrum.values), to_match(G, spectrum.values)
+    targets = spectral.project(spectrum, Y)
+    solution = spectral.solve(spectrum, targets, G_there, lambda1=lambda1, lambda2=lambda2)
+    ((_, _, loo),) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(G_there)], [(lambda1, lambda2)])
+    cuts = rule.cuts(Y > 0, loo, spectrum.weights)
+    slopes = calibration.slopes(Y > 0, loo, cuts, spectrum.weights)
+    return Model(representation, S, G, lambda2, solution, to_numpy(cuts), to_numpy(slopes))
+
+
+def fit_alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
+    """Fit by Algorithm 1, with a warning where it stops early."""
+    representation = _represent(estimator, data, decompose=False)
+    K = representation.spectrum
+    weights = None if data.weights is None else to_match(data.weights, K)
+    Y = to_match(data.Y, K)
+    solution = alternating.solve(
+        K,
+        Y,
+        to_match(G, K),
+        lambda1=estimator.lambda1,
+        lambda2=estimator.lambda2,
+        weights=weights,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+    )
+    relative = float(to_numpy(solution.convergence)[-1]) / max(float(np.linalg.norm(to_numpy(solution.Z))), 1e-300)
+    if relative > estimator.tol:
+        warnings.warn(
+            f"Algorithm 1 stopped after {solution.n_iter} alternations with ||ΔZ|| / ||Z|| = {relative:.1e}, above "
+            f"tol={estimator.tol:.1e}; raise max_iter or use solver='spectral', which is exact.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    cuts = to_numpy(estimator._rule().cuts(Y > 0, Y))
+    return Model(representation, S, G, estimator.lambda2, solution, cuts, None)
+
+
+def _represent(estimator: Any, data: Data, *, decompose: bool) -> Representation:
+    """The one representation of a plain fit; without `decompose` the kernel matrix stands in for its spectrum."""
+    scaler = scaling.fitted(estimator.scaling, data.X, data.weights)
+    X = on_device(scaler(data.X), estimator.device)
+    weights = None if data.weights is None else to_device(data.weights, estimator.device)
+    fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights)
+    return Representation(scaler, fitted, X, spectral.decompose(K, weights) if decompose else K)

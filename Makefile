@@ -4,8 +4,9 @@ PYTHON ?= python3
 VENV ?= .venv
 DEV_GROUPS = --group dev
 BIN = $(VENV)/bin
+ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help demo test lint types check benchmark clean
+.PHONY: help demo test lint types check coverage benchmark clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -22,8 +23,11 @@ lint: $(VENV)/.dev  ## style of code and docstrings
 types: $(VENV)/.dev  ## static types of src
 	$(BIN)/pyrefly check
 
-check: $(VENV)/.dev  ## the test suite alone
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report term:skip-covered
+check: $(VENV)/.dev  ## the test suite alone, a process per core with one BLAS thread each
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal
+
+coverage: $(VENV)/.dev  ## which lines the test suite runs
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report term-missing:skip-covered
 
 benchmark: $(VENV)/.dev  ## ratios against other software, in one run
 	$(BIN)/python -m benchmarks

@@ -111,7 +111,7 @@ def test_two_thousand_labels_are_solved(rng):
 def test_weak_and_strong_penalties_need_few_iterations(strength, rng):
     found = correlation.learn(np.where(rng.random((300, 60)) < 0.05, 1.0, -1.0), strength=strength)
     assert float(found.violation.max()) <= 1e-6
-    assert found.n_iter < 1000
+    assert found.n_iter < 2000
 
 
 def test_equal_opposite_and_empty_labels_share_evenly():

@@ -93,7 +93,7 @@ class CamelClassifier(BaseCamel):
     >>> X, Y = make_multilabel_classification(100, n_classes=3, random_state=0)
     >>> model = CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], Y[:80])
     >>> model.predict(X[80:]).shape, model.label_sets(X[80:82])
-    ((20, 3), [('label0', 'label1'), ('label0',)])
+    ((20, 3), [('label0', 'label1', 'label2'), ('label1',)])
     """
 
     def __init__(

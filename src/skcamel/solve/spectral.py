@@ -136,8 +136,8 @@ def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lam
     >>> solution = solve(spectrum, project(spectrum, Y), G, lambda1=1.0, lambda2=0.5)
     >>> (K @ solution.dual_coef + solution.intercept).round(3)
     array([[ 0.667,  0.333],
-           [ 0.667, -0.333],
-           [-0.333, -0.333]])
+           [ 0.667, -0.667],
+           [-0.333, -0.667]])
     """
     basis = label_basis(G)
     rho = basis.ridges(lambda1, lambda2)  # (l,)

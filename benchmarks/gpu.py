@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks.machine import Row, at_least, at_most, seconds
@@ -22,7 +24,8 @@ def run() -> list[Row]:
         X, Y = make_data(n + 500, 100, 30)
         here, there = (CamelClassifierCV(kernels=kernels, threshold="label", device=device) for device in (None, "cuda"))
         there.fit(X[:200], Y[:200])  # wake the device up
-        on_cpu, on_gpu = (seconds(lambda model=model: model.fit(X[:n], Y[:n]), 1) for model in (here, there))
+        train = X[:n], Y[:n]
+        on_cpu, on_gpu = (seconds(partial(model.fit, *train), 1) for model in (here, there))
         gap = abs(here.decision_function(X[n:]) - there.decision_function(X[n:])).max()
         scores = max(abs(here.cv_results_[key] - there.cv_results_[key]).max() for key in here.cv_results_ if key.startswith("mean_"))
         rows += [

@@ -6,7 +6,7 @@ DEV_GROUPS = --group dev
 BIN = $(VENV)/bin
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help demo test lint types check coverage benchmark clean
+.PHONY: help demo test lint types check oldest coverage benchmark clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
@@ -26,6 +26,13 @@ types: $(VENV)/.dev  ## static types of src
 check: $(VENV)/.dev  ## the test suite alone, a process per core with one BLAS thread each
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal
 
+oldest:  ## the test suite with the oldest versions that pyproject.toml allows
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)-oldest/bin/python -m pip install --quiet --editable . --group test \
+	    $$($(PYTHON) -c "import tomllib; print(*(d.replace('>=', '==') for d in tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies']))")
+	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
+
 coverage: $(VENV)/.dev  ## which lines the test suite runs
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report term-missing:skip-covered
 
@@ -33,7 +40,7 @@ benchmark: $(VENV)/.dev  ## ratios against other software, in one run
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(VENV)-oldest .pytest_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/.pip:
 	$(PYTHON) -m venv $(VENV)

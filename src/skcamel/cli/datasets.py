@@ -1,0 +1,231 @@
+"""``skcamel datasets``: list, card, fetch, convert, check; each calls one public function of ``skcamel.data``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skcamel.cli.main import examples
+
+if TYPE_CHECKING:
+    from skcamel.data.dataset import Dataset
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+label_columns = click.option(
+    "--labels",
+    metavar="COLUMNS",
+    help="Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), or the number of last columns (6).",
+)
+label_file = click.option("--xml", type=click.Path(dir_okay=False), help="Mulan label file, if it is not NAME.xml beside NAME.arff.")
+data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")
+
+
+@click.group(epilog=examples("skcamel datasets card yeast"))
+def datasets() -> None:
+    """List, describe, fetch, convert and check data sets.
+
+    A data set is named by its name in the catalogue, or by a file: .arff (with its XML, or of MEKA), .csv, .tsv, .parquet,
+    .mat, .svm, .svmlight, .txt.
+    """
+
+
+@datasets.command("list", epilog=examples("skcamel datasets list", "skcamel datasets list --json"))
+@data_home
+@as_json
+def list_command(data_home: str | None, *, as_json: bool) -> None:
+    """List the benchmark sets, their sizes, and where each is found."""
+    from skcamel.data.catalogue import dataset_facts, list_datasets, whereabouts
+
+    rows = [(dataset_facts(name), whereabouts(name, data_home)) for name in list_datasets()]
+    if as_json:
+        click.echo(json.dumps([_described(facts, place) for facts, place in rows], indent=1))
+        return
+    cells = [
+        (facts.name, str(facts.n), str(facts.d), str(facts.q), f"{facts.cardinality:.3f}", place or _how_to_get(facts), "yes" if facts.defects else "")
+        for facts, place in rows
+    ]
+    _print_table(("name", "n", "d", "q", "cardinality", "found in", "notes"), cells)
+
+
+def _described(facts: Any, place: str | None) -> dict[str, Any]:
+    keys = ("name", "n", "d", "q", "cardinality", "sparse", "in_paper", "reference", "licence", "terms", "defects", "sources", "repaired", "digest")
+    return {key: getattr(facts, key) for key in keys} | {"found_in": place, "fetchable": facts.download is not None}
+
+
+def _how_to_get(facts: Any) -> str:
+    if facts.download is None:
+        return "- (bring it: SKCAMEL_DATA)"
+    return f"- (fetch{' --yes' if facts.terms else ''})"
+
+
+def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in head:
+        table.add_column(column, justify="right" if column in ("n", "d", "q", "cardinality") else "left", overflow="fold", no_wrap=column != "found in")
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False, markup=False).print(table)
+
+
+@datasets.command(epilog=examples("skcamel datasets card yeast", "skcamel datasets card mine.csv --labels 'topic_*'"))
+@click.argument("name_or_file")
+@label_columns
+@label_file
+@data_home
+@as_json
+def card(name_or_file: str, labels: str | None, xml: str | None, data_home: str | None, *, as_json: bool) -> None:
+    """Describe a data set: sizes, label statistics, imbalance, co-occurrence, oddities."""
+    from skcamel.data.card import card as describe
+
+    dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
+    description = describe(dataset)
+    if as_json:
+        click.echo(json.dumps(_plain(description), indent=1))
+        return
+    click.echo(str(description))
+    for defect in _known_defects(name_or_file):
+        click.echo(f"Note: {defect}")
+
+
+@datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
+@click.option("--cache", type=click.Path(file_okay=False), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.")
+@click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
+def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> None:
+    """Download a benchmark set into the cache; source, licence status and reference are shown first."""
+    from skcamel.data.catalogue import dataset_facts
+    from skcamel.data.fetch import GITHUB, TermsError, fetch_dataset
+
+    try:
+        with _progress() as progress:
+            dataset = fetch_dataset(name, yes=yes, cache=cache, base_url=base_url or GITHUB, announce=_announce, progress=progress)
+    except TermsError as error:
+        _announce(dataset_facts(name).notice)
+        raise click.UsageError(f"Terms apply to {name}; if you accept them, run: skcamel datasets fetch {name} --yes") from error
+    click.echo(f"{dataset.name}: {_sizes(dataset)}; in {Path(dataset.source).parent}")
+
+
+def _announce(notice: str) -> None:
+    click.echo(notice, err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
+    """One bar per file on stderr, where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, Any] = {}
+
+        def update(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done, total=total)
+
+        yield update
+
+
+@datasets.command(epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c"))
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO", type=click.Path(dir_okay=False))
+@label_columns
+@label_file
+@data_home
+@click.option("--meka", is_flag=True, help="Write .arff in the form of MEKA instead of Mulan's.")
+@click.option("--force", is_flag=True, help="Write over existing files.")
+def convert(source: str, target: str, labels: str | None, xml: str | None, data_home: str | None, *, meka: bool, force: bool) -> None:
+    """Read one format, write another; the suffix of TO says which."""
+    from skcamel.data.formats import format_of, write_dataset, xml_beside
+
+    kind = format_of(target)
+    written = [Path(target)] + ([xml_beside(Path(target))] if kind == "arff" and not meka else [])
+    if not force and (there := [str(path) for path in written if path.exists()]):
+        raise click.UsageError(f"{' and '.join(there)} exist{'s' if len(there) == 1 else ''} already; choose another name, or add --force.")
+    dataset = open_dataset(source, labels=labels, xml=xml, data_home=data_home)
+    files = write_dataset(dataset, target, meka=meka)
+    click.echo(f"{_sizes(dataset)}; wrote {' and '.join(map(str, files))}")
+
+
+@datasets.command(epilog=examples("skcamel datasets check rcv1-s2", "skcamel datasets check mine.arff --json"))
+@click.argument("name_or_file")
+@label_columns
+@label_file
+@data_home
+@as_json
+@click.pass_context
+def check(ctx: click.Context, name_or_file: str, labels: str | None, xml: str | None, data_home: str | None, *, as_json: bool) -> None:
+    """Look for defects: labels among the features, shifted label blocks, constant or duplicate labels, and more.
+
+    Exit code 0 where nothing is found, 1 where something is.
+    """
+    from skcamel.data.checks import check_dataset
+
+    dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
+    findings = check_dataset(dataset.X, dataset.Y)
+    if as_json:
+        click.echo(json.dumps([_plain(finding) for finding in findings], indent=1))
+    else:
+        click.echo("\n".join(map(str, findings)) or f"Nothing found in {_sizes(dataset)}.")
+    ctx.exit(1 if findings else 0)
+
+
+def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None) -> Dataset:
+    """A catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
+    from skcamel.data.catalogue import load_dataset
+    from skcamel.data.formats import read_dataset
+
+    path = Path(name_or_file)
+    if not (path.is_file() or path.suffix or len(path.parts) > 1):
+        return load_dataset(name_or_file, data_home)
+    if not path.is_file():
+        raise click.UsageError(f"{name_or_file}: there is no such file; 'skcamel datasets list' shows the sets that have a name.")
+    return read_dataset(path, xml=xml, labels=None if labels is None else _label_columns(labels))
+
+
+def _label_columns(text: str) -> int | str | list[str]:
+    """``6`` ► 6, ``a,b`` ► ["a", "b"], ``topic_*`` ► as it is."""
+    if text.isdecimal():
+        return int(text)
+    return text if text.endswith("*") else [name.strip() for name in text.split(",")]
+
+
+def _known_defects(name: str) -> tuple[str, ...]:
+    from skcamel.data.catalogue import dataset_facts, list_datasets
+
+    return dataset_facts(name).defects if name.lower() in list_datasets() else ()
+
+
+def _sizes(dataset: Dataset) -> str:
+    return f"{dataset.X.shape[0]} rows, {dataset.X.shape[1]} features, {dataset.Y.shape[1]} labels"
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON can hold it: dataclasses as mappings, arrays as lists, numbers that are not finite as None."""
+    import dataclasses
+    import math
+
+    import numpy as np
+
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

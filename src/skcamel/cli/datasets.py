@@ -13,6 +13,7 @@ import click
 from skcamel.cli.main import examples
 
 if TYPE_CHECKING:
+    from skcamel.data.catalogue import DatasetFacts, Place
     from skcamel.data.dataset import Dataset
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
@@ -46,21 +47,39 @@ def list_command(data_home: str | None, *, as_json: bool) -> None:
         click.echo(json.dumps([_described(facts, place) for facts, place in rows], indent=1))
         return
     cells = [
-        (facts.name, str(facts.n), str(facts.d), str(facts.q), f"{facts.cardinality:.3f}", place or _how_to_get(facts), "yes" if facts.defects else "")
+        (facts.name, str(facts.n), str(facts.d), str(facts.q), f"{facts.cardinality:.3f}", _available(facts, place))
         for facts, place in rows
     ]
-    _print_table(("name", "n", "d", "q", "cardinality", "found in", "notes"), cells)
+    _print_table(("name", "n", "d", "q", "cardinality", "available"), cells)
 
 
-def _described(facts: Any, place: str | None) -> dict[str, Any]:
-    keys = ("name", "n", "d", "q", "cardinality", "sparse", "in_paper", "reference", "licence", "terms", "defects", "sources", "repaired", "digest")
-    return {key: getattr(facts, key) for key in keys} | {"found_in": place, "fetchable": facts.download is not None}
+def _described(facts: DatasetFacts, place: Place | None) -> dict[str, Any]:
+    keys = (
+        "name",
+        "n",
+        "d",
+        "q",
+        "cardinality",
+        "sparse",
+        "in_paper",
+        "reference",
+        "licence",
+        "terms",
+        "defects",
+        "sources",
+        "repaired",
+        "digest",
+    )
+    found = None if place is None else str(place.folder)
+    return {key: getattr(facts, key) for key in keys} | {"found_in": found, "fetchable": facts.download is not None}
 
 
-def _how_to_get(facts: Any) -> str:
+def _available(facts: DatasetFacts, place: Place | None) -> str:
+    if place is not None:
+        return f"yes: {place.reason}"
     if facts.download is None:
-        return "- (bring it: SKCAMEL_DATA)"
-    return f"- (fetch{' --yes' if facts.terms else ''})"
+        return "no: bring a copy"
+    return f"no: fetch {facts.name}{' --yes' if facts.terms else ''}"
 
 
 def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
@@ -70,7 +89,7 @@ def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in head:
-        table.add_column(column, justify="right" if column in ("n", "d", "q", "cardinality") else "left", overflow="fold", no_wrap=column != "found in")
+        table.add_column(column, justify="right" if column in ("n", "d", "q", "cardinality") else "left", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     Console(highlight=False, markup=False).print(table)
@@ -84,10 +103,7 @@ def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
 @as_json
 def card(name_or_file: str, labels: str | None, xml: str | None, data_home: str | None, *, as_json: bool) -> None:
     """Describe a data set: sizes, label statistics, imbalance, co-occurrence, oddities."""
-    from skcamel.data.card import card as describe
-
-    dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
-    description = describe(dataset)
+    description = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home).card()
     if as_json:
         click.echo(json.dumps(_plain(description), indent=1))
         return
@@ -99,7 +115,9 @@ def card(name_or_file: str, labels: str | None, xml: str | None, data_home: str 
 @datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
-@click.option("--cache", type=click.Path(file_okay=False), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.")
+@click.option(
+    "--cache", type=click.Path(file_okay=False), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform."
+)
 @click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
 def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> None:
     """Download a benchmark set into the cache; source, licence status and reference are shown first."""
@@ -137,7 +155,9 @@ def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
         yield update
 
 
-@datasets.command(epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c"))
+@datasets.command(
+    epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c")
+)
 @click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO", type=click.Path(dir_okay=False))
 @label_columns
@@ -208,7 +228,7 @@ def _known_defects(name: str) -> tuple[str, ...]:
 
 
 def _sizes(dataset: Dataset) -> str:
-    return f"{dataset.X.shape[0]} rows, {dataset.X.shape[1]} features, {dataset.Y.shape[1]} labels"
+    return f"{dataset.n} rows, {dataset.d} features, {dataset.q} labels"
 
 
 def _plain(value: Any) -> Any:

@@ -103,5 +103,3 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else int(bool(ending.code))
     return 0  # pragma: no cover - click always ends by SystemExit in standalone mode
-
-

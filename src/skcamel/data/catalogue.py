@@ -52,7 +52,7 @@ class DatasetFacts:
     defects: tuple[str, ...]
     sources: tuple[str, ...]  # repository@commit
     repaired: str | None = None  # the variant without the defects
-    download: Mapping[str, Any] | None = None  # what fetch_dataset needs; None where reading the source needs R
+    download: Mapping[str, Any] | None = None  # what fetch_dataset needs; None where there is no download
 
     @property
     def notice(self) -> str:
@@ -115,7 +115,9 @@ def dataset_facts(name: str) -> DatasetFacts:
     if name.lower() not in catalogue:
         near = difflib.get_close_matches(name.lower(), catalogue, n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(near)}? " if near else ""
-        raise DataError(f"No data set is called {name!r}; {meant}list_datasets() names all {len(catalogue)}; for a file of your own use read_mulan.")
+        raise DataError(
+            f"No data set is called {name!r}; {meant}list_datasets() names all {len(catalogue)}; for a file of your own use read_mulan."
+        )
     return catalogue[name.lower()]
 
 
@@ -174,13 +176,14 @@ def places(name: str, data_home: str | os.PathLike[str] | None = None, cache: st
     return tuple(found)
 
 
-def whereabouts(name: str, data_home: str | os.PathLike[str] | None = None) -> str | None:
-    """Where :func:`load_dataset` would find a set: a folder, ``"river"``, or None."""
+def whereabouts(name: str, data_home: str | os.PathLike[str] | None = None) -> Place | None:
+    """Where :func:`load_dataset` would find a set; None where it would not."""
     facts = dataset_facts(name)
     for place in places(facts.name, data_home):
         if place.arff is not None:
-            return str(place.folder)
-    return "river" if facts.name == EMBEDDED and _river_yeast() is not None else None
+            return place
+    embedded = _river_yeast() if facts.name == EMBEDDED else None
+    return None if embedded is None else Place(embedded.parent, "river", facts.name)
 
 
 def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
@@ -228,8 +231,8 @@ def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bo
     """Sizes and cardinality first, for the clearer message; then every value by digest, unless the file itself is known."""
     from skcamel.data.digest import digest
 
-    (n, d), q = dataset.X.shape, dataset.Y.shape[1]
-    cardinality = dataset.Y.sum() / max(n, 1)
+    n, d, q = dataset.n, dataset.d, dataset.q
+    cardinality = float(dataset.Y.sum()) / max(n, 1)
     cure = f"put the published file in {Path(path).parent}, or read yours by read_mulan."
     if (n, d, q) != (facts.n, facts.d, facts.q) or abs(cardinality - facts.cardinality) > 1e-6:
         raise DataError(
@@ -296,10 +299,10 @@ def _not_found(facts: DatasetFacts, data_home: str | os.PathLike[str] | None) ->
         looked.append("the river package (pip install 'skcamel[datasets]')")
     files = f"{facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that {DATA_HOME} names"
     if facts.download is None:
-        cure = f"it cannot be downloaded by skcamel (its source is an R file); put {files}."
+        cure = f"skcamel has no download for it; put {files}."
     else:
-        cure = f"get it by: skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put {files}."
-    return f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To have it: {cure}"
+        cure = f"skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put {files}."
+    return f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {cure}"
 
 
 def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:

@@ -47,7 +47,7 @@ def fetch_dataset(
     Parameters
     ----------
     name : str
-        One of ``list_datasets()`` whose source can be read without R.
+        One of ``list_datasets()`` for which there is a download.
     yes : bool, default=False
         Accept the terms of use; needed for the rcv1 sets.
     cache : str or path, default=None
@@ -73,7 +73,7 @@ def fetch_dataset(
     DownloadError
         Where a file could not be had, or is not the expected one.
     DatasetNotFoundError
-        Where the set has no source that can be read without R.
+        Where there is no download for the set.
     """
     facts = dataset_facts(name)
     _check_fetchable(facts, yes=yes)
@@ -96,7 +96,7 @@ def fetch_dataset(
 def _check_fetchable(facts: DatasetFacts, *, yes: bool) -> None:
     if facts.download is None:
         raise DatasetNotFoundError(
-            f"{facts.name} cannot be downloaded by skcamel: its source is an R file. Put {facts.name}.arff[.gz] and {facts.name}.xml into "
+            f"skcamel has no download for {facts.name}. Put {facts.name}.arff[.gz] and {facts.name}.xml into "
             f"{facts.name}/ under the folder that SKCAMEL_DATA names."
         )
     if facts.terms and not yes:
@@ -148,7 +148,9 @@ def _install(facts: DatasetFacts, files: list[Path], folder: Path) -> Dataset:
         ) from error
     except OSError as error:
         shutil.rmtree(files[0].parent, ignore_errors=True)
-        raise DownloadError(f"{folder} cannot be written: {error.strerror or error}; free some space, or set SKCAMEL_CACHE. Nothing was kept.") from error
+        raise DownloadError(
+            f"{folder} cannot be written: {error.strerror or error}; free some space, or set SKCAMEL_CACHE. Nothing was kept."
+        ) from error
     finally:
         shutil.rmtree(staged.folder, ignore_errors=True)
     return replace(dataset, source=str(final.arff))
@@ -209,14 +211,15 @@ def _convert_mat(facts: DatasetFacts, files: list[Path], staged: Place) -> None:
     from scipy import sparse
 
     from skcamel.data.arff import write_mulan
-    from skcamel.data.matlab import read_mat
+    from skcamel.data.dataset import default_names
+    from skcamel.data.mat import read_mat
 
     plan, dataset = _plan(facts), read_mat(files[0])
     dataset = replace(
         dataset,
         X=sparse.csr_array(dataset.X) if facts.sparse else dataset.X,
-        feature_names=tuple(f"{plan['feature_prefix']}{j + 1}" for j in range(dataset.X.shape[1])),
-        label_names=tuple(f"{plan['label_prefix']}{j + 1}" for j in range(dataset.Y.shape[1])),
+        feature_names=default_names(plan["feature_prefix"], dataset.d),
+        label_names=default_names(plan["label_prefix"], dataset.q),
         name=facts.name,
     )
     write_mulan(dataset, staged.folder / f"{facts.name}.arff", staged.xml)

@@ -66,7 +66,7 @@ def read_dataset(path: str | os.PathLike[str], *, xml: str | os.PathLike[str] | 
     if kind == "table":
         return _read_table(path, labels)
     if kind == "mat":
-        from skcamel.data.matlab import read_mat
+        from skcamel.data.mat import read_mat
 
         return read_mat(path)
     if kind == "svmlight":
@@ -140,7 +140,9 @@ def _read_arff(path: Path, xml: Path | None) -> Dataset:
         return read_mulan(path, xml)
     if _is_meka(path):
         return read_meka(path)
-    raise DataError(f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; give the XML file.", path=path)
+    raise DataError(
+        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; give the XML file.", path=path
+    )
 
 
 def _is_meka(path: Path) -> bool:

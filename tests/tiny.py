@@ -15,7 +15,9 @@ REPOSITORY = "someone/somewhere/0123456789"
 def arrays() -> tuple[np.ndarray, np.ndarray]:
     """X in multiples of 1/8, so that decimal text holds it exactly, and Y."""
     rng = np.random.default_rng(3)
-    return rng.integers(-40, 40, (N, D)) / 8, rng.integers(0, 2, (N, Q))
+    X, Y = rng.integers(-40, 40, (N, D)) / 8, rng.integers(0, 2, (N, Q))
+    Y[~Y.any(axis=1), 0] = 1  # each row has a label
+    return X, Y
 
 
 def arff(rows: slice = slice(None), relation: str = "tiny") -> bytes:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 import tiny
 from mulan import read
-
 from skcamel.data import catalogue
 from skcamel.data.catalogue import DatasetNotFoundError, cache_folder, dataset_facts, list_datasets, load_dataset, places, whereabouts
 from skcamel.data.dataset import Dataset
@@ -172,7 +172,7 @@ def test_defects_are_told_once(only_tiny, empty):
 
 
 def test_the_public_rcv1_sets_have_a_repaired_variant_and_scene_says_what_the_table_prints():
-    assert SHIFTED == [*PAPER[11:], "rcv1-s4-llsf", "rcv1-s5-llsf"]
+    assert tuple(SHIFTED) == (*PAPER[11:], "rcv1-s4-llsf", "rcv1-s5-llsf")
     assert all(dataset_facts(name).repaired == f"{name[:7]}-realigned" for name in SHIFTED)
     assert "5 labels" in dataset_facts("scene").defects[0]
 

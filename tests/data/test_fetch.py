@@ -11,10 +11,10 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+
 import tiny
 from loopback import loopback_server
 from mulan import data_home, read
-
 from skcamel.data import catalogue, download, fetch, locking
 from skcamel.data.catalogue import DatasetNotFoundError, dataset_facts, list_datasets, load_dataset
 from skcamel.data.digest import digest
@@ -245,7 +245,7 @@ def test_two_processes_at_once_leave_one_right_set(server, entry, tmp_path):
 
 
 def test_the_lock_dies_with_its_holder(tmp_path):
-    code = "import os, sys; from pathlib import Path; from skcamel.data.locking import exclusive\nwith exclusive(Path(sys.argv[1])): os._exit(9)"
+    code = "import os, sys, pathlib, skcamel.data.locking as locking\nwith locking.exclusive(pathlib.Path(sys.argv[1])): os._exit(9)"
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "lock")], check=False).returncode == 9  # noqa: S603
     with locking.exclusive(tmp_path / "lock", wait=0):
         pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skcamel.data.catalogue import DatasetFacts, Place
     from skcamel.data.dataset import Dataset
 
+TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels: for Python, not for JSON
 as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
 label_columns = click.option(
     "--labels",
@@ -82,7 +83,7 @@ def _available(facts: DatasetFacts, place: Place | None) -> str:
     return f"no: fetch {facts.name}{' --yes' if facts.terms else ''}"
 
 
-def _print_table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def _print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -105,7 +106,8 @@ def card(name_or_file: str, labels: str | None, xml: str | None, data_home: str 
     """Describe a data set: sizes, label statistics, imbalance, co-occurrence, oddities."""
     description = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home).card()
     if as_json:
-        click.echo(json.dumps(_plain(description), indent=1))
+        figures = {key: value for key, value in description.as_dict().items() if key not in TOO_LONG}
+        click.echo(json.dumps(_plain(figures), indent=1))
         return
     click.echo(str(description))
     for defect in _known_defects(name_or_file):
@@ -188,21 +190,21 @@ def convert(source: str, target: str, labels: str | None, xml: str | None, data_
 def check(ctx: click.Context, name_or_file: str, labels: str | None, xml: str | None, data_home: str | None, *, as_json: bool) -> None:
     """Look for defects: labels among the features, shifted label blocks, constant or duplicate labels, and more.
 
-    Exit code 0 where nothing is found, 1 where something is.
+    Exit code 1 where an error or a warning is found, else 0.
     """
     from skcamel.data.checks import check_dataset
 
     dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
-    findings = check_dataset(dataset.X, dataset.Y)
+    findings = check_dataset(dataset)
     if as_json:
         click.echo(json.dumps([_plain(finding) for finding in findings], indent=1))
     else:
         click.echo("\n".join(map(str, findings)) or f"Nothing found in {_sizes(dataset)}.")
-    ctx.exit(1 if findings else 0)
+    ctx.exit(int(any(finding.severity != "info" for finding in findings)))
 
 
 def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None) -> Dataset:
-    """A catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
+    """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import read_dataset
 
@@ -232,7 +234,7 @@ def _sizes(dataset: Dataset) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON can hold it: dataclasses as mappings, arrays as lists, numbers that are not finite as None."""
+    """Make a value such that JSON can hold it: dataclasses as mappings, arrays as lists, numbers that are not finite as None."""
     import dataclasses
     import math
 
@@ -242,7 +244,7 @@ def _plain(value: Any) -> Any:
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(item) for item in value]
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())

@@ -23,7 +23,7 @@ COMMANDS = {
 
 
 def examples(*lines: str) -> str:
-    """An epilog with one example per line, kept as written."""
+    """Write an epilog with one example per line, kept as it is."""
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
@@ -34,19 +34,22 @@ class LazyGroup(click.Group):
         super().__init__(*args, **kwargs)
         self.lazy = dict(lazy or {})
 
+    # pyrefly: ignore[missing-override-decorator]
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands, imported or not."""
         return sorted({*super().list_commands(ctx), *self.lazy})
 
+    # pyrefly: ignore[missing-override-decorator]
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now if need be."""
+        """Find the command of that name, and import it now if need be."""
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = self.lazy[cmd_name][0].partition(":")
         return getattr(import_module(module), attribute)
 
+    # pyrefly: ignore[missing-override-decorator]
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands in the help text, without importing the lazy ones."""
+        """Write the list of commands into the help text, without importing the lazy ones."""
         own = {name: command.get_short_help_str(limit=80) for name, command in self.commands.items()}
         rows = sorted([*own.items(), *((name, line) for name, (_, line) in self.lazy.items())])
         with formatter.section("Commands"):
@@ -56,6 +59,7 @@ class LazyGroup(click.Group):
 class Root(LazyGroup):
     """The outermost group: warnings become notes, and errors one sentence, both on stderr."""
 
+    # pyrefly: ignore[missing-override-decorator]
     def invoke(self, ctx: click.Context) -> Any:
         """Run the chosen command."""
         with warnings.catch_warnings():
@@ -76,7 +80,7 @@ def _show_as_note(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _sentence(error: Exception) -> str:
-    """What the library says about the cause; for an error nobody foresaw, its kind and how to see more."""
+    """Say what the library says about the cause; for an error nobody foresaw, its kind and how to see more."""
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."

@@ -122,7 +122,7 @@ def dataset_facts(name: str) -> DatasetFacts:
 
 
 def load_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> Dataset:
-    """A benchmark set by name, checked against its known sizes and checksum; nothing is downloaded.
+    """Load a benchmark set by name, checked against its known sizes and checksum; nothing is downloaded.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def load_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> 
 
 
 def places(name: str, data_home: str | os.PathLike[str] | None = None, cache: str | os.PathLike[str] | None = None) -> tuple[Place, ...]:
-    """The folders looked at for a data set, in order; they need not exist."""
+    """List the folders looked at for a data set, in order; they need not exist."""
     found = []
     if data_home is not None:
         found.append(Place(Path(data_home) / name, "data_home", name))
@@ -208,7 +208,7 @@ def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
 
 
 def read_checked(facts: DatasetFacts, place: Place) -> Dataset:
-    """The files of `place`, refused unless they hold exactly the data that `facts` describes."""
+    """Read the files of `place`; refuse them unless they hold exactly the data that `facts` describes."""
     from skcamel.data.arff import read_mulan
 
     arff = place.arff
@@ -254,7 +254,7 @@ def _content_sha256(path: Path) -> str:
 
 
 def _river_yeast() -> Path | None:
-    """The yeast table inside the river package, found without importing river."""
+    """Find the yeast table inside the river package, without importing river."""
     spec = util.find_spec("river")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / "datasets" / "yeast.csv.gz"

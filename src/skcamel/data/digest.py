@@ -39,7 +39,7 @@ def digest(X: Any, Y: Any) -> str:
         rows = sparse.csr_array(matrix, dtype=np.float64, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
-        hasher.update(f"{rows.shape[0]} {rows.shape[1]} {rows.nnz}\n".encode())
+        hasher.update(f"{matrix.shape[0]} {matrix.shape[1]} {rows.nnz}\n".encode())
         for part, kind in ((rows.indptr, "<i8"), (rows.indices, "<i8"), (rows.data, "<f8")):
             hasher.update(np.ascontiguousarray(part, dtype=kind).data)
     return hasher.hexdigest()

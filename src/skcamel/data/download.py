@@ -33,7 +33,8 @@ class _InterruptedTransferError(Exception):
 class _NoDowngrade(urllib.request.HTTPRedirectHandler):
     """Follow redirects, but never from https to anything else."""
 
-    def redirect_request(self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> Any:  # noqa: PLR0917
+    # pyrefly: ignore[missing-override-decorator]
+    def redirect_request(self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> Any:
         if req.type == "https" and urlsplit(newurl).scheme != "https":
             raise DownloadError(f"{req.full_url} redirects to {newurl}, which is not https; refused.")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
@@ -71,7 +72,7 @@ def download(addresses: Sequence[str], target: Path, *, max_bytes: int, timeout:
         if _fetch_from(address, target, max_bytes=max_bytes, timeout=timeout, progress=progress):
             return address
     target.unlink(missing_ok=True)
-    raise DownloadError(f"Not found (HTTP 404): {', '.join(addresses)}. The files have moved; put them in place by hand, see docs/datasets.md.")
+    raise DownloadError(f"Not found (HTTP 404): {', '.join(addresses)}. The files have moved; put them in place by hand (data_home).")
 
 
 def check_address(address: str) -> None:
@@ -118,7 +119,7 @@ def _fetch_from(address: str, target: Path, *, max_bytes: int, timeout: float, p
         else:
             return True
     have = target.stat().st_size if target.exists() else 0
-    raise DownloadError(f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; {have} bytes are kept, run it again to go on from there.")
+    raise DownloadError(f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; {have} bytes are kept, run it again to go on.")
 
 
 def _transfer(address: str, target: Path, *, max_bytes: int, timeout: float, progress: Progress | None) -> None:
@@ -176,11 +177,15 @@ def write_block(file: IO[bytes], block: bytes, target: Path) -> None:
         file.flush()
     except OSError as error:
         target.unlink(missing_ok=True)
-        full = "the disk is full; free some space" if error.errno == errno.ENOSPC else f"{error.strerror or error}; choose another cache by SKCAMEL_CACHE"
-        raise DownloadError(f"{target.parent} cannot be written: {full}, then run it again. Nothing was kept.") from error
+        cure = (
+            "the disk is full; free some space"
+            if error.errno == errno.ENOSPC
+            else f"{error.strerror or error}; set SKCAMEL_CACHE to another folder"
+        )
+        raise DownloadError(f"{target.parent} cannot be written: {cure}, then run it again. Nothing was kept.") from error
 
 
 def _refuse_if_larger(address: str, target: Path, size: int, max_bytes: int) -> None:
     if size > max_bytes:
         target.unlink(missing_ok=True)
-        raise DownloadError(f"{address} is larger than the {max_bytes} bytes expected at most; it is not the published file. Nothing was kept.")
+        raise DownloadError(f"{address} is larger than the {max_bytes} bytes of the published file at most; nothing was kept.")

@@ -104,7 +104,7 @@ def _check_fetchable(facts: DatasetFacts, *, yes: bool) -> None:
 
 
 def _cached(facts: DatasetFacts, folder: Path) -> Dataset | None:
-    """The set as it lies in the cache; None where it is missing or damaged."""
+    """Read the set as it lies in the cache; None where it is missing or damaged."""
     place = Place(folder / facts.name, "cache", facts.name)
     try:
         return None if place.arff is None else read_checked(facts, place)
@@ -143,8 +143,8 @@ def _install(facts: DatasetFacts, files: list[Path], folder: Path) -> Dataset:
     except (DataError, UnicodeError) as error:
         shutil.rmtree(files[0].parent, ignore_errors=True)
         raise DownloadError(
-            f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept; run it again, and if it stays so, the host "
-            "has other files than the pinned ones."
+            f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept; run it again, and if it stays "
+            "so, the host has other files than the pinned ones."
         ) from error
     except OSError as error:
         shutil.rmtree(files[0].parent, ignore_errors=True)
@@ -182,7 +182,7 @@ def _copy_mulan(facts: DatasetFacts, files: list[Path], staged: Place) -> None:
 
 
 def _join_mulan(facts: DatasetFacts, files: list[Path], staged: Place) -> None:
-    """The rows of the training file, then those of the test file, under one header."""
+    """Put the rows of the training file, then those of the test file, under one header."""
     train, test, xml = files
     header, rows = _split_arff(train)
     test_header, test_rows = _split_arff(test)

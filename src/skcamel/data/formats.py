@@ -92,22 +92,20 @@ def write_dataset(dataset: Dataset, path: str | os.PathLike[str], *, meka: bool 
     tuple of Path
         The files written.
     """
-    from skcamel.data import arff, svmlight, tabular
-
     path = Path(path)
     kind = format_of(path)
     if kind == "mat":
         raise DataError("Matlab files are read, not written; write .arff, .csv or .svm instead.", path=path)
+    if kind == "arff":
+        return _write_arff(dataset, path, meka=meka)
     if kind == "table":
-        tabular.write_table(dataset, path)
-    elif kind == "svmlight":
-        svmlight.write_svmlight(dataset, path)
-    elif meka:
-        arff.write_meka(dataset, path)
+        from skcamel.data.tabular import write_table
+
+        write_table(dataset, path)
     else:
-        xml = xml_beside(path)
-        arff.write_mulan(dataset, path, xml)
-        return path, xml
+        from skcamel.data.svmlight import write_svmlight
+
+        write_svmlight(dataset, path)
     return (path,)
 
 
@@ -122,11 +120,22 @@ def xml_beside(arff: Path) -> Path:
     return arff.with_name(re.sub(r"\.arff(\.gz)?$", ".xml", arff.name, flags=re.IGNORECASE))
 
 
-def _read_table(path: Path, labels: Labels | None) -> Dataset:
-    from skcamel.data.tabular import read_table
+def _write_arff(dataset: Dataset, path: Path, *, meka: bool) -> tuple[Path, ...]:
+    from skcamel.data.arff import write_meka, write_mulan
 
+    if meka:
+        write_meka(dataset, path)
+        return (path,)
+    xml = xml_beside(path)
+    write_mulan(dataset, path, xml)
+    return path, xml
+
+
+def _read_table(path: Path, labels: Labels | None) -> Dataset:
     if labels is None:
         raise DataError("a table does not say which columns are labels; name them by labels= (command line: --labels).", path=path)
+    from skcamel.data.tabular import read_table
+
     return read_table(path, labels=labels)
 
 

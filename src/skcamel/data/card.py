@@ -164,7 +164,7 @@ def scumble_of_rows(Y: sparse.csr_array, irlbl: np.ndarray) -> np.ndarray:
     arithmetic = np.bincount(rows, ratios, minlength=Y.shape[0]) / labels
     geometric = np.exp(np.bincount(rows, np.log(ratios), minlength=Y.shape[0]) / labels)
     value = 1 - geometric / np.where(arithmetic > 0, arithmetic, 1.0)  # a row without labels has geometric mean 1
-    return np.maximum(value, 0.0)  # rows of one label: rounding
+    return np.where(labels > 1, np.maximum(value, 0.0), 0.0)  # of one label, or of equally rare ones: without rounding
 
 
 def phi_matrix(cooccurrence: np.ndarray, n: int) -> np.ndarray:

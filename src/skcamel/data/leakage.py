@@ -167,6 +167,7 @@ def _named_block(s: int, agreement: float, in_place: float, sides: tuple[np.ndar
 
 def _correlation(a: np.ndarray, b: np.ndarray, *, constant: float = -1.0) -> float:
     """Pearson's correlation, or a given value where one side is constant."""
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return constant
     a, b = a - a.mean(), b - b.mean()
-    spread = float(np.sqrt((a @ a) * (b @ b)))
-    return float(a @ b) / spread if spread > 0 else constant
+    return float(a @ b) / float(np.sqrt((a @ a) * (b @ b)))

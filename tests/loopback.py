@@ -2,8 +2,9 @@
 
 import re
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote
@@ -21,6 +22,7 @@ class LoopbackServer(ThreadingHTTPServer):
         self.cut: list[int] = []  # bytes after which the next answers end
         self.ranges = True  # whether a Range header is honoured
         self.announce_length = True
+        self.stall = 0.0  # seconds of silence before each answer
         self.requests: list[tuple[str, str | None]] = []  # path and Range header of each request
 
     @property
@@ -34,6 +36,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         wanted, server = self.headers.get("Range"), self.server
         server.requests.append((self.path, wanted))
+        time.sleep(server.stall)
         if server.refuse:
             self.send_error(server.refuse.pop(0))
             return
@@ -52,7 +55,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(content) - start))
         self.end_headers()
         end = start + server.cut.pop(0) if server.cut else len(content)
-        self.wfile.write(content[start:end])
+        with suppress(ConnectionError):  # whoever asked may have had enough
+            self.wfile.write(content[start:end])
 
     def log_message(self, *_: Any) -> None:
         """Nothing on stderr."""

@@ -30,6 +30,7 @@ def cli(monkeypatch, tmp_path):
     """`cli("datasets", "list")` in a place without data; the result has exit_code, stdout and stderr."""
     monkeypatch.delenv("SKCAMEL_DATA", raising=False)
     monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
     return lambda *arguments: CliRunner().invoke(root, [str(argument) for argument in arguments], prog_name="skcamel")
 

@@ -177,6 +177,15 @@ def test_the_public_rcv1_sets_have_a_repaired_variant_and_scene_says_what_the_ta
     assert "5 labels" in dataset_facts("scene").defects[0]
 
 
+def test_the_documentation_has_the_figures_of_the_catalogue():
+    page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    for name in list_datasets():
+        facts = dataset_facts(name)
+        assert f"| `{name}` | {facts.n} | {facts.d} | {facts.q} | {facts.cardinality:.4f} |" in page
+        assert facts.reference in page
+        assert name.startswith("rcv1") or all(defect in page for defect in facts.defects)
+
+
 def test_the_cache_folder_of_each_platform(monkeypatch, tmp_path):
     for name in ("SKCAMEL_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)

@@ -179,6 +179,13 @@ def test_a_host_that_is_not_there_is_told(entry, server, tmp_path):
         fetch_dataset("tiny", cache=tmp_path, base_url="http://127.0.0.1:9", timeout=1)
 
 
+def test_a_silent_host_is_given_up(fetched, server, tmp_path):
+    server.stall = 0.5
+    with pytest.raises(DownloadError, match=r"could not be fetched \(timed out\) in 4 tries"):
+        fetched(timeout=0.05)
+    assert left_over(tmp_path) == []
+
+
 class FullDisk:
     """A file on a disk that takes no more."""
 

@@ -220,6 +220,8 @@ def _convert_mat(facts: DatasetFacts, files: list[Path], staged: Place) -> None:
         X=sparse.csr_array(dataset.X) if facts.sparse else dataset.X,
         feature_names=default_names(plan["feature_prefix"], dataset.d),
         label_names=default_names(plan["label_prefix"], dataset.q),
+        train=None,  # one file holds no parts
+        test=None,
         name=facts.name,
     )
     write_mulan(dataset, staged.folder / f"{facts.name}.arff", staged.xml)

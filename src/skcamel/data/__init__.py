@@ -1,6 +1,8 @@
 """Multi-label data: any usual file ► one :class:`Dataset`; its statistics, its defects, and splits that keep its labels balanced."""
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,10 +71,20 @@ def __getattr__(name: str) -> Any:
     """Import a public name on first use."""
     if name not in _HOME:
         raise AttributeError(f"module 'skcamel.data' has no attribute {name!r}")
-    value = getattr(import_module(f"skcamel.data.{_HOME[name]}"), name)
-    globals()[name] = value  # importing the submodule `card` has bound that name to the module: the function wins
-    return value
+    return getattr(import_module(f"skcamel.data.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """The package under which ``card`` is the function, although a submodule has that name too."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "card" and isinstance(value, ModuleType):
+            return  # Python binds each submodule to its name as it is imported
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

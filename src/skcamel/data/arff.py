@@ -113,7 +113,8 @@ def _read(path: Path_, test: Path_ | None, nominal: str, find_labels: Callable[[
                 count += rows.add(block)
             if not count or rows is None:
                 raise file.error("no row follows @data; the file is cut short.")
-        counts.append(count)
+            counts.append(count)
+    assert rows is not None  # noqa: S101 every file gave a row
     return _dataset(path, rows, layout, nominal, counts)
 
 
@@ -145,7 +146,7 @@ def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal:
 
 
 def _companion(arff: Path) -> Path:
-    """The label file that belongs to an ARFF by its name."""
+    """Label file that belongs to an ARFF by its name."""
     base = stem(arff)
     names = dict.fromkeys(f"{name}.xml" for name in (base, re.sub(r"[-_](train|test)$", "", base, flags=re.IGNORECASE)))
     for name in names:

@@ -53,7 +53,8 @@ class Codes(dict[str, float]):
 
 def read_header(file: LineFile) -> Header:
     """Read up to and including the line ``@data``."""
-    relation, attributes = "", []
+    relation = ""
+    attributes: list[Attribute] = []
     while line := file.readline():
         text = decoded(line).strip()
         keyword = text[:10].lower()
@@ -93,7 +94,7 @@ def declared_values(text: str) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> declared_values(r"red, 'dark \'n blue', \"a,b\"")
+    >>> declared_values(r"red, 'dark \'n blue', 'a,b'")
     ('red', "dark 'n blue", 'a,b')
     """
     return tuple(unquoted(value) for value in cells(text)) if text.strip() else ()
@@ -103,7 +104,8 @@ def cells(text: str) -> list[str]:
     """Text between commas, still quoted, without the spaces around it; commas within quotes do not count."""
     if "'" not in text and '"' not in text:
         return [cell.strip() for cell in text.split(",")]
-    found, position = [], 0
+    found: list[str] = []
+    position = 0
     while True:
         match = VALUE.match(text, position)
         if match is None:  # a quote that never ends, or text behind a quoted value: the rest is one value

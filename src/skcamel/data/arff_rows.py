@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NoReturn
+from itertools import pairwise
+from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -49,6 +50,15 @@ class Layout:
         """Columns that are labels."""
         return np.flatnonzero(self.is_label)
 
+    @cached_property
+    def position(self) -> np.ndarray:
+        """Place of each column among the features or among the labels; -1 for text."""
+        position = np.full(self.width, -1)
+        position[self.features] = np.arange(len(self.features))
+        position[self.labels] = np.arange(len(self.labels))
+        return position
+
+    @cached_property
     def defaults(self) -> np.ndarray:
         """Value of each column where a sparse row leaves it out: 0, or the first declared value of a nominal."""
         pairs = zip(self.attributes, self.decoders)
@@ -74,9 +84,14 @@ class Layout:
 def layout_of(attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Path_, cure: str) -> Layout:
     """Decide how each column is read."""
     flags = is_label.tolist()
-    decoders = [decoder(attribute, flag, path) for attribute, flag in zip(attributes, flags)]
-    only_numbers = all(is_identity(attribute, flag) for attribute, flag in zip(attributes, flags))
     groups: dict[tuple[str, ...], list[int]] = {}
+    known: dict[tuple[str, tuple[str, ...], bool], tuple[Callable[[str], float], bool]] = {}  # most columns are of one type
+    types = [(attribute.kind, attribute.values, flag) for attribute, flag in zip(attributes, flags)]
+    for attribute, type_ in zip(attributes, types):
+        if type_ not in known:
+            known[type_] = decoder(attribute, type_[2], path), is_identity(attribute, type_[2])
+    decoders = [known[type_][0] for type_ in types]
+    only_numbers = all(plain for _, plain in known.values())
     for position, attribute in enumerate(attributes):
         if attribute.kind == "nominal":
             groups.setdefault(attribute.values, []).append(position)
@@ -126,9 +141,7 @@ class SparseRows:
         layout = self.layout
         counts, columns, values = _sparse_block(block, layout) or _sparse_lines(block, layout)
         rows = np.repeat(np.arange(len(counts)), counts)
-        position = np.full(layout.width, -1)
-        position[layout.features] = np.arange(len(layout.features))
-        position[layout.labels] = np.arange(len(layout.labels))
+        position = layout.position
         of_label = layout.is_label[columns]
         of_feature = ~of_label & (position[columns] >= 0)
         cells_ = rows[of_label], position[columns[of_label]], values[of_label]
@@ -140,10 +153,10 @@ class SparseRows:
         self.n_rows += len(counts)
         return len(counts)
 
-    def finish(self) -> tuple[sparse.csr_array, np.ndarray]:
+    def finish(self) -> tuple[Any, np.ndarray]:
         """X and Y of all rows."""
         layout, n = self.layout, self.n_rows
-        defaults = layout.defaults()
+        defaults = layout.defaults
         check_claimed_size(n, len(layout.labels), "labels", layout.path)
         Y = np.tile(defaults[layout.labels].astype(np.int64), (n, 1))
         for rows, labels, values in self.label_cells:
@@ -157,7 +170,7 @@ class SparseRows:
         return filled, Y
 
 
-def _filled(X: sparse.csr_array, defaults: np.ndarray, path: Path_) -> sparse.csr_array:
+def _filled(X: Any, defaults: np.ndarray, path: Path_) -> Any:
     """X with the default of each column where a row leaves it out; most columns have the default 0."""
     columns = np.flatnonzero(defaults)
     if not columns.size:
@@ -176,7 +189,9 @@ def _dense_block(block: Block, layout: Layout) -> np.ndarray | None:
     text = block.text
     if not layout.only_numbers or b"'" in text or b'"' in text:
         return None
-    parsed = numbers(text.replace(b", ", b","), b",\n")
+    if b", " in text[: text.index(b"\n")]:
+        text = text.replace(b", ", b",")
+    parsed = numbers(text, b",\n")
     if parsed is None or parsed.empty.any() or parsed.values.size != layout.width * len(block.lines):
         return None
     row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
@@ -207,10 +222,10 @@ def _sparse_block(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray,
         return None
     if b", " in text or b"{ " in text or b" }" in text:
         text = text.replace(b", ", b",").replace(b"{ ", b"{").replace(b" }", b"}")
+    bare = text.translate(None, b"{}")
     opened, closed = text.count(b"\n{") + text.startswith(b"{"), text.count(b"}\n")
-    if not opened == closed == n_rows == text.count(b"{") == text.count(b"}"):
-        return None
-    parsed = numbers(text.translate(None, b"{}"), b" ,\n")
+    braced = opened == closed == n_rows and len(text) - len(bare) == 2 * n_rows
+    parsed = numbers(bare, b" ,\n") if braced else None
     if parsed is None:
         return None
     ends, blank = parsed.ends, np.flatnonzero(parsed.empty)
@@ -231,12 +246,13 @@ def _sparse_block(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray,
 
 def _ascending(counts: np.ndarray, columns: np.ndarray) -> bool:
     """Whether the columns of each row grow."""
-    falls = np.flatnonzero(np.diff(columns) <= 0) + 1  # allowed only where a row begins
-    return bool(np.isin(falls, np.cumsum(counts)).all())
+    begins = np.zeros(len(columns) + 1, dtype=bool)
+    begins[np.cumsum(counts)] = True
+    return bool((begins[1:-1] | (columns[1:] > columns[:-1])).all())
 
 
 def _sparse_lines(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same as :func:`_sparse_block`, row by row."""
+    """Read what :func:`_sparse_block` does not, row by row."""
     rows = [_sparse_row(decoded(line), number, layout) for number, line in zip(block.lines, block.text.split(b"\n"))]
     counts = np.array([len(columns) for columns, _ in rows], dtype=np.int64)
     columns = np.array([column for columns, _ in rows for column in columns], dtype=np.int64)
@@ -261,7 +277,7 @@ def _sparse_row(line: str, number: int, layout: Layout) -> tuple[list[int], list
     pairs.sort(key=lambda pair: pair[0])
     columns = [column for column, _ in pairs]
     if len(set(columns)) < len(columns):
-        twice = next(column for column, other in zip(columns, columns[1:]) if column == other)
+        twice = next(column for column, other in pairwise(columns) if column == other)
         raise DataError(f"index {twice} occurs twice in a row; remove one.", path=layout.path, line=number)
     try:
         return columns, [layout.decoders[column](value) for column, value in pairs]
@@ -277,8 +293,10 @@ def _refuse_first_bad(pairs: list[tuple[int, str]], number: int, layout: Layout)
         except (KeyError, ValueError):
             attribute = layout.attributes[column]
             expected = f"one of {shortened(attribute.values)}" if attribute.kind == "nominal" else "a number or ?"
-            message = f"{value[:40]!r} for attribute {attribute.name[:60]!r}; expected {expected}. Correct the value, or declare it in the header."
-            raise DataError(message, path=layout.path, line=number) from None
+            found = f"{value[:40]!r} for attribute {attribute.name[:60]!r}"
+            raise DataError(
+                f"{found}; expected {expected}. Correct the value, or declare it in the header.", path=layout.path, line=number
+            ) from None
     raise AssertionError("one of the values is bad")  # pragma: no cover
 
 

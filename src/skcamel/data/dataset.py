@@ -41,8 +41,8 @@ class Dataset:
 
     X: Any
     Y: Any
-    feature_names: tuple[str, ...] | None = None
-    label_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] = ()
+    label_names: tuple[str, ...] = ()
     name: str = ""
     source: str = ""
     dropped: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class Dataset:
 
     def card(self) -> Any:
         """Sizes, label statistics, imbalance measures and oddities; see :func:`skcamel.data.card`."""
-        from skcamel.data import card
+        from skcamel.data.card import card
 
         return card(self)
 
@@ -150,8 +150,8 @@ def _labels(Y: Any) -> np.ndarray:
     return Y.astype(np.int64, copy=False)
 
 
-def _names(names: Iterable[str] | None, prefix: str, count: int) -> tuple[str, ...]:
-    names = default_names(prefix, count) if names is None else tuple(str(name) for name in names)
+def _names(names: Iterable[str], prefix: str, count: int) -> tuple[str, ...]:
+    names = tuple(str(name) for name in names) or default_names(prefix, count)
     if len(names) != count:
         raise ValueError(f"{len(names)} {'label' if prefix == 'label' else 'feature'} names for {count} columns; give one for each.")
     return names
@@ -184,7 +184,7 @@ def _same_values(mine: Any, theirs: Any) -> bool:
 
 
 def _without_zeros(X: Any) -> Any:
-    """A CSR copy with sorted indices and no stored zeros: equal matrices have equal arrays."""
+    """Copy in CSR form with sorted indices and no stored zeros: equal matrices have equal arrays."""
     copy = sparse.csr_array(X, copy=True)
     copy.sum_duplicates()
     copy.eliminate_zeros()

@@ -37,31 +37,32 @@ class Numbers(NamedTuple):
     empty: np.ndarray
 
 
-def numbers(text: bytes, separators: bytes, missing: bytes = b"?") -> Numbers | None:
-    """All numbers of `text`, or None where one of its tokens is not a number.
+def numbers(text: bytes, separators: bytes, missing: str = "?") -> Numbers | None:
+    r"""All numbers of `text`, or None where one of its tokens is not a number.
 
     Parameters
     ----------
     text : bytes
         Ends in a separator.
     separators : bytes
-        Each of these bytes ends a number.
-    missing : bytes, default=b"?"
+        Each of these bytes ends a number; the line feed is one of them.
+    missing : str, default="?"
         Token that stands for NaN.
 
     Examples
     --------
-    >>> numbers(b"1,-0.25,?\\n", b",\\n").values
+    >>> numbers(b"1,-0.25,?\n", b",\n").values
     array([ 1.  , -0.25,   nan])
-    >>> numbers(b"1,two\\n", b",\\n") is None
+    >>> numbers(b"1,two\n", b",\n") is None
     True
     """
     padded = b"\n" * PAD + text
     codes = np.frombuffer(padded, dtype=np.uint8)
     marks = np.flatnonzero(codes[PAD - 1 :] - np.uint8(48) > 9) + (PAD - 1)  # every byte that is no digit; the first is padding
     kinds = codes[marks]
-    is_end = np.isin(kinds, np.frombuffer(separators + b"\n", dtype=np.uint8))
-    ends = np.flatnonzero(is_end)
+    is_separator = np.zeros(256, dtype=bool)
+    is_separator[list(separators)] = True
+    ends = np.flatnonzero(is_separator[kinds])
     last, inner = ends[1:], np.diff(ends) - 1  # digit run before each separator; marks inside each token
     lengths = np.diff(marks, prepend=marks[0]) - 1
     runs = _digit_runs(padded, marks, lengths)
@@ -78,7 +79,7 @@ def numbers(text: bytes, separators: bytes, missing: bytes = b"?") -> Numbers | 
 
 
 def _digit_runs(padded: bytes, marks: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The integer of the digits before each mark; without meaning where there are more than 16."""
+    """Integer of the digits before each mark; without meaning where there are more than 16."""
     runs = _eight_digits(padded, marks - 8, np.minimum(lengths, 8))
     long = np.flatnonzero(lengths > 8)
     if long.size:
@@ -120,9 +121,9 @@ def _decimals(kinds: np.ndarray, lengths: np.ndarray, runs: np.ndarray, ends: np
     return values, easy
 
 
-def _convert(text: bytes, values: np.ndarray, hard: np.ndarray, ends: np.ndarray, missing: bytes) -> bool:
+def _convert(text: bytes, values: np.ndarray, hard: np.ndarray, ends: np.ndarray, missing: str) -> bool:
     """Fill in the tokens `hard` by ``float``; False where one is no number."""
-    tokens = [text[start:stop] for start, stop in zip((ends[hard] + 1).tolist(), ends[hard + 1].tolist())]
+    tokens = [text[start:stop].decode("latin-1") for start, stop in zip((ends[hard] + 1).tolist(), ends[hard + 1].tolist())]
     try:
         values[hard] = [np.nan if token == missing else number(token) for token in tokens]
     except ValueError:
@@ -130,7 +131,7 @@ def _convert(text: bytes, values: np.ndarray, hard: np.ndarray, ends: np.ndarray
     return True
 
 
-def number(token: bytes | str) -> float:
+def number(token: str) -> float:
     """``float``, without the underscores that Python allows inside numbers.
 
     Examples
@@ -139,6 +140,6 @@ def number(token: bytes | str) -> float:
     1000.0
     """
     value = float(token)
-    if (b"_" if isinstance(token, bytes) else "_") in token:
+    if "_" in token:
         raise ValueError(f"{token!r} is not a number")
     return value

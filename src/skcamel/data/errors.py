@@ -42,7 +42,7 @@ class DataError(ValueError):
 
 
 def _rebuild(message: str, path: str | None, line: int | None) -> DataError:
-    """A copy that crossed a process boundary."""
+    """Copy that crossed a process boundary."""
     return DataError(message, path=path, line=line)
 
 

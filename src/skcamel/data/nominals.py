@@ -31,12 +31,14 @@ def without_identifiers(X: Any, attributes: list[Attribute]) -> tuple[Any, list[
 
 
 def without_nominals(X: Any, attributes: Sequence[Attribute], path: Path_) -> tuple[Any, list[str]]:
-    """X with one 0/1 column for each value of a nominal that has three or more, named ``attribute=value``; a missing value is NaN in all."""
+    """X with one column ``attribute=value`` for each value of a nominal that has three or more; a missing value is NaN in all."""
     nominal = [len(attribute.values) > 2 for attribute in attributes]
     if not any(nominal):
         return X, [attribute.name for attribute in attributes]
     check_claimed_size(X.shape[0], sum(len(a.values) if wide else 1 for a, wide in zip(attributes, nominal)), "columns", path)
-    parts, names, start = [], [], 0
+    parts: list[Any] = []
+    names: list[str] = []
+    start = 0
     for column, attribute in enumerate(attributes):
         if nominal[column]:
             parts += [X[:, start:column], _indicators(_column(X, column), attribute, as_sparse=sparse.issparse(X))]

@@ -46,15 +46,15 @@ class LineFile:
         self.line = 0  # number of lines read
 
     def readline(self) -> bytes:
-        """The next line, with its line feed; b"" at the end."""
+        """Next line, with its line feed; b"" at the end."""
         line = self.stream.readline(LONGEST_LINE)
         self.line += 1
         if len(line) == LONGEST_LINE:
             raise self.error(f"the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file?")
         return line.removeprefix(b"\xef\xbb\xbf") if self.line == 1 else line
 
-    def blocks(self, comment: bytes) -> Iterator[Block]:
-        """The remaining lines without comments (lines that begin with `comment`) and empty lines, some hundred kilobytes at a time."""
+    def blocks(self, comment: bytes | None = None) -> Iterator[Block]:
+        """Remaining lines without empty ones and those that begin with `comment`, about a hundred kilobytes at a time."""
         while text := self.stream.read(BLOCK_BYTES):
             first = self.line + 1
             if not text.endswith(b"\n"):
@@ -64,19 +64,19 @@ class LineFile:
             if not text.endswith(b"\n"):
                 text += b"\n"
             self.line = first - 1 + text.count(b"\n")
-            if comment in text or b"\n\n" in text or text.startswith(b"\n"):
+            if (comment is not None and comment in text) or b"\n\n" in text or text.startswith(b"\n"):
                 yield _without_comments(text, first, comment)
             else:
                 yield Block(text, range(first, self.line + 1))
 
     def error(self, message: str, line: int | None = None) -> DataError:
-        """A DataError about a line, by default the last one read."""
+        """DataError about a line, by default the last one read."""
         return DataError(message, path=self.path, line=line or max(self.line, 1))
 
 
-def _without_comments(text: bytes, first: int, comment: bytes) -> Block:
+def _without_comments(text: bytes, first: int, comment: bytes | None) -> Block:
     numbered = enumerate(text.split(b"\n")[:-1], first)
-    kept = [(number, line) for number, line in numbered if line.strip() and not line.lstrip().startswith(comment)]
+    kept = [(number, line) for number, line in numbered if line.strip() and not (comment and line.lstrip().startswith(comment))]
     return Block(b"".join(line + b"\n" for _, line in kept), [number for number, _ in kept])
 
 
@@ -92,7 +92,7 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
     with Path(path).open("rb") as raw:
         packed = raw.read(2) == GZIP_MAGIC
         raw.seek(0)
-        stream = io.BufferedReader(gzip.GzipFile(fileobj=raw, mode="rb"), BLOCK_BYTES) if packed else raw  # pyrefly: ignore
+        stream = io.BufferedReader(gzip.GzipFile(fileobj=raw, mode="rb"), BLOCK_BYTES) if packed else raw
         lines = LineFile(path, stream)
         try:
             yield lines
@@ -101,11 +101,11 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
 
 
 def decoded(text: bytes) -> str:
-    """UTF-8 where it is, else Latin-1, which older tools wrote.
+    r"""UTF-8 where it is, else Latin-1, which older tools wrote.
 
     Examples
     --------
-    >>> decoded(b"caf\\xe9") == decoded("café".encode()) == "café"
+    >>> decoded(b"caf\xe9") == decoded("café".encode()) == "café"
     True
     """
     try:
@@ -126,7 +126,7 @@ def stem(path: Path_) -> str:
 
 
 def shortened(words: Iterable[object], most: int = 4) -> str:
-    """The first few of `words`, quoted, for messages.
+    """First few of `words`, quoted, for messages.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def write_lines(path: Path_, lines: Iterable[str]) -> None:
 
 @contextmanager
 def whole_file(path: Path_) -> Iterator[BinaryIO]:
-    """A temporary file beside `path`, moved there in one step when the body ends without an error."""
+    """Temporary file beside `path`, moved there in one step when the body ends without an error."""
     path = Path(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
     try:
@@ -167,7 +167,7 @@ def whole_file(path: Path_) -> Iterator[BinaryIO]:
 
 
 def numeral(value: float) -> str:
-    """The shortest text that gives the same double, without a trailing ``.0``.
+    """Shortest text that gives the same double, without a trailing ``.0``.
 
     Examples
     --------

@@ -237,7 +237,7 @@ def test_convert_there_and_back(cli, mulan_file, tmp_path, target):
     np.testing.assert_array_equal(back.Y, Y)
 
 
-@pytest.mark.parametrize("columns", ["l*", "2", "l0,l1"])
+@pytest.mark.parametrize("columns", ["l*", "2", "l0,l1", "3,4"])
 def test_label_columns_by_prefix_count_or_name(cli, mulan_file, columns):
     cli("datasets", "convert", mulan_file, "out.csv")
     figures = json.loads(cli("datasets", "card", "out.csv", "--labels", columns, "--json").stdout)

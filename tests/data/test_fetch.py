@@ -171,7 +171,7 @@ def test_an_oversize_file_is_refused(fetched, server, tmp_path, announced):
     with pytest.raises(DownloadError, match="larger than the 5000 bytes"):
         fetched()
     assert left_over(tmp_path) == []
-    assert list((tmp_path / "cache" / ".tiny.part").iterdir()) == []
+    assert not (tmp_path / "cache" / ".tiny.part").exists()
 
 
 def test_a_host_that_is_not_there_is_told(entry, server, tmp_path):
@@ -202,7 +202,7 @@ def test_a_full_disk_while_downloading_leaves_nothing(fetched, tmp_path, monkeyp
     with pytest.raises(DownloadError, match="the disk is full; free some space"):
         fetched()
     assert left_over(tmp_path) == []
-    assert list((tmp_path / "cache" / ".tiny.part").iterdir()) == []
+    assert not (tmp_path / "cache" / ".tiny.part").exists()
 
 
 def test_a_full_disk_while_converting_leaves_nothing(fetched, tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable
 label_columns = click.option(
     "--labels",
     metavar="COLUMNS",
-    help="Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), or the number of last columns (6).",
+    help="Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4), or how many of the last columns (6; -6: of the first).",
 )
 label_file = click.option("--xml", type=click.Path(dir_okay=False), help="Mulan label file, if it is not NAME.xml beside NAME.arff.")
 data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")
@@ -146,7 +147,8 @@ def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         tasks: dict[str, Any] = {}
 
         def update(name: str, done: int, total: int | None) -> None:
@@ -216,11 +218,14 @@ def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data
     return read_dataset(path, xml=xml, labels=None if labels is None else _label_columns(labels))
 
 
-def _label_columns(text: str) -> int | str | list[str]:
-    """``6`` ► 6, ``a,b`` ► ["a", "b"], ``topic_*`` ► as it is."""
-    if text.isdecimal():
+def _label_columns(text: str) -> int | str | list[str] | list[int]:
+    """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` (positions), ``topic_*`` (prefix) and ``a,b`` (names)."""
+    if re.fullmatch(r"-?\d+", text):
         return int(text)
-    return text if text.endswith("*") else [name.strip() for name in text.split(",")]
+    if text.endswith("*"):
+        return text[:-1]
+    names = [name.strip() for name in text.split(",")]
+    return [int(name) for name in names] if all(name.isdecimal() for name in names) else names
 
 
 def _known_defects(name: str) -> tuple[str, ...]:

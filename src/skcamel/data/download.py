@@ -119,6 +119,10 @@ def _fetch_from(address: str, target: Path, *, max_bytes: int, timeout: float, p
         else:
             return True
     have = target.stat().st_size if target.exists() else 0
+    if not have:
+        raise DownloadError(
+            f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; is this machine online? Else put the files into data_home."
+        )
     raise DownloadError(f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; {have} bytes are kept, run it again to go on.")
 
 
@@ -134,7 +138,7 @@ def _transfer(address: str, target: Path, *, max_bytes: int, timeout: float, pro
     except (urllib.error.HTTPError, DownloadError):
         raise
     except (OSError, http.client.HTTPException) as error:
-        raise _InterruptedTransferError(str(error) or type(error).__name__) from error
+        raise _InterruptedTransferError(_cause(error)) from error
     with response:
         start = _first_byte(response, have)
         length = response.headers.get("Content-Length", "")
@@ -167,7 +171,13 @@ def _read_block(response: Any) -> bytes:
     try:
         return response.read(BLOCK)
     except (OSError, http.client.HTTPException) as error:
-        raise _InterruptedTransferError(str(error) or type(error).__name__) from error
+        raise _InterruptedTransferError(_cause(error)) from error
+
+
+def _cause(error: Exception) -> str:
+    """Say what stopped the connection, without the wrapping of urllib."""
+    cause = getattr(error, "reason", error)
+    return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
 
 
 def write_block(file: IO[bytes], block: bytes, target: Path) -> None:

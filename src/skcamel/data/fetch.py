@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,7 +123,12 @@ def _download_parts(facts: DatasetFacts, partial: Path, *, base_url: str, timeou
             continue
         addresses = [f"{base_url.rstrip('/')}/{quote(path)}" for path in part["at"]]
         report = None if progress is None else _for_file(progress, part["save_as"])
-        download(addresses, target, max_bytes=part["max_bytes"], timeout=timeout, progress=report)
+        try:
+            download(addresses, target, max_bytes=part["max_bytes"], timeout=timeout, progress=report)
+        except DownloadError:
+            with suppress(OSError):  # not empty: what is there is kept for the next call
+                partial.rmdir()
+            raise
         done.touch()
     return files
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +12,15 @@ from skcamel.data.errors import DataError
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
+    from skcamel.data.tabular import Labels
 
 KNOWN = {
     ".arff": "arff",
     ".csv": "table",
     ".tsv": "table",
+    ".tab": "table",
     ".parquet": "table",
+    ".pq": "table",
     ".mat": "mat",
     ".svm": "svmlight",
     ".svmlight": "svmlight",
@@ -26,7 +28,6 @@ KNOWN = {
     ".txt": "svmlight",
 }
 MEKA_RELATION = re.compile(r"@relation\b.*-C\s*-?\d", re.IGNORECASE)
-Labels = int | str | Sequence[str] | Sequence[int]
 
 
 def format_of(path: str | os.PathLike[str]) -> str:

@@ -21,6 +21,7 @@ class LoopbackServer(ThreadingHTTPServer):
         self.refuse: list[int] = []  # status codes to answer first
         self.cut: list[int] = []  # bytes after which the next answers end
         self.ranges = True  # whether a Range header is honoured
+        self.range_error = 0  # bytes by which a resumed answer begins too late
         self.announce_length = True
         self.stall = 0.0  # seconds of silence before each answer
         self.requests: list[tuple[str, str | None]] = []  # path and Range header of each request
@@ -44,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
         if content is None:
             self.send_error(404)
             return
-        start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) if wanted and server.ranges else 0
+        start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) + server.range_error if wanted and server.ranges else 0
         if start >= len(content):
             self.send_error(416)
             return

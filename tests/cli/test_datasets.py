@@ -1,5 +1,6 @@
 """`skcamel datasets`: what it prints, its exit codes, and errors that are one sentence with a cure."""
 
+import gzip
 import json
 import os
 import subprocess
@@ -19,6 +20,7 @@ pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[c
 
 from click.testing import CliRunner
 
+from skcamel.cli import main
 from skcamel.cli.main import LazyGroup, root
 
 COMMANDS = ("list", "card", "fetch", "convert", "check")
@@ -102,6 +104,12 @@ def test_python_m_skcamel():
     command = [sys.executable, "-m", "skcamel", "--version"]
     result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)  # noqa: S603
     assert result.stdout == f"skcamel {skcamel.__version__}\n"
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["datasets", "card", "emotion"], 1), (["datasets", "fetch"], 2)])
+def test_the_console_script_returns_the_exit_code(arguments, code, capsys):
+    assert main(arguments) == code
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_a_mistyped_command_is_wrong_use(cli):
@@ -248,6 +256,19 @@ def test_convert_to_meka_and_from_it(cli, mulan_file, tmp_path):
     assert cli("datasets", "convert", mulan_file, "out.arff", "--meka").exit_code == 0
     assert not (tmp_path / "out.xml").exists()
     assert json.loads(cli("datasets", "card", "out.arff", "--json").stdout)["q"] == tiny.Q
+
+
+def test_matlab_and_gzipped_files_are_read(cli, mulan_file, tmp_path):
+    from scipy.io import savemat
+
+    X, Y = tiny.arrays()
+    savemat(tmp_path / "mine.mat", {"data": X, "target": Y.T.astype(float)})
+    assert json.loads(cli("datasets", "card", "mine.mat", "--json").stdout)["q"] == tiny.Q
+    packed = gzip.compress(b"@relation 'x: -C -2'\n" + tiny.arff().split(b"\n", 1)[1])
+    (tmp_path / "other.arff.gz").write_bytes(packed)
+    assert json.loads(cli("datasets", "card", "other.arff.gz", "--json").stdout)["q"] == 2
+    (tmp_path / "other.arff.gz").write_bytes(packed[:40])
+    assert cli("datasets", "card", "other.arff.gz").stderr.startswith("Error: other.arff.gz")
 
 
 def test_convert_overwrites_only_on_request(cli, mulan_file, tmp_path):

@@ -99,6 +99,23 @@ def test_a_later_call_resumes_what_an_earlier_one_left(fetched, server, tmp_path
     assert server.requests[0][1] == "bytes=100-"
 
 
+def test_a_finished_file_is_not_fetched_again_when_another_failed(fetched, server):
+    _, xml = server.files
+    label_file = server.files.pop(xml)
+    with pytest.raises(DownloadError, match="HTTP 404"):
+        fetched()
+    server.files[xml] = label_file
+    server.requests.clear()
+    assert fetched().n == tiny.N
+    assert [path.rsplit("/", 1)[1] for path, _ in server.requests] == ["tiny.xml"]
+
+
+def test_a_host_that_sends_another_range_is_not_believed(fetched, server):
+    server.cut, server.range_error = [100], 7
+    with pytest.raises(DownloadError, match="another part of the file than asked for"):
+        fetched()
+
+
 def test_a_host_without_ranges_sends_all_again(fetched, server):
     server.cut, server.ranges = [100], False
     assert fetched().n == tiny.N

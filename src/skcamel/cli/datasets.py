@@ -22,7 +22,8 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable
 label_columns = click.option(
     "--labels",
     metavar="COLUMNS",
-    help="Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4), or how many of the last columns (6; -6: of the first).",
+    help="Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4), or how many of the last "
+    "columns (6; -6: of the first).",
 )
 label_file = click.option("--xml", type=click.Path(dir_okay=False), help="Mulan label file, if it is not NAME.xml beside NAME.arff.")
 data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")

@@ -149,6 +149,12 @@ def test_rows_that_do_not_match_are_refused():
         card((np.ones(3), np.ones((3, 1))))
 
 
+def test_a_set_without_rows_has_a_card():
+    figures = card((np.ones((0, 2)), np.ones((0, 3))))
+    assert (figures.n, figures.label_sets, figures.cardinality, figures.max_label_set) == (0, 0, 0, 0)
+    assert "rows" in str(figures)
+
+
 # Known sets: MeanIR, SCUMBLE and TCS as published with the mldr package
 
 

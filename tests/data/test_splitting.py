@@ -7,6 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
@@ -19,7 +20,7 @@ from skcamel.data import (
     RepeatedMultilabelStratifiedKFold,
     fold_quality,
 )
-from skcamel.data.stratification import with_pairs
+from skcamel.data.stratification import _turns, with_pairs
 
 shapes = st.tuples(st.integers(2, 30), st.integers(1, 6))
 matrices = shapes.flatmap(lambda shape: arrays(np.int64, shape, elements=st.integers(0, 1)))
@@ -127,6 +128,22 @@ def test_the_rarest_label_is_spread_to_within_one_row(Y, k):
         return
     per_fold = [Y[test, rarest].sum() for test in held_out(MultilabelStratifiedKFold(k), Y)]
     assert max(per_fold) - min(per_fold) <= 1
+
+
+@given(
+    lacking=st.lists(st.integers(-20, 60), min_size=1, max_size=5),
+    data=st.data(),
+)
+def test_turns_follow_the_rule_of_the_paper_one_row_at_a_time(lacking, data):
+    lacking = [value / 10 for value in lacking]
+    room = data.draw(st.lists(st.integers(0, 6), min_size=len(lacking), max_size=len(lacking)).filter(any))
+    n_rows = data.draw(st.integers(1, sum(room)))
+    need, left = list(lacking), list(room)
+    for fold in _turns(np.array(lacking), np.array(room), n_rows).tolist():
+        assert left[fold] > 0
+        assert need[fold] >= max(value for value, space in zip(need, left, strict=True) if space) - 1e-3 - 1e-9  # up to the weight of sizes
+        need[fold] -= 1
+        left[fold] -= 1
 
 
 # Balance
@@ -301,6 +318,14 @@ def test_scikit_learn_takes_the_splitters(rng):
         assert repr(cv).startswith(type(cv).__name__)
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=MultilabelStratifiedKFold(3, shuffle=True, random_state=0))
     assert clone(search).fit(X, Y).n_splits_ == 3
+
+
+def test_groups_are_routed_to_the_splitters(rng):
+    Y = simulated(rng, n=40, q=2)
+    X, groups = rng.normal(size=(40, 2)), np.arange(40) // 4
+    with config_context(enable_metadata_routing=True):
+        result = cross_validate(RidgeClassifier(), X, Y, cv=MultilabelStratifiedKFold(2), params={"groups": groups}, return_indices=True)
+    assert all(not set(groups[train]) & set(groups[test]) for train, test in zip(*result["indices"].values(), strict=True))
 
 
 def test_camel_takes_the_splitters(rng):

@@ -19,6 +19,7 @@ from skcamel.data.errors import DataError
 BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache
 LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
 GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Path_ = str | os.PathLike[str]
 
@@ -51,19 +52,21 @@ class LineFile:
         self.line += 1
         if len(line) == LONGEST_LINE:
             raise self.error(f"the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file?")
-        return line.removeprefix(b"\xef\xbb\xbf") if self.line == 1 else line
+        return line.removeprefix(BYTE_ORDER_MARK) if self.line == 1 else line
 
     def blocks(self, comment: bytes | None = None) -> Iterator[Block]:
         """Remaining lines without empty ones and those that begin with `comment`, about a hundred kilobytes at a time."""
         while text := self.stream.read(BLOCK_BYTES):
             first = self.line + 1
+            self.line += text.count(b"\n")
             if not text.endswith(b"\n"):
                 text += self.readline()
+            if first == 1:
+                text = text.removeprefix(BYTE_ORDER_MARK)
             if b"\r" in text:
                 text = text.replace(b"\r\n", b"\n")
             if not text.endswith(b"\n"):
                 text += b"\n"
-            self.line = first - 1 + text.count(b"\n")
             if (comment is not None and comment in text) or b"\n\n" in text or text.startswith(b"\n"):
                 yield _without_comments(text, first, comment)
             else:

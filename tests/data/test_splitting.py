@@ -139,7 +139,7 @@ def test_turns_follow_the_rule_of_the_paper_one_row_at_a_time(lacking, data):
     room = data.draw(st.lists(st.integers(0, 6), min_size=len(lacking), max_size=len(lacking)).filter(any))
     n_rows = data.draw(st.integers(1, sum(room)))
     need, left = list(lacking), list(room)
-    for fold in _turns(np.array(lacking), np.array(room), n_rows).tolist():
+    for fold in _turns(np.array(lacking), np.array(room), np.array(room), n_rows).tolist():
         assert left[fold] > 0
         assert need[fold] >= max(value for value, space in zip(need, left, strict=True) if space) - 1e-3 - 1e-9  # up to the weight of sizes
         need[fold] -= 1

@@ -22,7 +22,7 @@ from scipy.optimize import linear_sum_assignment
 
 UNPLACED = -1
 SMALLEST_WINDOW = 8  # rows matched at a time where there are fewer folds than this
-SIZE_WEIGHT = 1e-3  # of a missing row against a missing label: fold sizes only decide between equals
+TIE_WEIGHT = 1e-3  # what decides between folds that lack an item equally, against a row that they lack
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def stratify(Y: sparse.csr_array, sizes: np.ndarray, *, order: int = 1, rng: np.
     total = np.bincount(items.indices, minlength=items.shape[1])
     lacking = Deficits(np.outer(total, sizes / n), sizes.astype(np.int64))
     _deal_equal_rows(Y, items, lacking, folds)
-    _place_by_rarest_item(items, lacking, folds)
+    _place_by_rarest_item(items, Y.shape[1], lacking, folds)
     unlabelled = np.flatnonzero(folds == UNPLACED)
     folds[unlabelled] = np.repeat(np.arange(len(sizes)), lacking.room)
     placed = np.empty(n, dtype=np.int64)
@@ -163,8 +163,8 @@ def _kinds(Y: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     return kinds, counts
 
 
-def _place_by_rarest_item(items: sparse.csr_array, lacking: Deficits, folds: np.ndarray) -> None:
-    """Place every row that has an item."""
+def _place_by_rarest_item(items: sparse.csr_array, q: int, lacking: Deficits, folds: np.ndarray) -> None:
+    """Place every row that has an item; the first q items are labels, the others pairs."""
     n_labels_of_row = np.diff(items.indptr)
     rows_of_item = items.tocsc()
     waiting = items[folds == UNPLACED]
@@ -174,17 +174,20 @@ def _place_by_rarest_item(items: sparse.csr_array, lacking: Deficits, folds: np.
         rows = rows_of_item.indices[rows_of_item.indptr[item] : rows_of_item.indptr[item + 1]]
         rows = rows[folds[rows] == UNPLACED]
         rows = rows[np.argsort(-n_labels_of_row[rows], kind="stable")]
-        turns = _turns(lacking.items[item], lacking.room, len(rows))
+        columns = items[rows].indices
+        preference = lacking.room if item < q else lacking.items[columns[columns < q]].sum(axis=0)
+        turns = _turns(lacking.items[item], preference, lacking.room, len(rows))
         window = max(len(lacking.room), SMALLEST_WINDOW)
         for start in range(0, len(rows), window):
             _match(items, rows[start : start + window], turns[start : start + window], lacking, folds)
-        remaining -= np.bincount(items[rows].indices, minlength=len(remaining))
+        remaining -= np.bincount(columns, minlength=len(remaining))
 
 
-def _turns(lacking: np.ndarray, room: np.ndarray, n_rows: int) -> np.ndarray:
-    """Folds in the order in which they take the rows of one item, (n_rows,): the one that lacks it most, among equals the emptiest."""
+def _turns(lacking: np.ndarray, preference: np.ndarray, room: np.ndarray, n_rows: int) -> np.ndarray:
+    """Folds in the order in which they take the rows of one item, (n_rows,): the one that lacks it most, among equals the preferred."""
     depth = min(n_rows, int(room.max()))
-    levels = (lacking + SIZE_WEIGHT * room / room.max())[:, None] - np.arange(depth)  # (n_folds, depth)
+    tie = TIE_WEIGHT * (preference - preference.min()) / max(np.ptp(preference), 1e-9)
+    levels = (lacking + tie)[:, None] - np.arange(depth)  # (n_folds, depth)
     levels[np.arange(depth) >= room[:, None]] = -np.inf
     return np.argsort(-levels, axis=None, kind="stable")[:n_rows] // depth
 

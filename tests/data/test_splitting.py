@@ -160,6 +160,11 @@ def test_folds_are_far_more_even_than_chance(rng):
     assert np.ptp(per_fold, axis=0).max() <= 3
 
 
+def test_larger_folds_do_not_draw_the_rare_labels():
+    Y = np.eye(103, 10, dtype=int)  # ten labels of one row; three folds have 11 rows, seven have 10
+    assert [Y[test].sum() for test in held_out(MultilabelStratifiedKFold(10), Y)] == [1] * 10
+
+
 def test_order_2_spreads_pairs_better(rng):
     Y = simulated(rng, most=0.5, least=0.1)
     first, second = (fold_quality(Y, MultilabelStratifiedKFold(5, order=order).split(Y, Y)) for order in (1, 2))

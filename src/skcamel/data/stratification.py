@@ -62,8 +62,9 @@ def stratify(Y: sparse.csr_array, sizes: np.ndarray, *, order: int = 1, rng: np.
     folds = np.full(n, UNPLACED)
     items = with_pairs(Y) if order == 2 else Y
     total = np.bincount(items.indices, minlength=items.shape[1])
-    lacking = Deficits(np.outer(total, sizes / n), sizes.astype(np.int64))
-    _deal_equal_rows(Y, items, lacking, folds)
+    parts = _parts(sizes)
+    lacking = Deficits(np.outer(total, parts / parts.sum()), sizes.astype(np.int64))
+    _deal_equal_rows(Y, items, parts, lacking, folds)
     _place_by_rarest_item(items, Y.shape[1], lacking, folds)
     unlabelled = np.flatnonzero(folds == UNPLACED)
     folds[unlabelled] = np.repeat(np.arange(len(sizes)), lacking.room)
@@ -99,7 +100,8 @@ def stratify_groups(
     counts = sparse.csr_array(membership @ items)  # (n_groups, n_items) rows of the group with the item
     group_sizes = np.bincount(groups)
     total = np.bincount(items.indices, minlength=items.shape[1])
-    lacking = Deficits(np.outer(total, sizes / n), sizes.astype(np.int64))
+    parts = _parts(sizes)
+    lacking = Deficits(np.outer(total, parts / parts.sum()), sizes.astype(np.int64))
     folds = np.full(n_groups, UNPLACED)
     for placed, group in enumerate(_rarest_groups_first(counts, group_sizes, total, rng).tolist()):
         entries = slice(counts.indptr[group], counts.indptr[group + 1])
@@ -141,10 +143,15 @@ def _reordered(Y: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> sp
     return Y
 
 
-def _deal_equal_rows(Y: sparse.csr_array, items: sparse.csr_array, lacking: Deficits, folds: np.ndarray) -> None:
+def _parts(sizes: np.ndarray) -> np.ndarray:
+    """Shares of the folds as whole numbers; sizes that differ by one count as equal, or the larger folds would draw every rare label."""
+    return np.ones_like(sizes) if np.ptp(sizes) <= 1 and sizes.min() > 0 else sizes
+
+
+def _deal_equal_rows(Y: sparse.csr_array, items: sparse.csr_array, parts: np.ndarray, lacking: Deficits, folds: np.ndarray) -> None:
     """Of the rows with one label set give each fold its share, rounded down."""
     kinds, counts = _kinds(Y)
-    dealt = counts[:, None] * lacking.room // len(folds)  # (n_kinds, n_folds)
+    dealt = counts[:, None] * parts // parts.sum()  # (n_kinds, n_folds)
     rank = np.empty(len(kinds), dtype=np.int64)  # place of each row among its kind, in the order of the rows
     rank[np.argsort(kinds, kind="stable")] = np.arange(len(kinds)) - np.repeat(np.cumsum(counts) - counts, counts)
     ends = np.cumsum(dealt, axis=1)

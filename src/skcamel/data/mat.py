@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import warnings
 import zlib
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,7 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data.dataset import Dataset
-from skcamel.data.errors import DataError, check_claimed_size
+from skcamel.data.errors import DataError, check_claimed_size, check_plausible_width
+from skcamel.data.mat5 import Variable, variables
 from skcamel.data.text import Path_, shortened, stem
 
 WHOLE = (("data", "target"), ("data", "targets"), ("X", "Y"), ("data", "labels"), ("data", "label"), ("features", "labels"), ("fea", "gnd"))
@@ -23,11 +22,6 @@ PAIRS = (
     ("trainX", "trainY", "testX", "testY"),
     ("train_X", "train_Y", "test_X", "test_Y"),
 )
-NUMERIC = ("double", "single", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "logical", "sparse")
-DAMAGE = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, MemoryError,
-    EOFError, OSError, NotImplementedError, AssertionError, zlib.error, struct.error,
-)  # fmt: skip
 
 
 def read_mat(path: Path_, *, features: str | None = None, labels: str | None = None) -> Dataset:
@@ -56,15 +50,15 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
            [0, 1],
            [0, 1]])
     """
-    shapes = _variables(path)
-    chosen = _chosen(shapes, features, labels, path)
-    loaded = _loaded(path, chosen)
+    matrices = _variables(path)
+    chosen = _chosen(matrices, features, labels, path)
+    loaded = {name: _loaded(matrices[name], path) for name in chosen}
     parts = [_oriented(loaded[x], loaded[y], x, y, path) for x, y in zip(chosen[0::2], chosen[1::2])]
     widths = {(X.shape[1], Y.shape[1]) for X, Y in parts}
     if len(widths) > 1:
         raise DataError(f"{', '.join(chosen)} have different numbers of columns; are they parts of one data set?", path=path)
-    for X, Y in parts:
-        check_claimed_size(X.shape[0], Y.shape[1], "labels", path)
+    check_claimed_size(sum(X.shape[0] for X, _ in parts), parts[0][1].shape[1], "labels", path)
+    check_plausible_width(parts[0][0].shape[1], sum(_stored(X) for X, _ in parts), "features", path)
     Xs, Ys = [X for X, _ in parts], [_indicator(Y, name, path) for (_, Y), name in zip(parts, chosen[1::2])]
     X = sparse.vstack([sparse.csr_array(X) for X in Xs], format="csr") if any(map(sparse.issparse, Xs)) else np.vstack(Xs)
     first, n = Ys[0].shape[0], sum(len(Y) for Y in Ys)
@@ -72,62 +66,42 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     return Dataset(X, np.vstack(Ys), name=stem(path), source=str(path), train=train, test=test)
 
 
-def _variables(path: Path_) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of the numeric matrices, without reading them."""
-    from scipy.io import whosmat
-
-    with Path(path).open("rb") as file:  # a missing file is no damage
-        if file.read(128).startswith(b"MATLAB 7.3"):
-            raise DataError("is a Matlab 7.3 (HDF5) file; save it in Matlab by save(…, '-v7').", path=path)
+def _variables(path: Path_) -> dict[str, Variable]:
+    """Matrices of numbers by name; their content is not read yet."""
+    content = Path(path).read_bytes()
+    if content.startswith(b"MATLAB 7.3"):
+        raise DataError("is a Matlab 7.3 (HDF5) file; save it in Matlab by save(…, '-v7').", path=path)
     try:
-        with warnings.catch_warnings(action="ignore"):
-            found = whosmat(str(path), appendmat=False)
-    except DAMAGE as error:
-        _refuse(path, error)
-    return {name: tuple(shape) for name, shape, kind in found if kind in NUMERIC and len(shape) == 2}
-
-
-def _loaded(path: Path_, names: tuple[str, ...]) -> dict[str, Any]:
-    from scipy.io import loadmat
-
-    try:
-        with warnings.catch_warnings(action="ignore"):  # of a damaged file, which is refused or not needed
-            loaded = loadmat(str(path), appendmat=False, variable_names=list(names))
-        return {name: _checked(loaded[name]) for name in names}
-    except DAMAGE as error:
+        return {variable.name: variable for variable in variables(content)}
+    except (ValueError, zlib.error) as error:
         _refuse(path, error)
 
 
-def _checked(matrix: Any) -> Any:
-    """Real matrix of numbers; indices of a sparse one are checked before anything follows them."""
-    if sparse.issparse(matrix):
-        matrix.check_format(full_check=True)
-        return sparse.csr_array(matrix, dtype=np.float64)
-    if matrix.dtype.kind not in "biuf" or matrix.ndim != 2:
-        raise ValueError(f"a matrix of type {matrix.dtype}")
-    return matrix
+def _loaded(variable: Variable, path: Path_) -> Any:
+    try:
+        return variable.load()
+    except (ValueError, zlib.error) as error:
+        _refuse(path, error)
 
 
 def _refuse(path: Path_, error: BaseException) -> NoReturn:
     detail = (str(error).splitlines() or [""])[0][:120]
-    raise DataError(
-        f"is damaged or no Matlab file of version 5 to 7 ({type(error).__name__}: {detail}); copy or save it again.", path=path
-    ) from error
+    raise DataError(f"is damaged or no Matlab file of version 5 to 7 ({detail}); copy or save it again.", path=path) from error
 
 
-def _chosen(shapes: dict[str, tuple[int, ...]], features: str | None, labels: str | None, path: Path_) -> tuple[str, ...]:
+def _chosen(matrices: dict[str, Variable], features: str | None, labels: str | None, path: Path_) -> tuple[str, ...]:
     """Variables to read: features and labels, for one or two parts."""
     if (features is None) != (labels is None):
         raise ValueError("Name both variables, features=… and labels=…, or neither.")
-    own = {name.lower(): name for name in shapes}
+    own = {name.lower(): name for name in matrices}
     groups = [(features, labels)] if features is not None and labels is not None else [*WHOLE, *PAIRS, *(pair[:2] for pair in PAIRS)]
     for group in groups:
-        if all(name in shapes for name in group):
+        if all(name in matrices for name in group):
             return group
         if all(name.lower() in own for name in group):
             return tuple(own[name.lower()] for name in group)
     wanted = f"{features!r} and {labels!r}" if features is not None else "data and target, X and Y, train_data and train_target, …"
-    found = shortened(shapes, most=8) or "none"
+    found = shortened(matrices, most=8) or "none"
     raise DataError(f"no matrices {wanted}; found {found}. Name two of them: read_mat(path, features=…, labels=…).", path=path)
 
 
@@ -145,12 +119,12 @@ def _oriented(X: Any, Y: Any, x: str, y: str, path: Path_) -> tuple[Any, Any]:
 
 def _indicator(Y: Any, name: str, path: Path_) -> np.ndarray:
     """Labels as 0 and 1."""
-    Y = _dense(Y)
+    Y = Y.toarray() if sparse.issparse(Y) else Y
     if not (np.isin(Y, (0, 1)).all() or np.isin(Y, (-1, 1)).all()):
         found = shortened(np.unique(Y.ravel()[:10_000]))
         raise DataError(f"{name} holds {found}; labels are 0 and 1, or -1 and +1. Name another variable by labels=….", path=path)
     return (Y == 1).astype(np.int64)
 
 
-def _dense(matrix: Any) -> np.ndarray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+def _stored(matrix: Any) -> int:
+    return int(matrix.nnz if sparse.issparse(matrix) else matrix.size)

@@ -13,12 +13,11 @@ from scipy import sparse
 
 from skcamel.data.dataset import Dataset, default_names
 from skcamel.data.decimals import number, numbers
-from skcamel.data.errors import DataError, check_claimed_size
+from skcamel.data.errors import DataError, check_claimed_size, check_plausible_width
 from skcamel.data.text import Block, LineFile, Path_, decoded, numerals, open_lines, stem, write_lines
 
 SIZES = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 COMMA, COLON, SPACE, NEW_LINE = b",: \n"
-ALWAYS_PLAUSIBLE = 2**20  # columns; more are believed where the file stores at least one value in 64 of them
 LARGEST_INDEX = 2**53
 
 
@@ -108,8 +107,8 @@ def _width(indices: np.ndarray, base: int, given: int | None, claimed: int | Non
     width = needed if stated is None else stated
     if width < 1:
         raise DataError(f"no {what} in the file; is it a multi-label svmlight file? Pass n_{what} if that is meant.", path=path)
-    if given is None and width > max(ALWAYS_PLAUSIBLE, 64 * indices.size):
-        raise DataError(f"{width} {what}, but only {indices.size} stored in the file; pass n_{what}={width} if that is meant.", path=path)
+    if given is None:
+        check_plausible_width(width, indices.size, what, path, f"pass n_{what}={width} if that is meant.")
     return width
 
 

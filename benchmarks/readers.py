@@ -65,21 +65,15 @@ def compare(path: Path, name: str) -> bool:
         own.append(seconds(lambda: read_mulan(path)))
         liac.append(seconds(lambda: read_by_liac(path, is_sparse=sparse.issparse(X))))
     ratio, limit = min(liac) / min(own), 3 * held + 20e6
-    print(
-        f"{name:10} {data.n} x {data.d} + {data.q}  skcamel {1e3 * min(own):6.0f} ms  liac-arff {1e3 * min(liac):6.0f} ms  ratio {ratio:5.1f}",
-        end="",
-    )
-    print(f" (target {TARGETS[name]})  peak {peak / 1e6:.1f} MB, arrays {held / 1e6:.1f} MB (limit {limit / 1e6:.1f} MB)")
+    print(f"{name:8} {data.n} x {data.d} + {data.q}: skcamel {1e3 * min(own):.0f} ms, liac-arff {1e3 * min(liac):.0f} ms,", end=" ")
+    print(f"ratio {ratio:.1f} (target {TARGETS[name]}); peak {peak / 1e6:.1f} MB, arrays {held / 1e6:.1f} MB (limit {limit / 1e6:.1f} MB)")
     return ratio >= TARGETS[name] and peak <= limit
 
 
 def main(arguments: list[str]) -> int:
     home = arguments[0] if arguments else os.environ.get("SKCAMEL_DATA")
-    print(
-        f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, {platform.machine()}, {os.cpu_count()} cores;",
-        end=" ",
-    )
-    print(f"best of {REPEATS}, {'public sets' if home else 'made-up sets'}, gzip-compressed")
+    machine = f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, {platform.machine()}"
+    print(f"{machine}, {os.cpu_count()} cores; best of {REPEATS}, {'public sets' if home else 'made-up sets'}, gzip-compressed")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(home) if home else made(Path(folder))
         kept = [compare(root / name / f"{name}.arff.gz", name) for name in TARGETS]

@@ -220,7 +220,8 @@ def _sparse_block(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray,
     text, n_rows = block.text, len(block.lines)
     if not layout.only_numbers or b"'" in text or b'"' in text:
         return None
-    if b", " in text or b"{ " in text or b" }" in text:
+    first = text[: text.index(b"\n")]
+    if b", " in first or b"{ " in first or b" }" in first:
         text = text.replace(b", ", b",").replace(b"{ ", b"{").replace(b" }", b"}")
     bare = text.translate(None, b"{}")
     opened, closed = text.count(b"\n{") + text.startswith(b"{"), text.count(b"}\n")
@@ -236,7 +237,7 @@ def _sparse_block(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray,
     plain = parsed.plain[~parsed.empty] if blank.size else parsed.plain
     if len(kept) % 2 or (kept[0::2] != SPACE).any() or (kept[1::2] == SPACE).any() or not plain[0::2].all():
         return None
-    counts = np.diff(np.cumsum(ends == SPACE)[ends == NEW_LINE], prepend=0)
+    counts = np.diff(np.flatnonzero(ends == NEW_LINE), prepend=-1) // 2  # an empty row has one token, and that is empty
     columns, values = values[0::2], values[1::2]
     if (columns >= layout.width).any():
         return None

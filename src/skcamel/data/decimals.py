@@ -63,19 +63,21 @@ def numbers(text: bytes, separators: bytes, missing: str = "?") -> Numbers | Non
     is_separator = np.zeros(256, dtype=bool)
     is_separator[list(separators)] = True
     ends = np.flatnonzero(is_separator[kinds])
-    last, inner = ends[1:], np.diff(ends) - 1  # digit run before each separator; marks inside each token
     lengths = np.diff(marks, prepend=marks[0]) - 1
     runs = _digit_runs(padded, marks, lengths)
-    if not inner.any():  # digits only, as in sparse rows of 0 and 1
-        values, easy = runs[last].astype(np.float64), (lengths[last] > 0) & (lengths[last] <= PAD) & (runs[last] <= LARGEST)
+    if len(ends) == len(marks):  # digits only, as in sparse rows of 0 and 1
+        values, empty = runs[1:].astype(np.float64), lengths[1:] == 0
+        easy, plain = (lengths[1:] <= PAD) & (values < LARGEST), ~empty
     else:
         values, easy = _decimals(kinds, lengths, runs, ends)
-    empty = (inner == 0) & (lengths[last] == 0)
+        alone = np.diff(ends) == 1  # no mark inside the token
+        empty = alone & (lengths[ends[1:]] == 0)
+        plain = alone & ~empty
     values[empty] = np.nan
     hard = np.flatnonzero(~(easy | empty))
     if hard.size and not _convert(text, values, hard, marks[ends] - PAD, missing):
         return None
-    return Numbers(values, kinds[last], (inner == 0) & ~empty, empty)
+    return Numbers(values, kinds[ends[1:]], plain, empty)
 
 
 def _digit_runs(padded: bytes, marks: np.ndarray, lengths: np.ndarray) -> np.ndarray:

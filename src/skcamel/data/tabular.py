@@ -201,7 +201,7 @@ def _read_parquet(path: Path, labels: Labels) -> TableRows:
             for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // max(1, len(names)))):
                 rows.add_columns([_values(column, arrow) for column in batch.columns], range(first, first + batch.num_rows))
                 first += batch.num_rows
-    except (arrow.ArrowException, OSError, OverflowError, MemoryError) as error:
+    except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
         raise DataError(f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.", path=path) from error
     if first == 1:
         raise DataError("holds no row.", path=path)

@@ -1,0 +1,259 @@
+"""``skcamel datasets``: list, card, fetch, convert, check; each calls one public function of ``skcamel.data``."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skcamel.cli.main import examples
+
+if TYPE_CHECKING:
+    from skcamel.data.catalogue import DatasetFacts, Place
+    from skcamel.data.dataset import Dataset
+
+TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels: for Python, not for JSON
+as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+label_columns = click.option(
+    "--labels",
+    metavar="COLUMNS",
+    help="Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4), or how many of the last "
+    "columns (6; -6: of the first).",
+)
+label_file = click.option("--xml", type=click.Path(dir_okay=False), help="Mulan label file, if it is not NAME.xml beside NAME.arff.")
+data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")
+
+
+@click.group(epilog=examples("skcamel datasets card yeast"))
+def datasets() -> None:
+    """List, describe, fetch, convert and check data sets.
+
+    A data set is named by its name in the catalogue, or by a file: .arff (with its XML, or of MEKA), .csv, .tsv, .parquet,
+    .mat, .svm, .svmlight, .txt.
+    """
+
+
+@datasets.command("list", epilog=examples("skcamel datasets list", "skcamel datasets list --json"))
+@data_home
+@as_json
+def list_command(data_home: str | None, *, as_json: bool) -> None:
+    """List the benchmark sets, their sizes, and where each is found."""
+    from skcamel.data.catalogue import dataset_facts, list_datasets, whereabouts
+
+    rows = [(dataset_facts(name), whereabouts(name, data_home)) for name in list_datasets()]
+    if as_json:
+        click.echo(json.dumps([_described(facts, place) for facts, place in rows], indent=1))
+        return
+    cells = [
+        (facts.name, str(facts.n), str(facts.d), str(facts.q), f"{facts.cardinality:.3f}", _available(facts, place))
+        for facts, place in rows
+    ]
+    _print_table(("name", "n", "d", "q", "cardinality", "available"), cells)
+
+
+def _described(facts: DatasetFacts, place: Place | None) -> dict[str, Any]:
+    keys = (
+        "name",
+        "n",
+        "d",
+        "q",
+        "cardinality",
+        "sparse",
+        "in_paper",
+        "reference",
+        "licence",
+        "terms",
+        "defects",
+        "sources",
+        "repaired",
+        "digest",
+    )
+    found = None if place is None else str(place.folder)
+    return {key: getattr(facts, key) for key in keys} | {"found_in": found, "fetchable": facts.download is not None}
+
+
+def _available(facts: DatasetFacts, place: Place | None) -> str:
+    if place is not None:
+        return f"yes: {place.reason}"
+    if facts.download is None:
+        return "no: bring a copy"
+    return f"no: fetch {facts.name}{' --yes' if facts.terms else ''}"
+
+
+def _print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in head:
+        table.add_column(column, justify="right" if column in ("n", "d", "q", "cardinality") else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False, markup=False).print(table)
+
+
+@datasets.command(epilog=examples("skcamel datasets card yeast", "skcamel datasets card mine.csv --labels 'topic_*'"))
+@click.argument("name_or_file")
+@label_columns
+@label_file
+@data_home
+@as_json
+def card(name_or_file: str, labels: str | None, xml: str | None, data_home: str | None, *, as_json: bool) -> None:
+    """Describe a data set: sizes, label statistics, imbalance, co-occurrence, oddities."""
+    description = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home).card()
+    if as_json:
+        figures = {key: value for key, value in description.as_dict().items() if key not in TOO_LONG}
+        click.echo(json.dumps(_plain(figures), indent=1))
+        return
+    click.echo(str(description))
+    for defect in _known_defects(name_or_file):
+        click.echo(f"Note: {defect}")
+
+
+@datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
+@click.option(
+    "--cache", type=click.Path(file_okay=False), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform."
+)
+@click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
+def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> None:
+    """Download a benchmark set into the cache; source, licence status and reference are shown first."""
+    from skcamel.data.catalogue import dataset_facts
+    from skcamel.data.fetch import GITHUB, TermsError, fetch_dataset
+
+    try:
+        with _progress() as progress:
+            dataset = fetch_dataset(name, yes=yes, cache=cache, base_url=base_url or GITHUB, announce=_announce, progress=progress)
+    except TermsError as error:
+        _announce(dataset_facts(name).notice)
+        raise click.UsageError(f"Terms apply to {name}; if you accept them, run: skcamel datasets fetch {name} --yes") from error
+    click.echo(f"{dataset.name}: {_sizes(dataset)}; in {Path(dataset.source).parent}")
+
+
+def _announce(notice: str) -> None:
+    click.echo(notice, err=True)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
+    """One bar per file on stderr, where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        tasks: dict[str, Any] = {}
+
+        def update(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done, total=total)
+
+        yield update
+
+
+@datasets.command(
+    epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c")
+)
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="TO", type=click.Path(dir_okay=False))
+@label_columns
+@label_file
+@data_home
+@click.option("--meka", is_flag=True, help="Write .arff in the form of MEKA instead of Mulan's.")
+@click.option("--force", is_flag=True, help="Write over existing files.")
+def convert(source: str, target: str, labels: str | None, xml: str | None, data_home: str | None, *, meka: bool, force: bool) -> None:
+    """Read one format, write another; the suffix of TO says which."""
+    from skcamel.data.formats import format_of, write_dataset, xml_beside
+
+    kind = format_of(target)
+    written = [Path(target)] + ([xml_beside(Path(target))] if kind == "arff" and not meka else [])
+    if not force and (there := [str(path) for path in written if path.exists()]):
+        raise click.UsageError(f"{' and '.join(there)} exist{'s' if len(there) == 1 else ''} already; choose another name, or add --force.")
+    dataset = open_dataset(source, labels=labels, xml=xml, data_home=data_home)
+    files = write_dataset(dataset, target, meka=meka)
+    click.echo(f"{_sizes(dataset)}; wrote {' and '.join(map(str, files))}")
+
+
+@datasets.command(epilog=examples("skcamel datasets check rcv1-s2", "skcamel datasets check mine.arff --json"))
+@click.argument("name_or_file")
+@label_columns
+@label_file
+@data_home
+@as_json
+@click.pass_context
+def check(ctx: click.Context, name_or_file: str, labels: str | None, xml: str | None, data_home: str | None, *, as_json: bool) -> None:
+    """Look for defects: labels among the features, shifted label blocks, constant or duplicate labels, and more.
+
+    Exit code 1 where an error or a warning is found, else 0.
+    """
+    from skcamel.data.checks import check_dataset
+
+    dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
+    findings = check_dataset(dataset)
+    if as_json:
+        click.echo(json.dumps([_plain(finding) for finding in findings], indent=1))
+    else:
+        click.echo("\n".join(map(str, findings)) or f"Nothing found in {_sizes(dataset)}.")
+    ctx.exit(int(any(finding.severity != "info" for finding in findings)))
+
+
+def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None) -> Dataset:
+    """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
+    from skcamel.data.catalogue import load_dataset
+    from skcamel.data.formats import read_dataset
+
+    path = Path(name_or_file)
+    if not (path.is_file() or path.suffix or len(path.parts) > 1):
+        return load_dataset(name_or_file, data_home)
+    if not path.is_file():
+        raise click.UsageError(f"{name_or_file}: there is no such file; 'skcamel datasets list' shows the sets that have a name.")
+    return read_dataset(path, xml=xml, labels=None if labels is None else _label_columns(labels))
+
+
+def _label_columns(text: str) -> int | str | list[str] | list[int]:
+    """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` (positions), ``topic_*`` (prefix) and ``a,b`` (names)."""
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    if text.endswith("*"):
+        return text[:-1]
+    names = [name.strip() for name in text.split(",")]
+    return [int(name) for name in names] if all(name.isdecimal() for name in names) else names
+
+
+def _known_defects(name: str) -> tuple[str, ...]:
+    from skcamel.data.catalogue import dataset_facts, list_datasets
+
+    return dataset_facts(name).defects if name.lower() in list_datasets() else ()
+
+
+def _sizes(dataset: Dataset) -> str:
+    return f"{dataset.n} rows, {dataset.d} features, {dataset.q} labels"
+
+
+def _plain(value: Any) -> Any:
+    """Make a value such that JSON can hold it: dataclasses as mappings, arrays as lists, numbers that are not finite as None."""
+    import dataclasses
+    import math
+
+    import numpy as np
+
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, str | int | bool) else str(value)

@@ -1,0 +1,109 @@
+"""The root of the command: which subcommands there are, and how every error becomes one sentence on stderr.
+
+A new subcommand is one line in `COMMANDS`; its module is imported only when it is called, so ``skcamel --help`` stays fast.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+import skcamel
+
+DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
+# name ► (module:command, the line that `skcamel --help` shows)
+COMMANDS = {
+    "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
+}
+
+
+def examples(*lines: str) -> str:
+    """Write an epilog with one example per line, kept as it is."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only when it is called."""
+
+    def __init__(self, *args: Any, lazy: Mapping[str, tuple[str, str]] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lazy = dict(lazy or {})
+
+    # pyrefly: ignore[missing-override-decorator]
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands, imported or not."""
+        return sorted({*super().list_commands(ctx), *self.lazy})
+
+    # pyrefly: ignore[missing-override-decorator]
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find the command of that name, and import it now if need be."""
+        if cmd_name not in self.lazy:
+            return super().get_command(ctx, cmd_name)
+        module, _, attribute = self.lazy[cmd_name][0].partition(":")
+        return getattr(import_module(module), attribute)
+
+    # pyrefly: ignore[missing-override-decorator]
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands into the help text, without importing the lazy ones."""
+        own = {name: command.get_short_help_str(limit=80) for name, command in self.commands.items()}
+        rows = sorted([*own.items(), *((name, line) for name, (_, line) in self.lazy.items())])
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class Root(LazyGroup):
+    """The outermost group: warnings become notes, and errors one sentence, both on stderr."""
+
+    # pyrefly: ignore[missing-override-decorator]
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the chosen command."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = _show_as_note
+            try:
+                return super().invoke(ctx)
+            except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+                raise
+            except Exception as error:
+                if os.environ.get(DEBUG):
+                    raise
+                raise click.ClickException(_sentence(error)) from error
+
+
+def _show_as_note(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"Note: {message}", err=True)
+
+
+def _sentence(error: Exception) -> str:
+    """Say what the library says about the cause; for an error nobody foresaw, its kind and how to see more."""
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, OSError | ValueError | ImportError | MemoryError) and text:
+        return text
+    return f"{type(error).__name__}: {text or 'no detail'}; this is a fault of skcamel, run again with {DEBUG}=1 to see where."
+
+
+@click.group(
+    cls=Root,
+    lazy=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples("skcamel datasets card yeast"),
+)
+@click.version_option(skcamel.__version__, prog_name="skcamel", message="%(prog)s %(version)s")
+def root() -> None:
+    """CAMEL: collaboration based multi-label learning."""
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code, for every ending but an unforeseen one under ``SKCAMEL_DEBUG``."""
+    try:
+        root.main(args=None if arguments is None else list(arguments), prog_name="skcamel", standalone_mode=True)
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else int(bool(ending.code))
+    return 0  # pragma: no cover - click always ends by SystemExit in standalone mode

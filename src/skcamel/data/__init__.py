@@ -1,0 +1,90 @@
+"""Multi-label data: any usual file ► one :class:`Dataset`; its statistics, its defects, and splits that keep its labels balanced."""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skcamel.data.arff import read_meka, read_mulan, write_meka, write_mulan
+    from skcamel.data.card import card
+    from skcamel.data.catalogue import load_dataset
+    from skcamel.data.checks import check_dataset
+    from skcamel.data.dataset import Dataset
+    from skcamel.data.errors import DataError
+    from skcamel.data.fetch import fetch_dataset
+    from skcamel.data.mat import read_mat
+    from skcamel.data.splitting import (
+        MultilabelStratifiedKFold,
+        MultilabelStratifiedShuffleSplit,
+        RepeatedMultilabelStratifiedKFold,
+        fold_quality,
+    )
+    from skcamel.data.svmlight import read_svmlight, write_svmlight
+    from skcamel.data.tabular import read_table, write_table
+
+_HOME = {
+    "DataError": "errors",
+    "Dataset": "dataset",
+    "MultilabelStratifiedKFold": "splitting",
+    "MultilabelStratifiedShuffleSplit": "splitting",
+    "RepeatedMultilabelStratifiedKFold": "splitting",
+    "card": "card",
+    "check_dataset": "checks",
+    "fetch_dataset": "fetch",
+    "fold_quality": "splitting",
+    "load_dataset": "catalogue",
+    "read_mat": "mat",
+    "read_meka": "arff",
+    "read_mulan": "arff",
+    "read_svmlight": "svmlight",
+    "read_table": "tabular",
+    "write_meka": "arff",
+    "write_mulan": "arff",
+    "write_svmlight": "svmlight",
+    "write_table": "tabular",
+}
+__all__ = [
+    "DataError",
+    "Dataset",
+    "MultilabelStratifiedKFold",
+    "MultilabelStratifiedShuffleSplit",
+    "RepeatedMultilabelStratifiedKFold",
+    "card",
+    "check_dataset",
+    "fetch_dataset",
+    "fold_quality",
+    "load_dataset",
+    "read_mat",
+    "read_meka",
+    "read_mulan",
+    "read_svmlight",
+    "read_table",
+    "write_meka",
+    "write_mulan",
+    "write_svmlight",
+    "write_table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'skcamel.data' has no attribute {name!r}")
+    return getattr(import_module(f"skcamel.data.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """The package under which ``card`` is the function, although a submodule has that name too."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "card" and isinstance(value, ModuleType):
+            return  # Python binds each submodule to its name as it is imported
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

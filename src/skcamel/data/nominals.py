@@ -1,0 +1,65 @@
+"""Nominal columns after reading: row identifiers are dropped, categories may become one column for each value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skcamel.data.arff_header import Attribute, feature_codes
+from skcamel.data.errors import check_claimed_size
+from skcamel.data.text import Path_
+
+IDENTIFYING_SHARE = 0.99  # distinct values per row from which a nominal is an identifier; union files repeat a row or two
+
+
+def without_identifiers(X: Any, attributes: list[Attribute]) -> tuple[Any, list[Attribute]]:
+    """X and its attributes without nominals that have one value per row."""
+    n = X.shape[0]
+    wide = [
+        column
+        for column, attribute in enumerate(attributes)
+        if len(attribute.values) > 2 and len(attribute.values) >= IDENTIFYING_SHARE * n
+    ]
+    identifiers = {column for column in wide if n > 1 and _distinct(_column(X, column)) >= IDENTIFYING_SHARE * n}
+    if not identifiers:
+        return X, attributes
+    kept = [column for column in range(len(attributes)) if column not in identifiers]
+    return X[:, kept], [attributes[column] for column in kept]
+
+
+def without_nominals(X: Any, attributes: Sequence[Attribute], path: Path_) -> tuple[Any, list[str]]:
+    """X with one column ``attribute=value`` for each value of a nominal that has three or more; a missing value is NaN in all."""
+    nominal = [len(attribute.values) > 2 for attribute in attributes]
+    if not any(nominal):
+        return X, [attribute.name for attribute in attributes]
+    check_claimed_size(X.shape[0], sum(len(a.values) if wide else 1 for a, wide in zip(attributes, nominal)), "columns", path)
+    parts: list[Any] = []
+    names: list[str] = []
+    start = 0
+    for column, attribute in enumerate(attributes):
+        if nominal[column]:
+            parts += [X[:, start:column], _indicators(_column(X, column), attribute, as_sparse=sparse.issparse(X))]
+            names += [one.name for one in attributes[start:column]] + [f"{attribute.name}={value}" for value in attribute.values]
+            start = column + 1
+    parts.append(X[:, start:])
+    names += [one.name for one in attributes[start:]]
+    joined = sparse.csr_array(sparse.hstack(parts, format="csr")) if sparse.issparse(X) else np.hstack(parts)
+    return joined, names
+
+
+def _indicators(column: np.ndarray, attribute: Attribute, *, as_sparse: bool) -> Any:
+    codes = feature_codes(attribute.values)
+    table = (column[:, None] == np.array([codes[value] for value in attribute.values])).astype(np.float64)
+    table[np.isnan(column)] = np.nan
+    return sparse.csr_array(table) if as_sparse else table
+
+
+def _column(X: Any, column: int) -> np.ndarray:
+    return X[:, [column]].toarray()[:, 0] if sparse.issparse(X) else X[:, column]
+
+
+def _distinct(column: np.ndarray) -> int:
+    return len(np.unique(column[~np.isnan(column)]))

@@ -1,0 +1,273 @@
+"""Multi-label svmlight files: ``1,3 4:0.5``, with or without the first line ``rows features labels`` of extreme classification."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from skcamel.data.dataset import Dataset, default_names
+from skcamel.data.decimals import number, numbers
+from skcamel.data.errors import DataError, check_claimed_size, check_plausible_width
+from skcamel.data.text import Block, LineFile, Path_, decoded, numerals, open_lines, stem, write_lines
+
+SIZES = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
+COMMA, COLON, SPACE, NEW_LINE = b",: \n"
+LARGEST_INDEX = 2**53
+
+
+class Cells(NamedTuple):
+    """What a block of lines holds: labels and stored features with their rows."""
+
+    n_rows: int
+    label_rows: np.ndarray
+    labels: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+
+
+def read_svmlight(
+    path: Path_, *, test: Path_ | None = None, n_features: int | None = None, n_labels: int | None = None, zero_based: bool | str = "auto"
+) -> Dataset:
+    r"""Read a multi-label svmlight (libsvm) file; the features are sparse.
+
+    Parameters
+    ----------
+    path : str or path
+        Plain or gzip-compressed. Each line has its labels, separated by commas, then ``index:value`` for each stored feature; a line
+        without labels begins with a space or with its first feature. A first line of three integers gives rows, features and labels.
+    test : str or path, optional
+        A second file. Its rows follow those of the first, and `train` and `test` tell them apart.
+    n_features, n_labels : int, optional
+        Sizes, where the last columns may be empty; by default as in the first line, else the largest that occurs.
+    zero_based : bool or "auto", default="auto"
+        Whether counting starts at 0. By default it does under a first line of sizes; without one it does, for features and for labels
+        apart, where a 0 occurs.
+
+    Returns
+    -------
+    Dataset
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "tiny.txt")
+    ...     _ = file.write_text("1,3 4:0.5\n 1:1 2:1\n")
+    ...     data = read_svmlight(file)
+    >>> data
+    Dataset(tiny: 2 rows, 4 features, 3 labels, sparse)
+    >>> data.Y
+    array([[1, 0, 1],
+           [0, 0, 0]])
+    """
+    parts = [_read_cells(part) for part in ([path] if test is None else [path, test])]
+    cells, counts = _joined([cells for cells, _ in parts]), [cells.n_rows for cells, _ in parts]
+    sizes = [sizes for _, sizes in parts if sizes]
+    counted_from_0 = bool(sizes) if zero_based == "auto" else bool(zero_based)
+    label_base = 0 if counted_from_0 or (zero_based == "auto" and (cells.labels == 0).any()) else 1
+    feature_base = 0 if counted_from_0 or (zero_based == "auto" and (cells.columns == 0).any()) else 1
+    d = _width(cells.columns, feature_base, n_features, max((size[1] for size in sizes), default=None), "features", path)
+    q = _width(cells.labels, label_base, n_labels, max((size[2] for size in sizes), default=None), "labels", path)
+    check_claimed_size(cells.n_rows, q, "labels", path)
+    Y = np.zeros((cells.n_rows, q), dtype=np.int64)
+    Y[cells.label_rows, cells.labels - label_base] = 1
+    X = _csr(cells, feature_base, d)
+    train = np.arange(counts[0]) if test is not None else None
+    rest = np.arange(counts[0], cells.n_rows) if test is not None else None
+    return Dataset(X, Y, default_names("f", d), default_names("label", q), name=stem(path), source=str(path), train=train, test=rest)
+
+
+def _csr(cells: Cells, base: int, width: int) -> sparse.csr_array:
+    counts = np.bincount(cells.rows, minlength=cells.n_rows)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    index_type = np.int32 if max(width, indptr[-1]) < 2**31 else np.int64
+    columns = (cells.columns - base).astype(index_type)
+    X = sparse.csr_array((cells.values, columns, indptr.astype(index_type)), shape=(cells.n_rows, width))
+    X.sort_indices()
+    X.eliminate_zeros()
+    return X
+
+
+def _width(indices: np.ndarray, base: int, given: int | None, claimed: int | None, what: str, path: Path_) -> int:
+    """Columns in all, from the argument, the first line or the largest index; refused where the file cannot mean it."""
+    needed = int(indices.max()) + 1 - base if indices.size else 0
+    if indices.size and int(indices.min()) < base:
+        raise DataError(f"index 0 of {what} in a file counted from 1; pass zero_based=True.", path=path)
+    stated = given if given is not None else claimed
+    if stated is not None and needed > stated:
+        said = f"n_{what}={given}" if given is not None else f"the first line says {claimed}"
+        raise DataError(f"index {needed - 1 + base} of {what} occurs, but {said}; correct it, or the index.", path=path)
+    width = needed if stated is None else stated
+    if width < 1:
+        raise DataError(f"no {what} in the file; is it a multi-label svmlight file? Pass n_{what} if that is meant.", path=path)
+    if given is None:
+        check_plausible_width(width, indices.size, what, path, f"pass n_{what}={width} if that is meant.")
+    return width
+
+
+def _read_cells(path: Path_) -> tuple[Cells, tuple[int, int, int] | None]:
+    """All cells of a file, and the sizes that its first line states."""
+    found: list[Cells] = []
+    sizes, begun, n_rows = None, False, 0
+    with open_lines(path) as file:
+        for block in file.blocks(b"#"):
+            if block.lines and not begun:
+                begun = True
+                sizes, block = _split_sizes(block)
+            if block.lines:
+                cells = _fast(block) or _careful(block, file)
+                found.append(cells._replace(label_rows=cells.label_rows + n_rows, rows=cells.rows + n_rows))
+                n_rows += cells.n_rows
+        if not n_rows:
+            raise file.error("holds no row; the file is empty or cut short.")
+        if sizes and sizes[0] != n_rows:
+            raise file.error(f"the first line says {sizes[0]} rows, the file has {n_rows}; it is cut short, or the first line is wrong.")
+    return _joined(found, shifted=True), sizes
+
+
+def _split_sizes(block: Block) -> tuple[tuple[int, int, int] | None, Block]:
+    first, _, rest = block.text.partition(b"\n")
+    match = SIZES.fullmatch(first)
+    if match is None:
+        return None, block
+    return (int(match[1]), int(match[2]), int(match[3])), Block(rest, block.lines[1:])
+
+
+def _joined(parts: list[Cells], *, shifted: bool = False) -> Cells:
+    """One Cells of several; rows count on from part to part, unless they already do."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.zeros(len(parts), dtype=np.int64) if shifted else np.cumsum([0] + [part.n_rows for part in parts[:-1]])
+    return Cells(
+        sum(part.n_rows for part in parts),
+        np.concatenate([part.label_rows + start for part, start in zip(parts, starts)]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.rows + start for part, start in zip(parts, starts)]),
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate([part.values for part in parts]),
+    )
+
+
+def _fast(block: Block) -> Cells | None:
+    """Read a block of plain numbers at once; None where it must be read line by line."""
+    if b"#" in block.text or b"\t" in block.text:
+        return None
+    parsed = numbers(block.text, b",: \n", missing="nan")
+    if parsed is None:
+        return None
+    ends = parsed.ends
+    before = np.concatenate([[NEW_LINE], ends[:-1]])
+    is_index, is_value = ends == COLON, before == COLON
+    is_label = ~(is_index | is_value | parsed.empty)
+    gap_is_bad = (before == COLON) | (before == COMMA) | (ends == COMMA) | (ends == COLON)
+    wrong = parsed.empty & gap_is_bad | is_index & is_value | is_value & (ends == COMMA) | is_index & (before == COMMA)
+    wrong |= (is_index | is_label) & ~parsed.plain | is_label & (before != NEW_LINE) & (before != COMMA) | is_label & (ends == COLON)
+    indices = parsed.values[is_index | is_label]
+    if wrong.any() or (indices.size and indices.max() > LARGEST_INDEX):
+        return None
+    row = np.cumsum(before == NEW_LINE) - 1
+    rows, columns = row[is_index], parsed.values[is_index].astype(np.int64)
+    if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
+        return None
+    return Cells(len(block.lines), row[is_label], parsed.values[is_label].astype(np.int64), rows, columns, parsed.values[is_value])
+
+
+def _careful(block: Block, file: LineFile) -> Cells:
+    """Read a block line by line; errors name the line."""
+    labels: list[tuple[int, int]] = []
+    stored: list[tuple[int, int, float]] = []
+    for row, (line, text) in enumerate(zip(block.lines, block.text.split(b"\n"))):
+        fields = decoded(text).partition("#")[0].split()
+        if fields and ":" not in fields[0]:
+            labels += [(row, _index(label, "label", line, file)) for label in fields.pop(0).split(",")]
+        cells = sorted(_feature(field, line, file) for field in fields)
+        for (index, _), (following, _) in pairwise(cells):
+            if index == following:
+                raise file.error(f"feature {index} occurs twice in a row; remove one.", line)
+        stored += [(row, index, value) for index, value in cells]
+    label_rows, label_ids = np.array(labels, dtype=np.int64).reshape(-1, 2).T
+    rows, columns = np.array([cell[:2] for cell in stored], dtype=np.int64).reshape(-1, 2).T
+    values = np.array([cell[2] for cell in stored], dtype=np.float64)
+    return Cells(len(block.lines), label_rows, label_ids, rows, columns, values)
+
+
+def _feature(field: str, line: int, file: LineFile) -> tuple[int, float]:
+    index, _, value = field.partition(":")
+    try:
+        return _index(index, "feature", line, file), number(value)
+    except DataError:
+        raise
+    except ValueError:
+        raise file.error(
+            f"{field[:40]!r} is no feature; expected index:value, labels stand first and are separated by commas.", line
+        ) from None
+
+
+def _index(text: str, what: str, line: int, file: LineFile) -> int:
+    whole = re.sub(r"\.0*$", "", text)
+    if not (whole.isascii() and whole.isdigit()) or len(whole) > 15:
+        cure = "write the numbers of the labels that apply, separated by commas" if what == "label" else "write index:value"
+        raise file.error(f"{text[:40]!r} is no {what} number (0 to {LARGEST_INDEX}); {cure}.", line)
+    return int(whole)
+
+
+def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> None:
+    """Write a multi-label svmlight file.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    path : str or path
+        Compressed where it ends in ``.gz``. The file appears whole or not at all.
+    header : bool, default=True
+        With a first line ``rows features labels`` and counting from 0, as in extreme classification: all sizes come back. Without it,
+        features are counted from 1 and labels from 0, as ``sklearn.datasets.load_svmlight_file(multilabel=True)`` reads them.
+
+    Warns
+    -----
+    UserWarning
+        About what the format cannot hold: names, dense storage, parts, and without the first line also empty last columns.
+    """
+    if not (dataset.n and dataset.d and dataset.q):
+        raise ValueError(
+            f"A svmlight file needs a row, a feature and a label; this data set has {dataset.n} x {dataset.d} and {dataset.q} labels."
+        )
+    lost = _lost(dataset, header)
+    if lost:
+        warnings.warn(f"svmlight does not hold {', '.join(lost)}; write_mulan does hold names and storage.", UserWarning, stacklevel=2)
+    write_lines(path, _lines(dataset, header))
+
+
+def _lost(dataset: Dataset, header: bool) -> list[str]:
+    """Name what the file will not hold of a data set."""
+    named = dataset.feature_names != default_names("f", dataset.d) or dataset.label_names != default_names("label", dataset.q)
+    X = sparse.csr_array(dataset.X)
+    return [
+        *(["the names of features and labels"] if named else []),
+        *([] if sparse.issparse(dataset.X) else ["that X is dense"]),
+        *([] if dataset.train is None and dataset.test is None else ["train and test parts"]),
+        *(["the last features, which are 0 everywhere"] if not header and (not X.nnz or X.indices.max() < dataset.d - 1) else []),
+        *(["the last label, which no row has"] if not header and not dataset.Y[:, -1].any() else []),
+        *(["the first label, which no row has"] if not header and not dataset.Y[:, 0].any() else []),
+    ]
+
+
+def _lines(dataset: Dataset, header: bool) -> Iterator[str]:
+    X, base = sparse.csr_array(dataset.X), 0 if header else 1
+    if header:
+        yield f"{dataset.n} {dataset.d} {dataset.q}\n"
+    for row, y in enumerate(dataset.Y):
+        stored = slice(X.indptr[row], X.indptr[row + 1])
+        columns, values = (X.indices[stored] + base).tolist(), numerals(X.data[stored], "nan")
+        cells = [f"{column}:{value}" for column, value in zip(columns, values) if value not in ("0", "-0")]
+        labels = ",".join(map(str, np.flatnonzero(y).tolist()))
+        if not labels and not cells:
+            cells = [f"{base}:0"]  # an empty line would not count as a row
+        yield f"{labels} {' '.join(cells)}\n"

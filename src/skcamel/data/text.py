@@ -1,0 +1,185 @@
+"""Files ► blocks of whole lines, and lines ► files that appear whole or not at all; gzip is read and written transparently."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from skcamel.data.errors import DataError
+
+BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache
+LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
+GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Path_ = str | os.PathLike[str]
+
+
+class Block(NamedTuple):
+    """Whole data lines, each ended by a line feed, and their line numbers in the file."""
+
+    text: bytes
+    lines: range | list[int]
+
+
+class LineFile:
+    """A text file read once, from front to back, by lines or by blocks of lines.
+
+    Parameters
+    ----------
+    path : path
+        As shown in messages.
+    stream : binary stream
+    """
+
+    def __init__(self, path: Path_, stream: BinaryIO) -> None:
+        self.path = path
+        self.stream = stream
+        self.line = 0  # number of lines read
+
+    def readline(self) -> bytes:
+        """Next line, with its line feed; b"" at the end."""
+        line = self.stream.readline(LONGEST_LINE)
+        self.line += 1
+        if len(line) == LONGEST_LINE:
+            raise self.error(f"the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file?")
+        return line.removeprefix(BYTE_ORDER_MARK) if self.line == 1 else line
+
+    def blocks(self, comment: bytes | None = None) -> Iterator[Block]:
+        """Remaining lines without empty ones and those that begin with `comment`, about a hundred kilobytes at a time."""
+        while text := self.stream.read(BLOCK_BYTES):
+            first = self.line + 1
+            self.line += text.count(b"\n")
+            if not text.endswith(b"\n"):
+                text += self.readline()
+            if first == 1:
+                text = text.removeprefix(BYTE_ORDER_MARK)
+            if b"\r" in text:
+                text = text.replace(b"\r\n", b"\n")
+            if not text.endswith(b"\n"):
+                text += b"\n"
+            if (comment is not None and comment in text) or b"\n\n" in text or text.startswith(b"\n"):
+                yield _without_comments(text, first, comment)
+            else:
+                yield Block(text, range(first, self.line + 1))
+
+    def error(self, message: str, line: int | None = None) -> DataError:
+        """DataError about a line, by default the last one read."""
+        return DataError(message, path=self.path, line=line or max(self.line, 1))
+
+
+def _without_comments(text: bytes, first: int, comment: bytes | None) -> Block:
+    numbered = enumerate(text.split(b"\n")[:-1], first)
+    kept = [(number, line) for number, line in numbered if line.strip() and not (comment and line.lstrip().startswith(comment))]
+    return Block(b"".join(line + b"\n" for _, line in kept), [number for number, _ in kept])
+
+
+@contextmanager
+def open_lines(path: Path_) -> Iterator[LineFile]:
+    """Open a plain or gzip-compressed text file; damage of the compression becomes a DataError.
+
+    Parameters
+    ----------
+    path : str or path
+        Compression is told by the first two bytes, not by the name.
+    """
+    with Path(path).open("rb") as raw:
+        packed = raw.read(2) == GZIP_MAGIC
+        raw.seek(0)
+        stream = io.BufferedReader(gzip.GzipFile(fileobj=raw, mode="rb"), BLOCK_BYTES) if packed else raw
+        lines = LineFile(path, stream)
+        try:
+            yield lines
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise lines.error(f"the compressed file is damaged or cut short ({error}); download or copy it again.") from error
+
+
+def decoded(text: bytes) -> str:
+    r"""UTF-8 where it is, else Latin-1, which older tools wrote.
+
+    Examples
+    --------
+    >>> decoded(b"caf\xe9") == decoded("café".encode()) == "café"
+    True
+    """
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text.decode("latin-1")
+
+
+def stem(path: Path_) -> str:
+    """File name without ``.gz`` and without the suffix before it.
+
+    Examples
+    --------
+    >>> stem("folder/yeast.arff.gz")
+    'yeast'
+    """
+    return Path(Path(path).name.removesuffix(".gz")).stem
+
+
+def shortened(words: Iterable[object], most: int = 4) -> str:
+    """First few of `words`, quoted, for messages.
+
+    Examples
+    --------
+    >>> shortened(["a", "b", "c"], most=2)
+    "'a', 'b', …"
+    """
+    shown = [repr(str(word)[:60]) for word in words]
+    return ", ".join(shown[:most] + ["…"] * (len(shown) > most))
+
+
+def write_lines(path: Path_, lines: Iterable[str]) -> None:
+    """Write text as UTF-8, compressed where the name ends in ``.gz``; the file appears whole or not at all."""
+    with whole_file(path) as file:
+        if Path(path).suffix == ".gz":
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:  # the same bytes on every day
+                packed.writelines(line.encode() for line in lines)
+        else:
+            file.writelines(line.encode() for line in lines)
+
+
+@contextmanager
+def whole_file(path: Path_) -> Iterator[BinaryIO]:
+    """Temporary file beside `path`, moved there in one step when the body ends without an error."""
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(temporary).chmod(0o666 & ~mask)  # as an ordinary new file, not private as mkstemp makes it
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def numeral(value: float) -> str:
+    """Shortest text that gives the same double, without a trailing ``.0``.
+
+    Examples
+    --------
+    >>> numeral(1.0), numeral(0.1), numeral(-0.0)
+    ('1', '0.1', '-0')
+    """
+    return repr(value).removesuffix(".0")
+
+
+def numerals(values: np.ndarray, missing: str) -> list[str]:
+    """Text of each of `values`, with `missing` for NaN."""
+    return [numeral(value) if value == value else missing for value in values.tolist()]

@@ -1,0 +1,304 @@
+"""`skcamel datasets`: what it prints, its exit codes, and errors that are one sentence with a cure."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skcamel
+import tiny
+from loopback import loopback_server
+from skcamel.data import catalogue, download
+
+pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
+pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
+
+from click.testing import CliRunner
+
+from skcamel.cli import main
+from skcamel.cli.main import LazyGroup, root
+
+COMMANDS = ("list", "card", "fetch", "convert", "check")
+SOURCE = str(Path(skcamel.__file__).parents[1])
+
+
+@pytest.fixture
+def cli(monkeypatch, tmp_path):
+    """`cli("datasets", "list")` in a place without data; the result has exit_code, stdout and stderr."""
+    monkeypatch.delenv("SKCAMEL_DATA", raising=False)
+    monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(root, [str(argument) for argument in arguments], prog_name="skcamel")
+
+
+@pytest.fixture
+def mulan_file(tmp_path):
+    (tmp_path / "mine.arff").write_bytes(tiny.arff())
+    (tmp_path / "mine.xml").write_bytes(tiny.xml())
+    return tmp_path / "mine.arff"
+
+
+@pytest.fixture
+def only_tiny(monkeypatch):
+    monkeypatch.setattr(catalogue, "_warned", set())
+
+    def put(**changes):
+        monkeypatch.setattr(catalogue, "_catalogue", lambda: {"tiny": tiny.facts(**changes)})
+
+    put()
+    return put
+
+
+def python(code, *arguments):
+    """A fresh interpreter with the package on its path."""
+    environment = os.environ | {"PYTHONPATH": SOURCE}
+    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False, env=environment)  # noqa: S603
+
+
+def test_version(cli):
+    assert cli("--version").stdout == f"skcamel {skcamel.__version__}\n"
+
+
+@pytest.mark.parametrize("command", [[], ["datasets"], *(["datasets", name] for name in COMMANDS)], ids=" ".join)
+def test_each_help_shows_an_example(cli, command):
+    result = cli(*command, "--help")
+    assert result.exit_code == 0
+    assert "Example:\n    skcamel datasets" in result.stdout.replace("\n  Example", "\nExample")
+
+
+@pytest.mark.parametrize("command", [["--help"], ["--version"], ["datasets", "--help"], ["datasets", "card", "--help"]], ids=" ".join)
+def test_help_imports_nothing_heavy(command):
+    code = (
+        "import sys\nfrom skcamel.cli import main\nassert main(sys.argv[1:]) == 0\n"
+        "print('HEAVY', sorted({'numpy', 'scipy', 'sklearn', 'rich'} & set(sys.modules)))"
+    )
+    result = python(code, *command)
+    assert "HEAVY []" in result.stdout, result.stderr
+
+
+def test_the_root_help_does_not_import_the_subcommands():
+    result = python("import sys\nfrom skcamel.cli import main\nmain(['--help'])\nprint('skcamel.cli.datasets' in sys.modules)")
+    assert result.stdout.endswith("False\n")
+    assert "datasets  List, describe" in result.stdout
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_the_extra_one_line_names_it(missing):
+    code = (
+        "import sys\nfrom importlib import util\nfound = util.find_spec\n"
+        f"util.find_spec = lambda name, *rest: None if name == {missing!r} else found(name, *rest)\n"
+        "sys.modules['click'] = None\nfrom skcamel.cli import main\nsys.exit(main(['--version']))"
+    )
+    result = python(code)
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", "The skcamel command needs: pip install 'skcamel[cli]'\n")
+
+
+def test_python_m_skcamel():
+    environment = os.environ | {"PYTHONPATH": SOURCE}
+    command = [sys.executable, "-m", "skcamel", "--version"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)  # noqa: S603
+    assert result.stdout == f"skcamel {skcamel.__version__}\n"
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["datasets", "card", "emotion"], 1), (["datasets", "fetch"], 2)])
+def test_the_console_script_returns_the_exit_code(arguments, code, capsys):
+    assert main(arguments) == code
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_mistyped_command_is_wrong_use(cli):
+    result = cli("dataset", "list")
+    assert result.exit_code == 2
+    assert "No such command 'dataset'" in result.stderr
+
+
+def test_a_group_can_hold_lazy_and_plain_commands():
+    group = LazyGroup("g", lazy={"datasets": ("skcamel.cli.datasets:datasets", "line")})
+    group.command("plain")(lambda: None)
+    assert group.list_commands(None) == ["datasets", "plain"]
+    assert group.get_command(None, "nothing") is None
+
+
+def test_list_names_every_set_and_where_it_is(cli, only_tiny, tmp_path):
+    assert "no: fetch tiny" in cli("datasets", "list").stdout
+    only_tiny(download=None)
+    assert "no: bring a copy" in cli("datasets", "list").stdout
+    tiny.put(tmp_path / "home")
+    assert "yes: data_home" in cli("datasets", "list", "--data-home", tmp_path / "home").stdout
+
+
+def test_list_fits_a_terminal_and_is_complete_as_json(cli):
+    table = cli("datasets", "list").stdout
+    assert max(map(len, table.splitlines())) <= 80
+    assert "…" not in table
+    rows = json.loads(cli("datasets", "list", "--json").stdout)
+    assert len(rows) == 23
+    assert rows[0]["name"] == "cal500"
+    assert rows[0]["found_in"] is None
+    assert rows[0]["fetchable"]
+
+
+def test_card_of_a_file(cli, mulan_file):
+    result = cli("datasets", "card", mulan_file)
+    assert result.exit_code == 0
+    assert "cardinality" in result.stdout
+    figures = json.loads(cli("datasets", "card", mulan_file, "--json").stdout)
+    assert (figures["n"], figures["d"], figures["q"]) == (tiny.N, tiny.D, tiny.Q)
+    assert "phi" not in figures
+
+
+def test_card_of_a_name_tells_its_defects(cli, only_tiny, tmp_path):
+    only_tiny(defects=("Half of it is shifted.",), repaired="tiny-realigned")
+    tiny.put(tmp_path / "cache")
+    result = cli("datasets", "card", "tiny")
+    assert "Note: Half of it is shifted." in result.stdout
+    assert result.stderr.startswith("Note: tiny is the public file with its known defects")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_missing_set_is_one_sentence_with_the_command_that_gets_it(cli):
+    result = cli("datasets", "card", "emotions")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Error: The data set emotions is not here.")
+    assert "skcamel datasets fetch emotions" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_unknown_name_and_a_missing_file(cli):
+    result = cli("datasets", "check", "emotion")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "did you mean emotions" in result.stderr
+    result = cli("datasets", "check", "nowhere/mine.arff")
+    assert result.exit_code == 2
+    assert "there is no such file; 'skcamel datasets list' shows" in " ".join(result.stderr.split())
+
+
+def test_files_whose_format_or_labels_are_unknown(cli, mulan_file, tmp_path):
+    (tmp_path / "mine.doc").write_text("x")
+    assert "names no known format; known are .arff" in cli("datasets", "card", "mine.doc").stderr
+    (tmp_path / "mine.csv").write_text("a,b\n1,0\n")
+    result = cli("datasets", "card", "mine.csv")
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "command line: --labels" in result.stderr
+    mulan_file.with_suffix(".xml").unlink()
+    assert "no mine.xml lies beside it and its relation has no -C n" in cli("datasets", "card", mulan_file).stderr
+
+
+def test_a_broken_file_is_one_sentence(cli, mulan_file):
+    mulan_file.write_text("not an ARFF file\n")
+    result = cli("datasets", "card", mulan_file)
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith("Error: mine.arff")
+
+
+def test_an_unforeseen_error_is_a_sentence_too(cli, mulan_file, monkeypatch):
+    def broken(*_, **__):
+        raise KeyError("x")
+
+    monkeypatch.setattr("skcamel.data.formats.read_dataset", broken)
+    result = cli("datasets", "card", mulan_file)
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "KeyError: 'x'; this is a fault of skcamel" in result.stderr
+    monkeypatch.setenv("SKCAMEL_DEBUG", "1")
+    assert isinstance(cli("datasets", "card", mulan_file).exception, KeyError)
+
+
+def test_a_folder_without_permission_is_named(cli, mulan_file, monkeypatch):
+    def closed(*_, **__):
+        raise PermissionError(13, "Permission denied", str(mulan_file))
+
+    monkeypatch.setattr("skcamel.data.formats.read_dataset", closed)
+    assert cli("datasets", "card", mulan_file).stderr == f"Error: {mulan_file}: Permission denied.\n"
+
+
+def test_check_says_what_it_found_and_fails_only_then(cli, mulan_file):
+    result = cli("datasets", "check", mulan_file)
+    assert (result.exit_code, result.stdout) == (0, f"Nothing found in {tiny.N} rows, {tiny.D} features, {tiny.Q} labels.\n")
+    X, Y = tiny.arrays()
+    rows = "\n".join(",".join(map(str, [*x, *y, y[0]])) for x, y in zip(X, Y, strict=True))
+    mulan_file.write_text(tiny.arff().decode().split("@data")[0] + f"@attribute leak {{0,1}}\n@data\n{rows}\n")
+    result = cli("datasets", "check", mulan_file)
+    assert result.exit_code == 1
+    assert "leak" in result.stdout
+    findings = json.loads(cli("datasets", "check", mulan_file, "--json").stdout)
+    assert findings[0]["code"] == "label-in-features"
+
+
+@pytest.mark.parametrize("target", ["out.csv", "out.tsv", "out.svm", "out.arff"])
+def test_convert_there_and_back(cli, mulan_file, tmp_path, target):
+    result = cli("datasets", "convert", mulan_file, target)
+    assert result.exit_code == 0, result.stderr
+    assert f"wrote {target}" in result.stdout
+    labels = ["--labels", "l0,l1"] if target.endswith("sv") else []
+    assert cli("datasets", "convert", target, "back.arff", *labels).exit_code == 0
+    from skcamel.data import read_mulan
+
+    X, Y = tiny.arrays()
+    back = read_mulan(tmp_path / "back.arff", tmp_path / "back.xml")
+    np.testing.assert_array_equal(back.X.toarray() if hasattr(back.X, "toarray") else back.X, X)
+    np.testing.assert_array_equal(back.Y, Y)
+
+
+@pytest.mark.parametrize("columns", ["l*", "2", "l0,l1", "3,4"])
+def test_label_columns_by_prefix_count_or_name(cli, mulan_file, columns):
+    cli("datasets", "convert", mulan_file, "out.csv")
+    figures = json.loads(cli("datasets", "card", "out.csv", "--labels", columns, "--json").stdout)
+    assert (figures["d"], figures["q"]) == (tiny.D, tiny.Q)
+
+
+def test_convert_to_meka_and_from_it(cli, mulan_file, tmp_path):
+    assert cli("datasets", "convert", mulan_file, "out.arff", "--meka").exit_code == 0
+    assert not (tmp_path / "out.xml").exists()
+    assert json.loads(cli("datasets", "card", "out.arff", "--json").stdout)["q"] == tiny.Q
+
+
+def test_matlab_and_gzipped_files_are_read(cli, mulan_file, tmp_path):
+    from scipy.io import savemat
+
+    X, Y = tiny.arrays()
+    savemat(tmp_path / "mine.mat", {"data": X, "target": Y.T.astype(float)})
+    assert json.loads(cli("datasets", "card", "mine.mat", "--json").stdout)["q"] == tiny.Q
+    packed = gzip.compress(b"@relation 'x: -C -2'\n" + tiny.arff().split(b"\n", 1)[1])
+    (tmp_path / "other.arff.gz").write_bytes(packed)
+    assert json.loads(cli("datasets", "card", "other.arff.gz", "--json").stdout)["q"] == 2
+    (tmp_path / "other.arff.gz").write_bytes(packed[:40])
+    assert cli("datasets", "card", "other.arff.gz").stderr.startswith("Error: other.arff.gz")
+
+
+def test_convert_overwrites_only_on_request(cli, mulan_file, tmp_path):
+    (tmp_path / "out.xml").write_text("mine")
+    result = cli("datasets", "convert", mulan_file, "out.arff")
+    assert result.exit_code == 2
+    assert "out.xml exists already; choose another name, or add --force" in " ".join(result.stderr.split())
+    assert (tmp_path / "out.xml").read_text() == "mine"
+    assert cli("datasets", "convert", mulan_file, "out.arff", "--force").exit_code == 0
+    result = cli("datasets", "convert", mulan_file, "out.mat")
+    assert result.exit_code == 1
+    assert "read, not written" in result.stderr
+
+
+def test_fetch(cli, only_tiny, monkeypatch, tmp_path):
+    monkeypatch.setattr(download, "PAUSE", 0)
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with loopback_server() as server:
+        server.files = tiny.served()
+        only_tiny(terms=True)
+        result = cli("datasets", "fetch", "tiny", "--base-url", server.url)
+        assert result.exit_code == 2
+        assert "Licence: none, it is made up" in result.stderr
+        assert "run: skcamel datasets fetch tiny --yes" in " ".join(result.stderr.split())
+        assert server.requests == []
+        result = cli("datasets", "fetch", "tiny", "--yes", "--base-url", server.url)
+        assert result.stdout == f"tiny: 40 rows, 3 features, 2 labels; in {tmp_path / 'cache' / 'tiny'}\n"
+        assert result.stderr.startswith(f"tiny: from {tiny.REPOSITORY}\nLicence: none, it is made up\nPlease cite: Nobody, 2000\n")
+        only_tiny(digest="0" * 64)
+        result = cli("datasets", "fetch", "tiny", "--base-url", server.url)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.splitlines()[-1].startswith("Error: What was sent for tiny is not the expected data")

@@ -1,0 +1,333 @@
+"""Mulan and MEKA ARFF: the rules of the format, round trips, and errors that name file, line and cure."""
+
+import gzip
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+
+from any_dataset import datasets, same_bits
+from skcamel.data import DataError, Dataset, read_meka, read_mulan, write_meka, write_mulan
+from skcamel.data import arff_rows as rows_module
+
+XML = '<?xml version="1.0"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">{}</labels>'
+
+
+@pytest.fixture
+def mulan(tmp_path):
+    """Write an ARFF text and its label names, and read them."""
+
+    def read(text, labels=("l",), **options):
+        arff = tmp_path / "made.arff"
+        arff.write_bytes(text if isinstance(text, bytes) else text.encode())
+        (tmp_path / "made.xml").write_text(XML.format("".join(f'<label name="{label}"></label>' for label in labels)))
+        return read_mulan(arff, **options)
+
+    return read
+
+
+def header(*attributes, relation="r"):
+    return f"@relation {relation}\n" + "".join(f"@attribute {attribute}\n" for attribute in attributes) + "@data\n"
+
+
+def test_labels_are_found_by_name_wherever_they_stand(mulan):
+    data = mulan(header("b {0,1}", "x numeric", "a {0,1}", "y real") + "1,0.5,0,2\n0,1.5,1,3\n", labels=("a", "b"))
+    assert data.label_names == ("b", "a")
+    assert data.feature_names == ("x", "y")
+    np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
+    np.testing.assert_array_equal(data.X, [[0.5, 2], [1.5, 3]])
+    assert (data.name, data.dropped, data.train) == ("made", (), None)
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_nominals_are_numbers_words_or_positions(mulan, sparse_rows):
+    text = header("n {1,2,4}", "w {NO,YES}", "t {TRUE,FALSE}", "c {red,'dark blue',green}", "l {0,1}")
+    if sparse_rows:
+        text += "{0 4,1 YES,2 FALSE,3 'dark blue',4 1}\n{}\n{2 TRUE,3 green}\n"
+    else:
+        text += "4,YES,FALSE,'dark blue',1\n1,NO,TRUE,red,0\n1, NO ,TRUE,green,0\n"
+    data = mulan(text)
+    values = data.X.toarray() if sparse_rows else data.X
+    np.testing.assert_array_equal(values[:, [1, 2]], [[1, 0], [0, 1], [0, 1]])
+    np.testing.assert_array_equal(values[:, 0], [4, 1, 1])
+    assert data.dropped == ("c",)  # three rows, three values
+    assert data.Y.tolist() == [[1], [0], [0]]
+
+
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_onehot_expands_nominals_of_three_values(mulan, sparse_rows):
+    text = header("x numeric", "c {red,blue,green}", "b {0,1}", "l {0,1}")
+    text += "{1 blue,3 1}\n{0 1,2 1}\n{}\n{1 ?}\n" if sparse_rows else "0,blue,0,1\n1,red,1,0\n0,red,0,0\n0,?,0,0\n"
+    data = mulan(text, nominal="onehot")
+    values = data.X.toarray() if sparse_rows else data.X
+    assert data.feature_names == ("x", "c=red", "c=blue", "c=green", "b")
+    expected = [[0, 0, 1, 0, 0], [1, 1, 0, 0, 1], [0, 1, 0, 0, 0], [0, np.nan, np.nan, np.nan, 0]]
+    np.testing.assert_array_equal(values, expected)
+
+
+def test_an_omitted_nominal_has_its_first_value(mulan):
+    text = header("a {1,0}", "b numeric", "c {YES,NO}", "l {1,0}", "m {0,1}") + "{0 0,1 2}\n{}\n{2 NO,3 0,4 1}\n"
+    data = mulan(text, labels=("l", "m"))
+    np.testing.assert_array_equal(data.X.toarray(), [[0, 2, 1], [1, 0, 1], [1, 0, 0]])
+    assert data.Y.tolist() == [[1, 0], [1, 0], [0, 1]]
+    assert data.X.nnz == 5
+
+
+def test_row_identifiers_are_dropped_and_listed(mulan):
+    text = header("id string", "when date 'yyyy-MM-dd'", "key {p,q,r}", "x numeric", "l {0,1}")
+    data = mulan(text + "'a, b',2020-01-01,p,1,0\n\"c\",2020-01-02,q,2,1\nd,?,r,3,1\n")
+    assert data.dropped == ("id", "when", "key")
+    np.testing.assert_array_equal(data.X, [[1], [2], [3]])
+
+
+def test_a_nominal_that_repeats_is_a_feature(mulan):
+    data = mulan(header("c {p,q,r}", "l {0,1}") + "p,0\nq,1\np,1\n")
+    assert data.dropped == ()
+    np.testing.assert_array_equal(data.X, [[0], [1], [0]])
+
+
+def test_names_may_be_quoted_and_escaped(mulan):
+    text = header(r"'it\'s \"50\%\"' numeric", '"two words" REAL', "tab\tINTEGER", "b{0,1}", "l {0, 1}")
+    data = mulan(text + "1,2,3,0,1\n")
+    assert data.feature_names == ('it\'s "50%"', "two words", "tab", "b")
+
+
+def test_comments_blank_lines_and_windows_line_ends(mulan):
+    text = "% made\r\n" + header("x numeric", "l {0,1}").replace("\n", "\r\n") + "% rows\r\n1,0\r\n\r\n  % more\r\n2,1"
+    np.testing.assert_array_equal(mulan(text).X, [[1], [2]])
+    assert mulan("\ufeff" + text).n == 2
+
+
+def test_latin_1_names_are_read(mulan):
+    assert mulan(header("café numeric", "l {0,1}").encode("latin-1") + b"1,0\n").feature_names == ("café",)
+
+
+@pytest.mark.parametrize("row", ["?,1", "{0 ?,1 1}"])
+def test_missing_features_are_nan(mulan, row):
+    X = mulan(header("x numeric", "l {0,1}") + f"{row}\n").X
+    assert np.isnan(X.toarray() if sparse.issparse(X) else X).all()
+
+
+@pytest.mark.parametrize(
+    ("spelling", "one"), [("{NO,YES}", "YES"), ("{FALSE,TRUE}", "TRUE"), ("{-1,1}", "1"), ("{'-1','+1'}", "+1"), ("numeric", "1.0")]
+)
+def test_labels_may_be_spelled_in_several_ways(mulan, spelling, one):
+    zero = {"YES": "NO", "TRUE": "FALSE", "1": "-1", "+1": "-1", "1.0": "0"}[one]
+    data = mulan(header("x numeric", f"l {spelling}") + f"1,{one}\n2,{zero}\n")
+    assert data.Y.tolist() == [[1], [0]]
+
+
+def test_nested_labels_all_count(tmp_path):
+    (tmp_path / "a.arff").write_text(header("x numeric", "top {0,1}", "'low & deep' {0,1}") + "1,0,1\n")
+    (tmp_path / "tree.xml").write_text(XML.format('<label name="top"><label name="low &amp; deep"/></label>'))
+    assert read_mulan(tmp_path / "a.arff", tmp_path / "tree.xml").label_names == ("top", "low & deep")
+
+
+@pytest.mark.parametrize("first", ["1,0.5\n0,1.5\n", "{0 1,1 0.5}\n{1 1.5}\n"])
+def test_a_test_file_follows_the_training_file(tmp_path, first):
+    top = header("l {0,1}", "x numeric", relation="'a: -C 1'")
+    (tmp_path / "a-train.arff").write_text(top + first)
+    (tmp_path / "a-test.arff").write_text(top + first.splitlines()[0] + "\n")
+    (tmp_path / "a.xml").write_text(XML.format('<label name="l"/>'))
+    data = read_mulan(tmp_path / "a-train.arff", test=tmp_path / "a-test.arff")
+    assert data.equals(read_meka(tmp_path / "a-train.arff", test=tmp_path / "a-test.arff"))
+    assert data.train.tolist() == [0, 1]
+    assert data.test.tolist() == [2]
+    assert data.Y.tolist() == [[1], [0], [1]]
+    (tmp_path / "a-test.arff").write_text(top.replace("x numeric", "z numeric") + first)
+    with pytest.raises(DataError, match=r"a-test\.arff: its attributes differ .* 'x'"):
+        read_mulan(tmp_path / "a-train.arff", test=tmp_path / "a-test.arff")
+
+
+def test_meka_counts_labels_from_either_end(tmp_path):
+    path = tmp_path / "m.arff"
+    for count, names in ((2, ("a", "b")), (-1, ("c",))):
+        path.write_text(header("a {0,1}", "b {0,1}", "c {0,1}", relation=f"'m: -C {count} -I 0'") + "1,0,1\n")
+        assert read_meka(path).label_names == names
+
+
+def bad_arff():
+    two = header("x numeric", "l {0,1}")
+    yield two + "1,0\n1\n", 6, "1 values, header declares 2; is the matching XML file from the same release?"
+    yield two + "1,?\n", 5, "label 'l' is missing (?); remove the row"
+    yield two + "{1 ?}\n", 5, "label 'l' is missing (?); remove the row"
+    yield two + "1,2\n", 5, "'2' for attribute 'l'; expected one of '0', '1'"
+    yield two + "one,0\n", 5, "'one' for attribute 'x'; expected a number or ?"
+    yield two + "1_0,0\n", 5, "'1_0' for attribute 'x'"
+    yield two + "{0 1}\n1,0\n", 6, "not of the form {index value,…}"
+    yield two + "1,0\n{0 1}\n", 6, "sparse row {…} among dense rows"
+    yield two + "{1000000000000 1}\n", 5, "index 1000000000000, header declares 2 attributes (0 to 1)"
+    yield two + "{2 1}\n", 5, "index 2, header declares 2 attributes"
+    yield two + "{0 1,0 2}\n", 5, "index 0 occurs twice"
+    yield two + "{0}\n", 5, "expected an index, a space and a value"
+    yield two + "{-1 1}\n", 5, "expected an index, a space and a value"
+    yield two + "{0 1\n", 5, "not of the form"
+    yield two, 4, "no row follows @data"
+    yield "@relation r\n@attribute x numeric\n", 3, "ends before @data"
+    yield "@relation r\n@data\n", 2, "@data comes before any @attribute"
+    yield "hello\n", 1, "Is this an ARFF file?"
+    yield "@attribute x colour\n", 1, "has the type 'colour'"
+    yield "@attribute\n", 1, "is not '@attribute name type'"
+    yield header("x numeric", "l numeric") + "1,0.5\n", 5, "label 'l' is 0.5; labels are 0 or 1"
+    yield header("x numeric", "l {a,b}") + "1,a\n", None, "label 'l' has the values 'a', 'b'"
+    yield header("x numeric", "l string") + "1,a\n", None, "label 'l' is a string attribute"
+    yield header("x numeric", "k {0,1}") + "1,1\n", None, "1 labels are not attributes of made.arff: 'l'"
+    yield header("l {0,1}", "l {0,1}") + "1,1\n", None, "'l' is a label and the name of two attributes"
+    yield header("x string", "l {0,1}") + "a,1\n", None, "no feature is left"
+
+
+@pytest.mark.parametrize(("text", "line", "message"), list(bad_arff()))
+def test_errors_name_the_line_and_the_cure(mulan, text, line, message):
+    with pytest.raises(DataError) as caught:
+        mulan(text)
+    assert message in str(caught.value)
+    assert caught.value.line == line
+    assert caught.value.path.endswith(("made.arff", "made.xml"))
+
+
+@pytest.mark.parametrize(
+    ("relation", "message"),
+    [("plain", "has no '-C n'"), ("'a: -C 9'", "-C 9 for 2 attributes"), ("'a: -C 0'", "-C 0"), ("'a: -C -2'", "between 1 and 1")],
+)
+def test_meka_without_a_usable_count_is_refused(tmp_path, relation, message):
+    (tmp_path / "m.arff").write_text(header("a {0,1}", "b {0,1}", relation=relation) + "1,0\n")
+    with pytest.raises(DataError, match=message):
+        read_meka(tmp_path / "m.arff")
+
+
+@pytest.mark.parametrize(
+    ("xml", "message"),
+    [
+        ('<!DOCTYPE labels [<!ENTITY a "b">]><labels><label name="&a;"/></labels>', "DOCTYPE"),
+        ('<!DOCTYPE labels SYSTEM "other.dtd"><labels/>', "DOCTYPE"),
+        ('<labels><label name="l"/><label name="l"/></labels>', "names the label 'l' twice"),
+        ("<labels></labels>", "names no label"),
+        ("<labels><label/></labels>", "has no name"),
+        ("<labels>", "not well-formed"),
+        ('<labels><label name="&b;"/></labels>', "not well-formed"),
+        ("", "not well-formed"),
+    ],
+)
+def test_label_files_are_checked(tmp_path, xml, message):
+    (tmp_path / "a.arff").write_text(header("x numeric", "l {0,1}") + "1,1\n")
+    (tmp_path / "a.xml").write_text(xml)
+    with pytest.raises(DataError, match=message) as caught:
+        read_mulan(tmp_path / "a.arff")
+    assert caught.value.path.endswith("a.xml")
+
+
+def test_missing_files(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        read_mulan(tmp_path / "none.arff")
+    (tmp_path / "a.arff").write_text(header("x numeric", "l {0,1}") + "1,1\n")
+    with pytest.raises(DataError, match=r"no label file a\.xml beside it; give its path as xml="):
+        read_mulan(tmp_path / "a.arff")
+    with pytest.raises(ValueError, match="nominal must be one of"):
+        read_meka(tmp_path / "a.arff", nominal="other")
+
+
+def test_a_damaged_archive_is_one_error(tmp_path):
+    data = Dataset(np.random.default_rng(0).normal(size=(50, 5)), np.ones((50, 1)))
+    write_mulan(data, tmp_path / "a.arff.gz")
+    whole = (tmp_path / "a.arff.gz").read_bytes()
+    for damaged in (whole[:-9], whole[:400], whole[:200] + b"damage" + whole[206:]):
+        (tmp_path / "a.arff.gz").write_bytes(damaged)
+        with pytest.raises(DataError, match=r"a\.arff\.gz"):
+            read_mulan(tmp_path / "a.arff.gz")
+
+
+@given(datasets())
+def test_mulan_round_trip(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("m") / "a.arff.gz"
+    write_mulan(data, path)
+    assert same_bits(read_mulan(path), data)
+
+
+@given(datasets())
+def test_meka_round_trip(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("m") / "a.arff"
+    write_meka(data, path)
+    assert same_bits(read_meka(path), data)
+
+
+@given(datasets(named=False))
+def test_blocks_and_single_rows_are_read_alike(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("m") / "a.arff"
+    write_meka(data, path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows_module, "numbers", lambda *_: None)
+        slow = read_meka(path)
+    assert same_bits(read_meka(path), slow)
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 64, 2**17])
+def test_the_size_of_blocks_does_not_matter(tmp_path, block_bytes, monkeypatch, rng):
+    X = sparse.random_array((40, 6), density=0.4, rng=rng, format="csr")
+    for data in (Dataset(X, X[:, [0]].toarray() > 0), Dataset(X.toarray(), X[:, [0]].toarray() > 0)):
+        write_meka(data, tmp_path / "a.arff")
+        monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", block_bytes)
+        assert same_bits(read_meka(tmp_path / "a.arff"), data)
+
+
+def test_writers_say_what_is_lost_and_refuse_what_cannot_be_found_again(tmp_path):
+    with pytest.warns(UserWarning, match="train and test parts"):
+        write_mulan(Dataset([[1.0]], [[1]], train=[0]), tmp_path / "a.arff")
+    with pytest.warns(UserWarning, match="train and test parts"):
+        write_meka(Dataset([[1.0]], [[1]], train=[0]), tmp_path / "a.arff")
+    with pytest.raises(ValueError, match="both a feature and a label"):
+        write_mulan(Dataset([[1.0]], [[1]], ("a",), ("a",)), tmp_path / "b.arff")
+    with pytest.raises(ValueError, match="XML cannot hold"):
+        write_mulan(Dataset([[1.0]], [[1]], ("a",), ("\x01",)), tmp_path / "b.arff")
+    assert not (tmp_path / "b.arff").exists()
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a.arff"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        write_meka(Dataset([[1.0]], [[1]], ("\ud800",)), path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_compressed_files_are_the_same_on_every_day(tmp_path):
+    data = Dataset([[1.0]], [[1]])
+    write_mulan(data, tmp_path / "a.arff.gz")
+    write_mulan(data, tmp_path / "b.arff.gz")
+    assert (tmp_path / "a.arff.gz").read_bytes() == (tmp_path / "b.arff.gz").read_bytes()
+    assert gzip.decompress((tmp_path / "a.arff.gz").read_bytes()).startswith(b"@relation data")
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse"])
+def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, storage, rng):
+    X = rng.normal(size=(4000, 250)).round(4)
+    data = Dataset(sparse.csr_array(X) if storage == "sparse" else X, rng.integers(0, 2, size=(4000, 20)))
+    write_mulan(data, tmp_path / "a.arff.gz")
+    tracemalloc.start()
+    read = read_mulan(tmp_path / "a.arff.gz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    held = read.X.nbytes if storage == "dense" else sum(part.nbytes for part in (read.X.data, read.X.indices, read.X.indptr))
+    assert peak <= 3 * (held + read.Y.nbytes) + 20e6
+
+
+def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
+    monkeypatch.setattr("skcamel.data.errors.CLAIMED_BYTES_LIMIT", 8 * 100)
+    rows = "{}\n" * 60
+    with pytest.raises(DataError, match="60 rows x 2 labels need"):
+        mulan(header("x numeric", "l {0,1}", "m {0,1}") + rows, labels=("l", "m"))
+    with pytest.raises(DataError, match="features whose omitted value is not 0"):
+        mulan(header("x {1,0}", "y {1,0}", "l {0,1}") + rows)
+    with pytest.raises(DataError, match="60 rows x 3 columns"):
+        mulan(header("x {1,0,2}", "l {0,1}") + "0,0\n" * 60, nominal="onehot")
+
+
+def test_an_endless_line_is_refused(mulan, monkeypatch):
+    monkeypatch.setattr("skcamel.data.text.LONGEST_LINE", 200)
+    monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", 50)
+    with pytest.raises(DataError, match="line 5: the line is longer"):
+        mulan(header("x numeric", "l {0,1}") + "1" * 500)
+    with pytest.raises(DataError, match="line 1: the line is longer"):
+        mulan("%" * 500)

@@ -1,0 +1,254 @@
+"""The catalogue: every set by name, from the first place that holds it, exactly the known values, its defects told once."""
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiny
+from mulan import read
+from skcamel.data import catalogue
+from skcamel.data.catalogue import DatasetNotFoundError, cache_folder, dataset_facts, list_datasets, load_dataset, places, whereabouts
+from skcamel.data.dataset import Dataset
+from skcamel.data.digest import digest
+from skcamel.data.errors import DataError
+
+PAPER = (
+    "cal500 emotions genbase medical enron image scene yeast science arts business rcv1-s1 rcv1-s2 rcv1-s3 rcv1-s4 rcv1-s5".split()  # noqa: SIM905
+)
+SHIFTED = [name for name in list_datasets() if dataset_facts(name).repaired]
+with_data = pytest.mark.skipif(not os.environ.get("SKCAMEL_DATA"), reason="SKCAMEL_DATA does not name the benchmark sets")
+
+
+@pytest.fixture
+def empty(monkeypatch, tmp_path):
+    """No data home, an empty cache, no river, nothing warned of yet."""
+    monkeypatch.delenv("SKCAMEL_DATA", raising=False)
+    monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(catalogue, "_river_yeast", lambda: None)
+    monkeypatch.setattr(catalogue, "_warned", set())
+    return tmp_path
+
+
+@pytest.fixture
+def only_tiny(empty, monkeypatch):
+    """The made-up set as the one entry; `only_tiny(**changes)` changes it."""
+
+    def put(**changes):
+        monkeypatch.setattr(catalogue, "_catalogue", lambda: {"tiny": tiny.facts(**changes)})
+
+    put()
+    return put
+
+
+def test_the_sixteen_of_the_paper_come_first_and_the_variants_after():
+    names = list_datasets()
+    assert list(names[:16]) == PAPER
+    assert all(dataset_facts(name).in_paper == (name in PAPER) for name in names)
+    assert set(names[16:]) == {"rcv1-s4-llsf", "rcv1-s5-llsf", *(f"rcv1-s{k}-realigned" for k in range(1, 6))}
+
+
+@pytest.mark.parametrize("name", list_datasets())
+def test_every_entry_is_complete(name):
+    facts = dataset_facts(name)
+    assert min(facts.n, facts.d, facts.q) > 0
+    assert 0 < facts.cardinality < facts.q
+    assert re.fullmatch("[0-9a-f]{64}", facts.digest)
+    assert set(facts.files) == {f"{name}.arff", f"{name}.xml"}
+    assert all(re.fullmatch("[0-9a-f]{64}", checksum) for checksum in facts.files.values())
+    assert facts.terms == name.startswith("rcv1")
+    assert facts.repaired is None or facts.repaired in list_datasets()
+    assert all(text.endswith(".") for text in facts.defects)
+    for part in (facts.download or {"parts": []})["parts"]:
+        assert part["save_as"] == Path(part["save_as"]).name
+        assert part["max_bytes"] <= 64_000_000
+        assert all(re.match(r"[\w.-]+/[\w.-]+/[0-9a-f]{40}/", address) for address in part["at"])
+
+
+def test_which_sets_can_be_fetched():
+    assert [name for name in list_datasets() if dataset_facts(name).download] == PAPER[:14]
+
+
+def test_capitals_do_not_matter_and_a_typing_error_is_understood():
+    assert dataset_facts("Emotions").name == "emotions"
+    with pytest.raises(DataError, match=r"No data set is called 'emotion'; did you mean emotions"):
+        load_dataset("emotion")
+    with pytest.raises(TypeError, match="by its name, a str; got int"):
+        load_dataset(3)
+
+
+def test_a_missing_set_names_every_place_and_the_command(empty):
+    with pytest.raises(DatasetNotFoundError) as caught:
+        load_dataset("emotions", data_home=empty / "home")
+    message = str(caught.value)
+    for part in (
+        str(empty / "home" / "emotions"),
+        str(empty / "cache" / "emotions"),
+        "skcamel datasets fetch emotions",
+        "emotions.arff[.gz]",
+    ):
+        assert part in message
+    assert "\n" not in message
+    with pytest.raises(DatasetNotFoundError, match=r"SKCAMEL_DATA \(not set\).*the river package .*skcamel\[datasets\]"):
+        load_dataset("yeast")
+    with pytest.raises(DatasetNotFoundError, match="no download for it; put rcv1-s4"):
+        load_dataset("rcv1-s4")
+    with pytest.raises(DatasetNotFoundError, match="fetch rcv1-s1 --yes"):
+        load_dataset("rcv1-s1")
+
+
+def test_places_in_order(only_tiny, empty, monkeypatch):
+    X, _ = tiny.arrays()
+    tiny.put(empty / "cache")
+    assert "cache" in load_dataset("tiny").source
+    monkeypatch.setenv("SKCAMEL_DATA", str(empty / "shelf"))
+    tiny.put(empty / "shelf")
+    assert "shelf" in load_dataset("tiny").source
+    tiny.put(empty / "home")
+    dataset = load_dataset("tiny", data_home=empty / "home")
+    assert dataset.source == str(empty / "home" / "tiny" / "tiny.arff")
+    assert dataset.name == "tiny"
+    np.testing.assert_array_equal(dataset.X, X)
+    assert whereabouts("tiny", empty / "home").reason == "data_home"
+    assert whereabouts("tiny", empty / "nowhere").reason == "cache"
+    assert [place.reason for place in places("tiny")] == ["SKCAMEL_DATA", "cache"]
+
+
+def test_a_gzipped_file_is_found_and_half_a_pair_is_not(only_tiny, empty):
+    folder = tiny.put(empty / "cache")
+    (folder / "tiny.arff.gz").write_bytes(gzip.compress((folder / "tiny.arff").read_bytes()))
+    (folder / "tiny.arff").unlink()
+    assert load_dataset("tiny").n == tiny.N
+    (folder / "tiny.xml").unlink()
+    with pytest.raises(DatasetNotFoundError, match="The data set tiny is not here"):
+        load_dataset("tiny")
+    with pytest.raises(DatasetNotFoundError, match="does not hold tiny"):
+        catalogue.read_checked(tiny.facts(), places("tiny")[0])
+
+
+def test_another_set_of_that_name_is_refused(only_tiny, empty):
+    folder = tiny.put(empty / "cache")
+    (folder / "tiny.arff").write_bytes(tiny.arff(slice(30)))
+    with pytest.raises(DataError, match=r"tiny.arff: this is not the data set tiny: it has n=30, .* expected are n=40") as caught:
+        load_dataset("tiny")
+    assert caught.value.path == str(folder / "tiny.arff")
+
+
+def test_one_changed_value_is_refused_and_another_layout_is_not(only_tiny, empty):
+    folder = tiny.put(empty / "cache")
+    text = tiny.arff().decode()
+    head, body = text.split("@data\n")
+    (folder / "tiny.arff").write_text(f"% a comment\n{head}@DATA\n{body.replace(',', ', ')}")
+    assert load_dataset("tiny").n == tiny.N
+    first = body.split(",")[0]
+    (folder / "tiny.arff").write_text(f"{head}@data\n{float(first) + 0.5}{body.removeprefix(first)}")
+    with pytest.raises(DataError, match="neither its checksum nor its values agree"):
+        load_dataset("tiny")
+
+
+def test_a_known_file_is_accepted_by_its_checksum(only_tiny, empty):
+    from hashlib import sha256
+
+    tiny.put(empty / "cache")
+    only_tiny(digest="unknown", files={"tiny.arff": sha256(tiny.arff()).hexdigest(), "tiny.xml": sha256(tiny.xml()).hexdigest()})
+    assert load_dataset("tiny").n == tiny.N
+
+
+def test_defects_are_told_once(only_tiny, empty):
+    only_tiny(defects=("Half of it is shifted.",), repaired="tiny-realigned")
+    tiny.put(empty / "cache")
+    with pytest.warns(UserWarning, match=r"tiny is the public file .* Half of it is shifted\. .* tiny-realigned for new work") as caught:
+        load_dataset("tiny")
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_dataset("tiny")
+
+
+def test_the_public_rcv1_sets_have_a_repaired_variant_and_scene_says_what_the_table_prints():
+    assert tuple(SHIFTED) == (*PAPER[11:], "rcv1-s4-llsf", "rcv1-s5-llsf")
+    assert all(dataset_facts(name).repaired == f"{name[:7]}-realigned" for name in SHIFTED)
+    assert "5 labels" in dataset_facts("scene").defects[0]
+
+
+def test_the_documentation_has_the_figures_of_the_catalogue():
+    page = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
+    for name in list_datasets():
+        facts = dataset_facts(name)
+        assert f"| `{name}` | {facts.n} | {facts.d} | {facts.q} | {facts.cardinality:.4f} |" in page
+        assert facts.reference in page
+        assert name.startswith("rcv1") or all(defect in page for defect in facts.defects)
+
+
+def test_the_cache_folder_of_each_platform(monkeypatch, tmp_path):
+    for name in ("SKCAMEL_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for platform, folder in (("linux", ".cache"), ("darwin", "Library/Caches"), ("win32", "AppData/Local")):
+        monkeypatch.setattr(catalogue.sys, "platform", platform)
+        assert cache_folder() == tmp_path / folder / "skcamel" / "datasets"
+    monkeypatch.setattr(catalogue.sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
+    assert cache_folder() == Path("/xdg/skcamel/datasets")
+    monkeypatch.setenv("SKCAMEL_CACHE", "/mine")
+    assert cache_folder() == Path("/mine")
+    assert cache_folder("/given") == Path("/given")
+
+
+def test_the_digest_sees_values_and_shape_only():
+    from scipy import sparse
+
+    X, Y = tiny.arrays()
+    X[0, 0] = -0.0
+    same = sparse.csr_array(X)
+    assert digest(X, Y) == digest(same, sparse.csr_array(Y)) == digest(np.asfortranarray(X), Y.astype(np.int8))
+    assert digest(X, Y) != digest(X[::-1], Y)
+    assert digest(X, Y) != digest(X, 1 - Y)
+    assert digest(np.zeros((2, 3)), np.zeros((2, 1))) != digest(np.zeros((2, 2)), np.zeros((2, 2)))
+
+
+def test_the_embedded_yeast_is_the_mulan_file_value_for_value(empty, monkeypatch):
+    pytest.importorskip("river", reason="river is not installed: pip install skcamel[datasets]")
+    monkeypatch.undo()
+    monkeypatch.delenv("SKCAMEL_DATA", raising=False)
+    monkeypatch.setenv("SKCAMEL_CACHE", str(empty))
+    yeast = load_dataset("yeast")
+    assert yeast.source.endswith("yeast.csv.gz")
+    assert digest(yeast.X, yeast.Y) == dataset_facts("yeast").digest  # the digest is of the Mulan file
+    assert yeast.label_names == tuple(f"Class{j}" for j in range(1, 15))
+    assert whereabouts("yeast").reason == "river"
+
+
+def test_finding_the_embedded_set_does_not_import_river():
+    pytest.importorskip("river", reason="river is not installed: pip install skcamel[datasets]")
+    code = "import sys; from skcamel.data.catalogue import whereabouts; whereabouts('yeast'); print({'river', 'numpy'} & set(sys.modules))"
+    environment = {key: value for key, value in os.environ.items() if key != "SKCAMEL_DATA"}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)  # noqa: S603
+    assert result.stdout.strip() == "set()"
+
+
+def test_a_damaged_embedded_file_says_so(empty, monkeypatch):
+    path = empty / "yeast.csv.gz"
+    path.write_bytes(gzip.compress(b"Att1,Class1\n1,x\n"))
+    monkeypatch.setattr(catalogue, "_river_yeast", lambda: path)
+    with pytest.raises(DataError, match="install river again"):
+        load_dataset("yeast")
+
+
+@with_data
+@pytest.mark.data
+@pytest.mark.parametrize("name", list_datasets())
+def test_every_set_loads_with_the_values_of_a_second_reader(name, monkeypatch):
+    monkeypatch.setattr(catalogue, "_warned", set(SHIFTED))
+    dataset, facts = load_dataset(name), dataset_facts(name)
+    X, Y = read(name)
+    assert isinstance(dataset, Dataset)
+    assert (dataset.n, dataset.d, dataset.q) == (facts.n, facts.d, facts.q)
+    assert digest(dataset.X, dataset.Y) == digest(X, Y) == facts.digest
+    assert hasattr(dataset.X, "indptr") == facts.sparse

@@ -1,0 +1,276 @@
+"""Checks: each planted defect is found where it stands, and nothing is found in sound data."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+import mulan
+from skcamel.data import Dataset
+from skcamel.data.checks import check_dataset
+from skcamel.data.leakage import features_like_labels, features_of_rows, shifted_block
+
+DENSE_AND_SPARSE = pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+SHIFTS = {"rcv1-s1": 1, "rcv1-s2": 12, "rcv1-s3": 14, "rcv1-s4": 24, "rcv1-s5": 11, "rcv1-s4-llsf": 24, "rcv1-s5-llsf": 11}
+
+
+def sound(rng, n=200, d=6, q=4):
+    """Data without any defect: binary features, labels with at least one label per row, all rows different."""
+    X = np.hstack([(rng.random((n, d)) < 0.4).astype(float), rng.normal(size=(n, 1))])
+    Y = (rng.random((n, q)) < 0.4).astype(int)
+    Y[np.arange(n), rng.integers(0, q, n)] = 1
+    return X, Y
+
+
+def joined(rng, shift, *, rows=1200, boundary=600, q=40, block="after"):
+    """Labels in two blocks, the labels of one of them `shift` columns too far to the left, the ends empty."""
+    frequency = rng.permutation(np.geomspace(0.4, 0.01, q))
+    Y = (rng.random((rows, q)) < frequency).astype(int)
+    part = slice(boundary, None) if block == "after" else slice(0, boundary)
+    moved = np.zeros_like(Y[part])
+    moved[:, : q - shift] = Y[part][:, shift:]
+    lost = Y[part][:, :shift].copy()
+    Y[part] = moved
+    return Y, lost
+
+
+def codes(findings):
+    return [finding.code for finding in findings]
+
+
+def one(findings, code):
+    found = [finding for finding in findings if finding.code == code]
+    assert len(found) == 1, codes(findings)
+    return found[0]
+
+
+@DENSE_AND_SPARSE
+def test_sound_data_give_no_finding(rng, stored):
+    X, Y = sound(rng)
+    assert check_dataset(stored(X), Y, train=np.arange(100), test=np.arange(100, 200)) == []
+
+
+# Labels among the features
+
+
+@DENSE_AND_SPARSE
+@pytest.mark.parametrize("disguise", [lambda y: y, lambda y: 1 - y, lambda y: 2 * y - 1, lambda y: 3.5 - 2 * y, lambda y: -y])
+def test_a_label_among_the_features_is_found_however_it_is_written(rng, stored, disguise):
+    X, Y = sound(rng)
+    X[:, 2] = disguise(Y[:, 3])
+    finding = one(check_dataset(stored(X), Y), "label-in-features")
+    assert finding.severity == "error"
+    assert finding.where.tolist() == [[2, 3]]
+    assert "f3 = label4" in finding.message
+
+
+@DENSE_AND_SPARSE
+@pytest.mark.parametrize("half", ["first", "second"])
+def test_a_label_among_the_features_of_half_of_the_rows_is_found(rng, stored, half):
+    X, Y = sound(rng)
+    part = slice(0, 100) if half == "first" else slice(100, None)
+    X[part, 4] = Y[part, 0]
+    finding = one(check_dataset(stored(X), Y), "label-in-features")
+    assert finding.where.tolist() == [[4, 0]]
+    assert f"in the {half} half" in finding.message
+
+
+def test_a_good_feature_with_a_few_exceptions_is_no_defect(rng):
+    X, Y = sound(rng)
+    X[:, 0] = Y[:, 0]
+    X[:3, 0] = 1 - X[:3, 0]  # the second half is equal, the first nearly so
+    assert check_dataset(X, Y) == []
+
+
+def test_rare_labels_equal_features_by_chance(rng):
+    X, Y = sound(rng)
+    Y[:, 1] = 0
+    Y[:4, 1] = 1
+    X[:, 1] = Y[:, 1]
+    assert "label-in-features" not in codes(check_dataset(X, Y))
+
+
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 5), q=st.integers(1, 4))
+def test_pairs_are_those_of_a_literal_search(seed, d, q):
+    rng = np.random.default_rng(seed)
+    X = rng.choice([0.0, 1.0, 2.0], p=[0.5, 0.4, 0.1], size=(16, d))
+    Y = rng.integers(0, 2, size=(16, q))
+    X[:, 0] = rng.choice([-3.0, 5.0]) * Y[:, 0]
+    expected = []
+    for k in range(d):
+        values = sorted(set(X[:, k].tolist()))
+        for j in range(q):
+            greater = (X[:, k] == values[-1]).astype(int)
+            telling = 5 <= Y[:, j].sum() <= 11
+            if telling and len(values) == 2 and ((greater == Y[:, j]).all() or (greater == 1 - Y[:, j]).all()):
+                expected.append([k, j])
+    for stored in (X, sparse.csr_array(X)):
+        assert features_like_labels(stored, sparse.csr_array(Y), np.arange(16)).tolist() == expected
+
+
+# Shifted labels
+
+
+@pytest.mark.parametrize("block", ["before", "after"])
+@pytest.mark.parametrize("shift", [1, 3, 15])
+@pytest.mark.parametrize("boundary", [300, 600, 900])
+def test_a_shifted_block_is_found_with_its_rows_and_its_shift(rng, shift, boundary, block):
+    Y, _ = joined(rng, shift, boundary=boundary, block=block)
+    found = shifted_block(sparse.csr_array(Y))
+    assert found is not None
+    assert found.columns == shift
+    assert (found.start, found.stop) == ((boundary, 1200) if block == "after" else (0, boundary))
+    assert found.agreement > 0.95 > 0.5 > found.in_place
+
+
+def test_a_boundary_between_parts_is_tried(rng):
+    Y, _ = joined(rng, 5, boundary=1100)
+    X = rng.normal(size=(1200, 2))
+    finding = one(check_dataset(X, Y, train=np.arange(1100), test=np.arange(1100, 1200)), "shifted-labels")
+    assert finding.where.tolist() == list(range(1100, 1200))
+    assert "5 columns too far to the left" in finding.message
+
+
+def test_labels_shifted_the_other_way(rng):
+    Y, _ = joined(rng, 4)
+    finding = one(check_dataset(rng.normal(size=(1200, 2)), Y[:, ::-1]), "shifted-labels")
+    assert "4 columns too far to the right" in finding.message
+
+
+@DENSE_AND_SPARSE
+def test_labels_that_slid_among_the_features_are_named(rng, stored):
+    Y, lost = joined(rng, 3)
+    X = (rng.random((1200, 8)) < 0.3).astype(float)
+    X[:600, :3] = 0
+    X[600:, :3] = lost
+    finding = one(check_dataset(stored(X), Y), "leaked-labels")
+    assert set(finding.where.tolist()) == {k for k in range(3) if lost[:, k].sum() >= 8}
+    assert features_of_rows(stored(X), np.arange(600)).tolist() == []
+
+
+@given(seed=st.integers(0, 10**6), q=st.integers(1, 60), n=st.integers(1, 900))
+def test_rows_in_random_order_show_no_shift(seed, q, n):
+    rng = np.random.default_rng(seed)
+    Y = rng.random((n, q)) < rng.permutation(np.geomspace(0.5, 0.02, q))
+    assert shifted_block(sparse.csr_array(Y.astype(int))) is None
+
+
+@pytest.mark.parametrize("q", [10, 20, 40])
+def test_rows_sorted_by_label_show_no_shift(q):
+    Y = np.repeat(np.eye(q, dtype=int), 40, axis=0)
+    assert shifted_block(sparse.csr_array(Y)) is None
+
+
+# Everything else
+
+
+def test_constant_equal_and_opposite_labels(rng):
+    X, Y = sound(rng)
+    Y = np.column_stack([Y, Y[:, 0], 1 - Y[:, 1], np.zeros(200, int), np.ones(200, int)])
+    findings = check_dataset(X, Y, label_names="abcdefgh")
+    assert one(findings, "duplicate-labels").where.tolist() == [[0, 4]]
+    assert one(findings, "opposite-labels").where.tolist() == [[1, 5]]
+    assert one(findings, "empty-labels").where.tolist() == [6]
+    assert one(findings, "full-labels").where.tolist() == [7]
+    assert "(a and e) is equal" in one(findings, "duplicate-labels").message
+
+
+@DENSE_AND_SPARSE
+def test_constant_features_and_contradicting_rows(rng, stored):
+    X, Y = sound(rng)
+    X[:, 0], X[:, 1] = 0, 7
+    X[5], X[9] = X[4], X[8]
+    Y[5], Y[9] = 1 - Y[4], Y[8]
+    Y[4, 0], Y[5, 0] = 1, 0
+    Y[5, 1] = 1
+    findings = check_dataset(stored(X), Y)
+    assert one(findings, "constant-features").where.tolist() == [0, 1]
+    assert one(findings, "contradicting-rows").where.tolist() == [4, 5]
+
+
+@DENSE_AND_SPARSE
+def test_unlabelled_rows_and_non_finite_cells(rng, stored):
+    X, Y = sound(rng)
+    Y[3] = 0
+    X[2, 1], X[7, 0] = np.nan, np.inf
+    findings = check_dataset(stored(X), Y)
+    assert one(findings, "unlabelled-rows").where.tolist() == [3]
+    finding = one(findings, "non-finite")
+    assert finding.where.tolist() == [[2, 1], [7, 0]]
+    assert "row 2, feature f2" in finding.message
+
+
+def test_overlap_by_row_number_and_by_content(rng):
+    X, Y = sound(rng)
+    X[150] = X[10]
+    mask = np.zeros(200, dtype=bool)
+    mask[99:] = True
+    findings = [f for f in check_dataset(X, Y, train=np.arange(100), test=mask) if f.code == "train-test-overlap"]
+    assert [(f.severity, f.where.tolist()) for f in findings] == [("error", [99]), ("warning", [150])]
+
+
+def test_the_gravest_come_first(rng):
+    X, Y = sound(rng)
+    Y[0] = 0
+    X[:, 0] = Y[:, 0]
+    Y[:, 1] = 0
+    severities = [finding.severity for finding in check_dataset(X, Y)]
+    assert severities == sorted(severities, key=["error", "warning", "info"].index)
+    assert set(severities) == {"error", "warning", "info"}
+
+
+def test_a_data_set_brings_names_and_parts(rng):
+    X, Y = sound(rng)
+    X[:, 1] = Y[:, 2]
+    data = Dataset(X, Y, label_names=tuple("abcd"), feature_names=tuple("tuvwxyz"), train=np.arange(101), test=np.arange(100, 200))
+    findings = check_dataset(data)
+    assert "u = c" in one(findings, "label-in-features").message
+    assert str(one(findings, "train-test-overlap")).startswith("error: 1 row of 100 test rows is in the training part too (row 100)")
+
+
+def test_what_cannot_be_checked_is_refused(rng):
+    X, Y = sound(rng)
+    with pytest.raises(ValueError, match="needs the labels"):
+        check_dataset(X)
+    with pytest.raises(ValueError, match="Y has 199 rows but X has 200"):
+        check_dataset(X, Y[1:])
+    with pytest.raises(ValueError, match="train must hold row numbers from 0 to 199"):
+        check_dataset(X, Y, train=[200])
+    with pytest.raises(ValueError, match="only 0 and 1"):
+        check_dataset(X, Y + 1)
+
+
+# The benchmark sets
+
+
+def stored_set(name):
+    if mulan.data_home() is None:
+        pytest.skip("SKCAMEL_DATA is not set")
+    return mulan.read(name)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("name", "shift"), SHIFTS.items())
+def test_the_shifted_halves_of_rcv1_are_found(name, shift):
+    X, Y = stored_set(name)
+    start = time.perf_counter()
+    findings = check_dataset(sparse.csr_array(X), Y)
+    seconds = time.perf_counter() - start
+    finding = one(findings, "shifted-labels")
+    first, second = list(range(3000)), list(range(3000, 6000))
+    assert finding.where.tolist() == (first if name.startswith("rcv1-s5") else second)
+    assert f" {shift} column" in finding.message
+    leaked = one(findings, "leaked-labels")
+    assert shift - 4 < len(leaked.where) <= shift
+    assert seconds < 2
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", [*mulan.SMALL, "enron", "genbase", "medical", "arts", *(f"rcv1-s{k}-realigned" for k in range(1, 6))])
+def test_no_shift_is_seen_where_there_is_none(name):
+    found = codes(check_dataset(*stored_set(name)))
+    assert "shifted-labels" not in found
+    assert "leaked-labels" not in found

@@ -1,0 +1,107 @@
+"""Matlab files: usual variable names, orientation, label codes, damage."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+from scipy.io import savemat
+
+from any_dataset import datasets, same_bits
+from skcamel.data import DataError, read_mat
+
+X = np.arange(12.0).reshape(4, 3)
+Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
+
+
+def made(tmp_path, variables, **options):
+    savemat(tmp_path / "made.mat", variables)
+    return read_mat(tmp_path / "made.mat", **options)
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"data": X, "target": Y.T},
+        {"data": X, "target": 2.0 * Y.T - 1},
+        {"X": X, "Y": Y.astype(bool)},
+        {"x": X, "y": sparse.csc_array(Y.astype(float))},
+        {"Data": X, "Targets": Y.astype(np.int8)},
+        {"X": X.T, "Y": Y.T},
+        {"X": X.T, "Y": Y},
+        {"features": X, "labels": Y, "other": np.eye(9), "text": "words"},
+    ],
+)
+def test_usual_variables_in_any_orientation(tmp_path, variables):
+    data = made(tmp_path, variables)
+    np.testing.assert_array_equal(data.X, X)
+    np.testing.assert_array_equal(data.Y, Y)
+    assert (data.name, data.train) == ("made", None)
+
+
+@pytest.mark.parametrize("names", [("train_data", "train_target", "test_data", "test_target"), ("Xtrain", "Ytrain", "Xtest", "Ytest")])
+def test_two_parts(tmp_path, names):
+    data = made(tmp_path, dict(zip(names, (X, Y.T, X[:1] + 1, Y.T[:, :1]), strict=True)))
+    np.testing.assert_array_equal(data.X, np.vstack([X, X[:1] + 1]))
+    assert data.train.tolist() == [0, 1, 2, 3]
+    assert data.test.tolist() == [4]
+
+
+def test_named_variables_and_sparse_features(tmp_path):
+    data = made(tmp_path, {"A": sparse.csc_array(X), "B": Y, "data": X, "target": Y}, features="A", labels="B")
+    assert isinstance(data.X, sparse.csr_array)
+    np.testing.assert_array_equal(data.X.toarray(), X)
+    with pytest.raises(ValueError, match="Name both variables"):
+        read_mat(tmp_path / "made.mat", features="A")
+
+
+def test_sparse_and_dense_parts_join(tmp_path):
+    data = made(tmp_path, {"train_data": X, "train_target": Y, "test_data": sparse.csc_array(X), "test_target": Y})
+    np.testing.assert_array_equal(data.X.toarray(), np.vstack([X, X]))
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"stuff": X}, "no matrices data and target.*found 'stuff'"),
+        ({"data": X, "target": np.ones((5, 2))}, r"data is \(4, 3\) and target is \(5, 2\); no common number of rows"),
+        ({"data": X, "target": Y * 3}, "target holds '0.*, '3"),
+        ({"data": X, "target": Y + np.nan}, "target holds 'nan'"),
+        ({"data": np.empty((0, 0)), "target": np.empty((0, 0))}, "nothing is in them"),
+        ({"data": X + 1j, "target": Y}, "found 'target'"),
+        ({"train_data": X, "train_target": Y, "test_data": X[:, :2], "test_target": Y}, "different numbers of columns"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path, variables, message):
+    with pytest.raises(DataError, match=message):
+        made(tmp_path, variables)
+
+
+def test_damage_and_other_versions(tmp_path):
+    path = tmp_path / "a.mat"
+    path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(600))
+    with pytest.raises(DataError, match=r"HDF5.*-v7"):
+        read_mat(path)
+    savemat(path, {"data": X, "target": Y}, do_compression=True)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(DataError, match="damaged or no Matlab file"):
+        read_mat(path)
+    with pytest.raises(FileNotFoundError):
+        read_mat(tmp_path / "none.mat")
+
+
+def test_indices_outside_a_sparse_matrix_are_refused(tmp_path):
+    path = tmp_path / "a.mat"
+    savemat(path, {"data": sparse.csc_array(X), "target": Y})
+    content = path.read_bytes()
+    rows = np.array([1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3], dtype="<i4").tobytes()
+    assert content.count(rows) == 1
+    path.write_bytes(content.replace(rows, rows[:-4] + b"\xff\xff\xff\x00"))
+    with pytest.raises(DataError, match="damaged"):
+        read_mat(path)
+
+
+@given(datasets(named=False))
+def test_what_scipy_writes_comes_back(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("m") / "a.mat"
+    savemat(path, {"X": data.X, "Y": data.Y})
+    assert same_bits(read_mat(path), data)

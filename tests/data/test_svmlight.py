@@ -1,0 +1,133 @@
+"""Multi-label svmlight, with and without a first line of sizes."""
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from any_dataset import datasets, same_bits
+from skcamel.data import DataError, Dataset, read_svmlight, write_svmlight
+from skcamel.data import svmlight as module
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, **options):
+        path = tmp_path / "made.svm"
+        path.write_text(text)
+        return read_svmlight(path, **options)
+
+    return read_text
+
+
+def test_plain_lines_count_from_one_unless_a_zero_occurs(read):
+    data = read("1,3 2:0.5 4:1\n 1:1\n3\n")
+    assert isinstance(data.X, sparse.csr_array)
+    np.testing.assert_array_equal(data.X.toarray(), [[0, 0.5, 0, 1], [1, 0, 0, 0], [0, 0, 0, 0]])
+    assert data.Y.tolist() == [[1, 0, 1], [0, 0, 0], [0, 0, 1]]
+    zero = read("0,2 1:0.5 3:1\n1 0:1\n")
+    assert (zero.d, zero.q) == (4, 3)
+    one = read("1 1:1\n", zero_based=True)
+    assert (one.d, one.q) == (2, 2)
+
+
+def test_a_first_line_of_sizes_counts_from_zero(read):
+    data = read("2 5 4\n1,3 0:1 2:0.5\n 4:1\n")
+    np.testing.assert_array_equal(data.X.toarray(), [[1, 0, 0.5, 0, 0], [0, 0, 0, 0, 1]])
+    assert data.Y.tolist() == [[0, 1, 0, 1], [0, 0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "text", ["1,2  3:1\t4:2 # why\n\n# a comment\n2 1:1 \n", "1,2.0 4:2 3:1\r\n2.0 1:1\r\n", "\ufeff1,2 3:1 4:2\n2 1:1"]
+)
+def test_comments_spaces_and_unsorted_features(read, text):
+    data = read(text)
+    np.testing.assert_array_equal(data.X.toarray(), [[0, 0, 1, 2], [1, 0, 0, 0]])
+    assert data.Y.tolist() == [[1, 1], [0, 1]]
+
+
+def test_sizes_may_be_given(read):
+    data = read("1 1:1\n", n_features=3, n_labels=2)
+    assert (data.d, data.q) == (3, 2)
+
+
+def test_two_files_are_parts_of_one(read, tmp_path):
+    (tmp_path / "test.svm").write_text("0 5:1\n")
+    data = read("2 1:1\n1 2:1\n", test=tmp_path / "test.svm")
+    assert data.train.tolist() == [0, 1]
+    assert data.test.tolist() == [2]
+    assert (data.n, data.d, data.q) == (3, 5, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("1 1:1\n1 1\n", 2, "'1' is no feature; expected index:value"),
+        ("1 1:x\n", 1, "'1:x' is no feature"),
+        ("a 1:1\n", 1, "'a' is no label number"),
+        ("-1 1:1\n", 1, "'-1' is no label number"),
+        ("1,,2 1:1\n", 1, "'' is no label number"),
+        ("1 -1:1\n", 1, "'-1' is no feature number"),
+        ("1 qid:3 1:1\n", 1, "'qid' is no feature number"),
+        ("1 2:1 2:1\n", 1, "feature 2 occurs twice"),
+        ("1 1000000000000:1\n", None, "1000000000000 features, but only 1 stored in the file; pass n_features=1000000000000"),
+        ("999999999 1:1\n", None, "999999999 labels, but only 1 stored"),
+        ("1 99999999999999999999:1\n", 1, "is no feature number"),
+        ("9 2 2\n1 1:1\n", 2, "the first line says 9 rows, the file has 1"),
+        ("1 2 2\n1 2:1\n", None, "index 2 of features occurs, but the first line says 2"),
+        ("1 2 999999999999\n1 1:1\n", None, "999999999999 labels, but only 1 stored"),
+        ("", 1, "holds no row"),
+        (" 1:1\n", None, "no labels in the file"),
+        ("1\n", None, "no features in the file"),
+    ],
+)
+def test_errors_name_the_line_and_the_cure(read, text, line, message):
+    with pytest.raises(DataError) as caught:
+        read(text)
+    assert message in str(caught.value)
+    assert (caught.value.line, caught.value.path.endswith("made.svm")) == (line, True)
+
+
+def test_given_sizes_that_do_not_fit_are_refused(read):
+    with pytest.raises(DataError, match="index 3 of features occurs, but n_features=2"):
+        read("1 3:1\n", n_features=2)
+    with pytest.raises(DataError, match="index 0 of labels in a file counted from 1; pass zero_based=True"):
+        read("0 1:1\n", zero_based=False)
+
+
+@given(datasets(named=False, storage=("sparse",)))
+def test_round_trip(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("s") / "a.svm.gz"
+    write_svmlight(data, path)
+    assert same_bits(read_svmlight(path), data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_fast", lambda _: None)
+        assert same_bits(read_svmlight(path), data)
+
+
+def test_without_sizes_scikit_learn_reads_it(tmp_path):
+    data = Dataset(sparse.csr_array([[0.5, 0, 1], [0, 0, 0.25], [0, 0, 0]]), [[1, 1], [0, 1], [0, 0]])
+    write_svmlight(data, tmp_path / "a.svm", header=False)
+    X, labels = load_svmlight_file(str(tmp_path / "a.svm"), multilabel=True)
+    np.testing.assert_array_equal(X.toarray(), data.X.toarray())
+    assert labels == [(0, 1), (1,), ()]
+    assert read_svmlight(tmp_path / "a.svm").equals(data)
+
+
+def test_writer_says_what_is_lost(tmp_path):
+    data = Dataset([[1.0, 0.0]], [[0, 1, 0]], ("a", "b"), train=[0])
+    with pytest.warns(UserWarning, match="names of features and labels, that X is dense, train and test parts;"):
+        write_svmlight(data, tmp_path / "a.svm")
+    with pytest.warns(UserWarning, match="last features, .*last label, .*first label"):
+        write_svmlight(data, tmp_path / "a.svm", header=False)
+    with pytest.raises(ValueError, match="needs a row, a feature and a label"):
+        write_svmlight(Dataset(np.empty((0, 1)), np.empty((0, 1))), tmp_path / "a.svm")
+
+
+def test_a_cut_archive_is_one_error(tmp_path):
+    (tmp_path / "a.svm").write_bytes(gzip.compress(b"1 1:1\n" * 999)[:-10])
+    with pytest.raises(DataError, match="damaged or cut short"):
+        read_svmlight(tmp_path / "a.svm")

@@ -1,0 +1,194 @@
+"""CSV, TSV and Parquet: label columns, text columns, round trips, errors."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from any_dataset import datasets, same_bits
+from skcamel.data import DataError, Dataset, read_table, write_table
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, suffix=".csv", **options):
+        path = tmp_path / f"made{suffix}"
+        path.write_bytes(text.encode())
+        return read_table(path, **{"labels": 1, **options})
+
+    return read_text
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (["l:b", "l:a"], ("l:a", "l:b")),
+        ("l:", ("l:a", "l:b")),
+        (1, ("z",)),
+        (2, ("l:b", "z")),
+        (-2, ("x", "l:a")),
+        ([1, 3], ("l:a", "z")),
+        (np.int64(1), ("z",)),
+    ],
+)
+def test_label_columns_by_name_prefix_count_or_position(read, labels, names):
+    data = read("x,l:a,l:b,z\n1,0,1,0\n0,1,1,1\n", labels=labels)
+    assert data.label_names == names
+    assert set(data.feature_names) | set(names) == {"x", "l:a", "l:b", "z"}
+
+
+def test_separators_go_by_suffix(read):
+    assert read("x\tl\n1\t0\n", ".tsv").X.tolist() == [[1]]
+    assert read("x;l\n1;0\n", ".txt", separator=";").X.tolist() == [[1]]
+    with pytest.raises(ValueError, match=r"ends in '.txt'; known are .csv"):
+        read("x;l\n1;0\n", ".txt")
+    with pytest.raises(ValueError, match="one ASCII character"):
+        read("x;l\n1;0\n", separator=";;")
+
+
+def test_missing_cells_words_and_quotes(read):
+    data = read('"a ""b"", c",t,w,l\r\n1.5,red,yes,TRUE\r\n,blue,no,0\r\n\r\nNA,red,,1\r\n"3",blue,yes,false\r\n')
+    assert data.feature_names == ('a "b", c', "t", "w")
+    np.testing.assert_array_equal(data.X, [[1.5, 1, 1], [np.nan, 0, 0], [np.nan, 1, np.nan], [3, 0, 1]])
+    assert data.Y.tolist() == [[1], [0], [1], [0]]
+
+
+def test_text_columns_are_dropped_expanded_or_numbered(read):
+    text = "id,colour,x,l\np1,red,1,0\np2,blue,2,1\np3,green,3,1\np4,red,4,0\n"
+    data = read(text)
+    assert data.dropped == ("id",)
+    np.testing.assert_array_equal(data.X, [[2, 1], [0, 2], [1, 3], [2, 4]])
+    wide = read(text, nominal="onehot")
+    assert wide.feature_names == ("colour=blue", "colour=green", "colour=red", "x")
+    np.testing.assert_array_equal(wide.X[:, :3], [[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+
+
+def test_a_quoted_cell_may_span_lines(read, monkeypatch):
+    text = 'note,x,l\n"two\nlines",1,0\n"a ""quote""",2,1\n'
+    for block_bytes in (3, 2**17):
+        monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", block_bytes)
+        assert read(text).X[:, -1].tolist() == [1, 2]
+
+
+def test_labels_in_plus_and_minus_one(read):
+    assert read("x,l,m\n1,-1,1\n2,1,0\n", labels=2).Y.tolist() == [[0, 1], [1, 0]]
+
+
+def test_tables_without_names(read):
+    data = read("1.5,0\n2.5,1\n", header=False)
+    assert data.feature_names == ("column1",)
+    assert data.n == 2
+    with pytest.raises(DataError, match="holds numbers, not column names; pass header=False"):
+        read("1,1\n2,0\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("x,l\n1,0\n1\n", 3, "1 cells, the first line has 2"),
+        ("x,l\n1,2\n", 2, "label 'l' is 2; labels are 0 and 1"),
+        ("x,l\n1,0\n1,\n", 3, "label 'l' is missing; remove the row"),
+        ("x,l\n1,0\none,1\n", 3, "'one' in column 'x', which holds numbers"),
+        ("x,l\n1,maybe\n", 2, "'maybe' in column 'l'"),
+        ("x,l\n1,-1\n1,0\n", None, "label 'l' holds -1 and 0"),
+        ('x,l\n"1,0\n', 2, "close the quotes"),
+        ("x,l\n", 2, "no row follows the column names"),
+        ("", 1, "the first line must hold the column names"),
+        ("l\n1\n", None, "asks for 1 labels, the table has 1 columns"),
+        ("x,x,l,l\n1,1,1,1\n", None, "two labels are called 'l'"),
+        ("x,l\na,0\nb,1\nc,1\n", None, "no feature is left"),
+    ],
+)
+def test_errors_name_the_line_and_the_cure(read, text, line, message):
+    with pytest.raises(DataError) as caught:
+        read(text, labels=2 if text.startswith("x,x") else 1)
+    assert message in str(caught.value)
+    assert caught.value.line == line or (line == 2 and caught.value.line == 1)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ("q", "no column begins with 'q'"),
+        (["q"], "no column is called 'q'"),
+        ([7], "position 7"),
+        ([-1], "position -1"),
+        (0, "0 labels"),
+        (9, "2 labels"),
+    ],
+)
+def test_labels_that_are_not_there_are_refused(read, labels, message):
+    with pytest.raises(DataError, match=message):
+        read("x,l\n1,0\n", labels=labels)
+
+
+def test_a_label_name_that_two_columns_have_is_refused(read):
+    with pytest.raises(DataError, match="two columns are called 'l'"):
+        read("l,l,x\n1,0,1\n", labels=["l"])
+
+
+@pytest.mark.filterwarnings("ignore:A table does not hold")
+@given(datasets(storage=("dense",)), st.sampled_from(["a.csv", "a.tsv", "a.csv.gz", "a.parquet"]))
+def test_round_trip(tmp_path_factory, data, name):
+    path = tmp_path_factory.mktemp("t") / name
+    write_table(data, path)
+    assert same_bits(read_table(path, labels=data.q), data)
+
+
+@given(datasets(storage=("sparse",)))
+def test_values_of_sparse_data_come_back(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("t") / "a.csv"
+    with pytest.warns(UserWarning, match="that X is sparse"):
+        write_table(data, path)
+    assert read_table(path, labels=data.q).equals(data)
+
+
+def test_writer_says_what_is_lost(tmp_path):
+    with pytest.warns(UserWarning, match=r"which columns are labels \(read it with labels=1\), train and test parts"):
+        write_table(Dataset([[1.0]], [[1]], train=[0]), tmp_path / "a.csv")
+    with pytest.raises(ValueError, match="known are"):
+        write_table(Dataset([[1.0]], [[1]]), tmp_path / "a.doc")
+
+
+def test_parquet_from_other_software(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "x": [1, 2, None, 4],
+            "flag": [True, False, True, True],
+            "c": pd.Categorical(["u", "v", "u", None]),
+            "name": list("pqrs"),
+            "l": [True, False, True, True],
+        }
+    )
+    frame.to_parquet(tmp_path / "a.parquet")
+    data = read_table(tmp_path / "a.parquet", labels=["l"])
+    assert data.dropped == ("name",)
+    np.testing.assert_array_equal(data.X, [[1, 1, 0], [2, 0, 1], [np.nan, 1, 0], [4, 1, np.nan]])
+    assert data.Y.tolist() == [[1], [0], [1], [1]]
+
+
+def test_parquet_that_cannot_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"PAR1 nothing PAR1")
+    with pytest.raises(DataError, match="damaged or no Parquet file"):
+        read_table(path, labels=1)
+    pd.DataFrame({"x": [[1], [2]], "l": [0, 1]}).to_parquet(path)
+    with pytest.raises(DataError, match="a column of type list"):
+        read_table(path, labels=1)
+    pd.DataFrame({"x": np.empty(0), "l": np.empty(0)}).to_parquet(path)
+    with pytest.raises(DataError, match="holds no row"):
+        read_table(path, labels=1)
+    with pytest.raises(FileNotFoundError):
+        read_table(tmp_path / "none.parquet", labels=1)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(ImportError, match=r"Parquet files need pyarrow: pip install skcamel\[parquet\]"):
+        read_table(path, labels=1)
+
+
+def test_nominal_must_be_known(read):
+    with pytest.raises(ValueError, match="nominal must be one of index, onehot"):
+        read("x,l\n1,0\n", nominal="other")

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import time
-from importlib.resources import files
 
-import numpy as np
 from sklearn.model_selection import train_test_split
 
 from skcamel import CamelClassifierCV
+from skcamel.data import load_dataset
 from skcamel.metrics import LOSSES, evaluate, report
 
 
-def load_yeast() -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """X (2417, 103), Y (2417, 14) and the label names, from the copy that the river package ships."""
-    with gzip.open(files("river") / "datasets" / "yeast.csv.gz", "rt") as file:
-        names = file.readline().strip().split(",")
-        table = np.loadtxt(file, delimiter=",")
-    is_label = np.array([name.startswith("Class") for name in names])
-    return table[:, ~is_label], table[:, is_label].astype(int), [name for name in names if name.startswith("Class")]
-
-
 def main() -> None:
-    X, Y, names = load_yeast()
-    print(f"yeast: {len(X)} genes, {X.shape[1]} features, {Y.shape[1]} functions, {Y.sum() / len(Y):.1f} per gene\n")
-    X_train, X_test, Y_train, Y_test = train_test_split(X, Y, test_size=500, random_state=0)
+    yeast = load_dataset("yeast")
+    print(f"{yeast.card()}\n")
+    X_train, X_test, Y_train, Y_test = train_test_split(yeast.X, yeast.labels, test_size=500, random_state=0)
 
     start = time.perf_counter()
     paper = CamelClassifierCV().fit(X_train, Y_train)
@@ -46,7 +35,7 @@ def main() -> None:
         print(f"  {name:18} ({arrow:7} is better)  {columns[0][name]:.3f}   {columns[1][name]:.3f}")
 
     print("\nlabel by label, tuned cuts:")
-    print(report(Y_test, tuned.predict(X_test), label_names=names))
+    print(report(Y_test, tuned.predict(X_test), label_names=tuned.label_names_))
 
     print("\nwhy these labels? three of the genes kept aside, with the strongest pushes of other labels:")
     print(tuned.explain(X_test[:3]))

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skcamel import metrics
+    from skcamel import data, metrics
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.persistence import ModelFileError, load, save
@@ -16,6 +16,7 @@ __all__ = [
     "CamelClassifier",
     "CamelClassifierCV",
     "ModelFileError",
+    "data",
     "load",
     "metrics",
     "save",
@@ -27,6 +28,7 @@ _HOME = {
     "CamelClassifier": "classifier",
     "CamelClassifierCV": "classifier_cv",
     "ModelFileError": "persistence",
+    "data": "data",
     "load": "persistence",
     "metrics": "metrics",
     "save": "persistence",
@@ -38,7 +40,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'skcamel' has no attribute {name!r}")
     module = import_module(f"skcamel.{_HOME[name]}")
-    return module if name == "metrics" else getattr(module, name)
+    return module if name == _HOME[name] else getattr(module, name)
 
 
 def __dir__() -> list[str]:

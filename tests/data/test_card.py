@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-import mulan
 from reference import card as literal
+from reference import mulan
 from skcamel.data import Dataset
 from skcamel.data.card import Card, card, scumble_of_rows
 from skcamel.data.indicators import as_indicators

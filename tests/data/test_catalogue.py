@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tiny
-from mulan import read
+from reference.mulan import read
 from skcamel.data import catalogue
 from skcamel.data.catalogue import DatasetNotFoundError, cache_folder, dataset_facts, list_datasets, load_dataset, places, whereabouts
 from skcamel.data.dataset import Dataset

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-import mulan
+from reference import mulan
 from skcamel.data import Dataset
 from skcamel.data.checks import check_dataset
 from skcamel.data.leakage import features_like_labels, features_of_rows, shifted_block

@@ -14,7 +14,7 @@ import pytest
 
 import tiny
 from loopback import loopback_server
-from mulan import data_home, read
+from reference.mulan import data_home, read
 from skcamel.data import catalogue, download, fetch, locking
 from skcamel.data.catalogue import DatasetNotFoundError, dataset_facts, list_datasets, load_dataset
 from skcamel.data.digest import digest

@@ -34,12 +34,10 @@ class LazyGroup(click.Group):
         super().__init__(*args, **kwargs)
         self.lazy = dict(lazy or {})
 
-    # pyrefly: ignore[missing-override-decorator]
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands, imported or not."""
         return sorted({*super().list_commands(ctx), *self.lazy})
 
-    # pyrefly: ignore[missing-override-decorator]
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find the command of that name, and import it now if need be."""
         if cmd_name not in self.lazy:
@@ -47,7 +45,6 @@ class LazyGroup(click.Group):
         module, _, attribute = self.lazy[cmd_name][0].partition(":")
         return getattr(import_module(module), attribute)
 
-    # pyrefly: ignore[missing-override-decorator]
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands into the help text, without importing the lazy ones."""
         own = {name: command.get_short_help_str(limit=80) for name, command in self.commands.items()}
@@ -59,7 +56,6 @@ class LazyGroup(click.Group):
 class Root(LazyGroup):
     """The outermost group: warnings become notes, and errors one sentence, both on stderr."""
 
-    # pyrefly: ignore[missing-override-decorator]
     def invoke(self, ctx: click.Context) -> Any:
         """Run the chosen command."""
         with warnings.catch_warnings():

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skcamel.data.arff import read_meka, read_mulan, write_meka, write_mulan
     from skcamel.data.card import card
-    from skcamel.data.catalogue import load_dataset
+    from skcamel.data.catalogue import DatasetNotFoundError, dataset_facts, list_datasets, load_dataset
     from skcamel.data.checks import check_dataset
     from skcamel.data.dataset import Dataset
+    from skcamel.data.download import DownloadError
     from skcamel.data.errors import DataError
-    from skcamel.data.fetch import fetch_dataset
+    from skcamel.data.fetch import TermsError, fetch_dataset
+    from skcamel.data.formats import read_dataset, write_dataset
     from skcamel.data.mat import read_mat
     from skcamel.data.splitting import (
         MultilabelStratifiedKFold,
@@ -26,19 +28,26 @@ if TYPE_CHECKING:
 _HOME = {
     "DataError": "errors",
     "Dataset": "dataset",
+    "DatasetNotFoundError": "catalogue",
+    "DownloadError": "download",
     "MultilabelStratifiedKFold": "splitting",
     "MultilabelStratifiedShuffleSplit": "splitting",
     "RepeatedMultilabelStratifiedKFold": "splitting",
+    "TermsError": "fetch",
     "card": "card",
     "check_dataset": "checks",
+    "dataset_facts": "catalogue",
     "fetch_dataset": "fetch",
     "fold_quality": "splitting",
+    "list_datasets": "catalogue",
     "load_dataset": "catalogue",
+    "read_dataset": "formats",
     "read_mat": "mat",
     "read_meka": "arff",
     "read_mulan": "arff",
     "read_svmlight": "svmlight",
     "read_table": "tabular",
+    "write_dataset": "formats",
     "write_meka": "arff",
     "write_mulan": "arff",
     "write_svmlight": "svmlight",
@@ -47,19 +56,26 @@ _HOME = {
 __all__ = [
     "DataError",
     "Dataset",
+    "DatasetNotFoundError",
+    "DownloadError",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "RepeatedMultilabelStratifiedKFold",
+    "TermsError",
     "card",
     "check_dataset",
+    "dataset_facts",
     "fetch_dataset",
     "fold_quality",
+    "list_datasets",
     "load_dataset",
+    "read_dataset",
     "read_mat",
     "read_meka",
     "read_mulan",
     "read_svmlight",
     "read_table",
+    "write_dataset",
     "write_meka",
     "write_mulan",
     "write_svmlight",

@@ -10,6 +10,19 @@ import numpy as np
 from scipy import sparse
 
 
+class NamedLabels(np.ndarray):
+    """A label matrix that knows its column names; selections of rows keep them.
+
+    Estimators read `columns` as they do from a frame, so that models keep the names of the labels.
+    """
+
+    columns: tuple[str, ...] | None = None
+
+    def __array_finalize__(self, source: Any) -> None:
+        names = getattr(source, "columns", None)
+        self.columns = names if names is not None and self.ndim == 2 and self.shape[1] == len(names) else None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Features, labels and names of a multi-label data set.
@@ -88,6 +101,20 @@ class Dataset:
     def q(self) -> int:
         """Number of labels."""
         return int(self.Y.shape[1])
+
+    @property
+    def labels(self) -> NamedLabels:
+        """Y with the label names, for ``fit``: the model then answers in these names.
+
+        Examples
+        --------
+        >>> data = Dataset([[0.5], [2.0]], [[1, 0], [0, 1]], label_names=("sea", "sun"))
+        >>> data.labels[:1].columns
+        ('sea', 'sun')
+        """
+        named = self.Y.view(NamedLabels)
+        named.columns = self.label_names
+        return named
 
     def card(self) -> Any:
         """Sizes, label statistics, imbalance measures and oddities; see :func:`skcamel.data.card`."""

@@ -33,7 +33,6 @@ class _InterruptedTransferError(Exception):
 class _NoDowngrade(urllib.request.HTTPRedirectHandler):
     """Follow redirects, but never from https to anything else."""
 
-    # pyrefly: ignore[missing-override-decorator]
     def redirect_request(self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> Any:
         if req.type == "https" and urlsplit(newurl).scheme != "https":
             raise DownloadError(f"{req.full_url} redirects to {newurl}, which is not https; refused.")

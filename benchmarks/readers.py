@@ -1,28 +1,29 @@
-"""ARFF readers, side by side in one run: skcamel against liac-arff, on the public sets or on made ones of the same shape.
+"""ARFF readers against liac-arff, on the public sets in SKCAMEL_DATA or on made ones of the same shape."""
 
-    python benchmarks/readers.py [FOLDER]
-
-FOLDER, by default SKCAMEL_DATA, holds scene/scene.arff.gz and rcv1-s1/rcv1-s1.arff.gz. Without it both are made up.
-"""
+from __future__ import annotations
 
 import gzip
 import os
-import platform
-import sys
 import tempfile
-import time
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import arff
 import numpy as np
-import scipy
 from scipy import sparse
 
+from benchmarks.machine import Row, at_least, at_most, seconds
 from skcamel.data import Dataset, read_mulan, write_mulan
 
-REPEATS = 5
 TARGETS = {"scene": 2.5, "rcv1-s1": 5.0}
+
+
+def run() -> list[Row]:
+    home = os.environ.get("SKCAMEL_DATA")
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(home) if home else made(Path(folder))
+        return [row for name, target in TARGETS.items() for row in compare(root / name / f"{name}.arff.gz", name, target)]
 
 
 def made(folder: Path) -> Path:
@@ -36,49 +37,20 @@ def made(folder: Path) -> Path:
     return folder
 
 
+def compare(path: Path, name: str, target: float) -> list[Row]:
+    tracemalloc.start()
+    data = read_mulan(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    X = data.X
+    held = data.Y.nbytes + (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes)
+    ours, theirs = seconds(partial(read_mulan, path), 5), seconds(partial(read_by_liac, path, is_sparse=sparse.issparse(X)), 3)
+    return [
+        at_least(f"liac-arff / ours, {name}, gzipped", theirs / ours, target),
+        at_most(f"peak memory / (3 x the arrays + 20 MB), {name}", peak / (3 * held + 20e6), 1),
+    ]
+
+
 def read_by_liac(path: Path, *, is_sparse: bool) -> object:
     with gzip.open(path, "rt") as file:
         return arff.load(file, return_type=arff.COO if is_sparse else arff.DENSE)
-
-
-def seconds(work) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def peak_bytes(work) -> tuple[int, object]:
-    tracemalloc.start()
-    try:
-        result = work()
-        return tracemalloc.get_traced_memory()[1], result
-    finally:
-        tracemalloc.stop()
-
-
-def compare(path: Path, name: str) -> bool:
-    peak, data = peak_bytes(lambda: read_mulan(path))
-    X = data.X
-    held = data.Y.nbytes + (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes)
-    own, liac = [], []
-    for _ in range(REPEATS):  # in turn, so that both meet the same load of the machine
-        own.append(seconds(lambda: read_mulan(path)))
-        liac.append(seconds(lambda: read_by_liac(path, is_sparse=sparse.issparse(X))))
-    ratio, limit = min(liac) / min(own), 3 * held + 20e6
-    print(f"{name:8} {data.n} x {data.d} + {data.q}: skcamel {1e3 * min(own):.0f} ms, liac-arff {1e3 * min(liac):.0f} ms,", end=" ")
-    print(f"ratio {ratio:.1f} (target {TARGETS[name]}); peak {peak / 1e6:.1f} MB, arrays {held / 1e6:.1f} MB (limit {limit / 1e6:.1f} MB)")
-    return ratio >= TARGETS[name] and peak <= limit
-
-
-def main(arguments: list[str]) -> int:
-    home = arguments[0] if arguments else os.environ.get("SKCAMEL_DATA")
-    machine = f"Python {platform.python_version()}, numpy {np.__version__}, scipy {scipy.__version__}, {platform.machine()}"
-    print(f"{machine}, {os.cpu_count()} cores; best of {REPEATS}, {'public sets' if home else 'made-up sets'}, gzip-compressed")
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(home) if home else made(Path(folder))
-        kept = [compare(root / name / f"{name}.arff.gz", name) for name in TARGETS]
-    return 0 if all(kept) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -100,6 +100,19 @@ def test_comments_blank_lines_and_windows_line_ends(mulan):
     assert mulan("\ufeff" + text).n == 2
 
 
+@pytest.mark.parametrize(("sparse_rows", "rows"), [(False, "1, 0.5, 1\n2, 1.5, 0\n"), (True, "{ 0 1, 1 0.5, 2 1 }\n{ 0 2, 1 1.5 }\n")])
+def test_spaces_after_commas_are_no_part_of_numbers(mulan, sparse_rows, rows):
+    data = mulan(header("x numeric", "y numeric", "l {0,1}") + rows, nominal="onehot")
+    np.testing.assert_array_equal(data.X.toarray() if sparse_rows else data.X, [[1, 0.5], [2, 1.5]])
+    assert data.Y.tolist() == [[1], [0]]
+
+
+def test_long_comments_between_rows(mulan, monkeypatch):
+    monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", 30)
+    data = mulan(header("x numeric", "l {0,1}") + "1,0\n" + "% nothing here\n" * 20 + "\n" * 90 + "2,1\n")
+    np.testing.assert_array_equal(data.X, [[1], [2]])
+
+
 def test_latin_1_names_are_read(mulan):
     assert mulan(header("café numeric", "l {0,1}").encode("latin-1") + b"1,0\n").feature_names == ("café",)
 

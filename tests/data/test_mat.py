@@ -84,6 +84,9 @@ def test_damage_and_other_versions(tmp_path):
     path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(600))
     with pytest.raises(DataError, match=r"HDF5.*-v7"):
         read_mat(path)
+    savemat(path, {"data": X, "target": Y}, format="4")
+    with pytest.raises(DataError, match="no version 5 header"):
+        read_mat(path)
     savemat(path, {"data": X, "target": Y}, do_compression=True)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="damaged or no Matlab file"):
@@ -175,5 +178,6 @@ def test_a_shape_that_nothing_fills_is_refused(tmp_path):
 @given(datasets(named=False))
 def test_what_scipy_writes_comes_back(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("m") / "a.mat"
-    savemat(path, {"X": data.X, "Y": data.Y})
-    assert same_bits(read_mat(path), data)
+    for compressed in (False, True):
+        savemat(path, {"X": data.X, "Y": data.Y}, do_compression=compressed)
+        assert same_bits(read_mat(path), data)

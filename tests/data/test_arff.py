@@ -100,6 +100,19 @@ def test_comments_blank_lines_and_windows_line_ends(mulan):
     assert mulan("\ufeff" + text).n == 2
 
 
+@pytest.mark.parametrize(("sparse_rows", "rows"), [(False, "1, 0.5, 1\n2, 1.5, 0\n"), (True, "{ 0 1, 1 0.5, 2 1 }\n{ 0 2, 1 1.5 }\n")])
+def test_spaces_after_commas_are_no_part_of_numbers(mulan, sparse_rows, rows):
+    data = mulan(header("x numeric", "y numeric", "l {0,1}") + rows, nominal="onehot")
+    np.testing.assert_array_equal(data.X.toarray() if sparse_rows else data.X, [[1, 0.5], [2, 1.5]])
+    assert data.Y.tolist() == [[1], [0]]
+
+
+def test_long_comments_between_rows(mulan, monkeypatch):
+    monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", 30)
+    data = mulan(header("x numeric", "l {0,1}") + "1,0\n" + "% nothing here\n" * 20 + "\n" * 90 + "2,1\n")
+    np.testing.assert_array_equal(data.X, [[1], [2]])
+
+
 def test_latin_1_names_are_read(mulan):
     assert mulan(header("café numeric", "l {0,1}").encode("latin-1") + b"1,0\n").feature_names == ("café",)
 
@@ -164,6 +177,12 @@ def bad_arff():
     yield two + "{0}\n", 5, "expected an index, a space and a value"
     yield two + "{-1 1}\n", 5, "expected an index, a space and a value"
     yield two + "{0 1\n", 5, "not of the form"
+    yield two + "{0 1}\n{0 1,\n", 6, "not of the form"
+    yield two + "1,0\n,1\n", 6, "'' for attribute 'x'"
+    yield two + "1,0,\n1,0\n", 5, "3 values, header declares 2"
+    yield two + "1,0,1\n1\n", 5, "3 values, header declares 2"
+    yield two + "{0 1,}\n", 5, "expected an index"
+    yield two + "{0 1 1}\n", 5, "'1 1' for attribute 'x'"
     yield two, 4, "no row follows @data"
     yield "@relation r\n@attribute x numeric\n", 3, "ends before @data"
     yield "@relation r\n@data\n", 2, "@data comes before any @attribute"
@@ -185,6 +204,33 @@ def test_errors_name_the_line_and_the_cure(mulan, text, line, message):
     assert message in str(caught.value)
     assert caught.value.line == line
     assert caught.value.path.endswith(("made.arff", "made.xml"))
+
+
+@pytest.mark.parametrize(
+    "row", ["'" + "a, " * 30_000, " " * 100_000 + "'x", "'" * 50_001, '"' + "\\" * 50_001, ",".join(["'a'b"] * 20_000)]
+)
+def test_hostile_quotes_take_linear_time(mulan, row):
+    with pytest.raises(DataError):
+        mulan(header("x {a,b}", "l {0,1}") + row + "\n")
+    with pytest.raises(DataError):
+        mulan(f"@attribute {row}\n@attribute x {{{row}}}\n@attribute l {{0,1}}\n@data\n")
+
+
+def test_cells_of_a_sparse_row_may_be_apart_by_tabs_and_quotes(mulan):
+    data = mulan(header("c {'a b',c,d}", "x numeric", "l {0,1}") + "{0\t'a b', 1  2 ,2 1}\n{ 0 c }\n{}\n{0 d}\n")
+    np.testing.assert_array_equal(data.X.toarray(), [[0, 2], [1, 0], [0, 0], [2, 0]])
+
+
+def test_meka_labels_must_differ(tmp_path):
+    (tmp_path / "m.arff").write_text(header("a {0,1}", "a {0,1}", "b {0,1}", relation="'m: -C 2'") + "1,0,1\n")
+    with pytest.raises(DataError, match="two labels are called 'a'"):
+        read_meka(tmp_path / "m.arff")
+
+
+def test_an_endless_label_file_is_refused(mulan, monkeypatch):
+    monkeypatch.setattr("skcamel.data.label_xml.LARGEST_XML", 50)
+    with pytest.raises(DataError, match=r"made\.xml: is larger than"):
+        mulan(header("x numeric", "l {0,1}") + "1,1\n")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """Matlab files: usual variable names, orientation, label codes, damage."""
 
+import struct
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -81,6 +84,9 @@ def test_damage_and_other_versions(tmp_path):
     path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(600))
     with pytest.raises(DataError, match=r"HDF5.*-v7"):
         read_mat(path)
+    savemat(path, {"data": X, "target": Y}, format="4")
+    with pytest.raises(DataError, match="no version 5 header"):
+        read_mat(path)
     savemat(path, {"data": X, "target": Y}, do_compression=True)
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(DataError, match="damaged or no Matlab file"):
@@ -100,8 +106,78 @@ def test_indices_outside_a_sparse_matrix_are_refused(tmp_path):
         read_mat(path)
 
 
+def element(kind, data, order="<"):
+    return struct.pack(f"{order}II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def matrix(name, shape, *parts, flags=6, order="<"):
+    head = element(6, struct.pack(f"{order}II", flags, 0), order) + element(5, struct.pack(f"{order}2i", *shape), order)
+    return element(14, head + element(1, name.encode(), order) + b"".join(parts), order)
+
+
+def file_of(*elements, order="<"):
+    return b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack(f"{order}H", 0x0100) + (b"IM" if order == "<" else b"MI") + b"".join(elements)
+
+
+def doubles(*values, order="<"):
+    return element(9, struct.pack(f"{order}{len(values)}d", *values), order)
+
+
+def integers(*values):
+    return element(5, struct.pack(f"<{len(values)}i", *values))
+
+
+def test_files_of_the_other_byte_order(tmp_path):
+    target = matrix("target", (2, 1), element(1, b"\x01\xff", ">"), order=">")
+    path = tmp_path / "a.mat"
+    path.write_bytes(file_of(matrix("data", (2, 2), doubles(1, 2, 3, 4, order=">"), order=">"), target, order=">"))
+    data = read_mat(path)
+    np.testing.assert_array_equal(data.X, [[1, 3], [2, 4]])
+    assert data.Y.tolist() == [[1], [0]]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (matrix("data", (2, 2), doubles(1, 2, 3)), r"data has 3 values for the shape \(2, 2\)"),
+        (matrix("data", (2, 2)), "data has no values"),
+        (matrix("data", (2, 2), element(16, b"text")), "an element of type 16"),
+        (matrix("data", (2, 2), element(9, b"12345")), "5 bytes for numbers of 8"),
+        (matrix("data", (2, 1), integers(0), flags=5), "data lacks indices"),
+        (matrix("data", (2, 1), integers(0), integers(0, 1, 2), doubles(1), flags=5), "wrong column starts"),
+        (matrix("data", (2, 2), integers(0), integers(0, 2, 1), doubles(1), flags=5), "wrong column starts"),
+        (matrix("data", (2, 1), integers(0), integers(0, 9), doubles(1), flags=5), "data has 1 of 9 values"),
+        (matrix("data", (2, 1), integers(2), integers(0, 1), doubles(1), flags=5), "row indices outside its 2 rows"),
+        (matrix("data", (2, 1), integers(-1), integers(0, 1), doubles(1), flags=5), "row indices outside its 2 rows"),
+        (struct.pack("<II", 14, 2**31), "2147483648 bytes are announced"),
+        (element(15, zlib.compress(b"few")), "a compressed variable is cut short"),
+        (element(15, zlib.compress(matrix("data", (2, 2), doubles(1, 2, 3, 4))[:-9])), "bytes are announced"),
+        (element(15, zlib.compress(struct.pack("<II", 14, 2**31) + matrix("data", (2, 2), doubles(1))[8:])), "compressed ones can hold"),
+        (matrix("data", (-2, 2), doubles()), "no matrices"),
+        (matrix("data", (2, 2), flags=4), "no matrices"),
+    ],
+)
+def test_sizes_and_indices_are_checked_before_use(tmp_path, data, message):
+    path = tmp_path / "a.mat"
+    path.write_bytes(file_of(matrix("target", (2, 1), doubles(1, 0)), data))
+    with pytest.raises(DataError, match=message):
+        read_mat(path)
+
+
+def test_a_shape_that_nothing_fills_is_refused(tmp_path):
+    path = tmp_path / "a.mat"
+    data = matrix("X", (2**30, 1), integers(0), integers(0, 1), doubles(1), flags=5)
+    path.write_bytes(file_of(data, matrix("Y", (1, 1), doubles(1))))
+    with pytest.raises(DataError, match="1073741824 features, but only 1 stored"):
+        read_mat(path)
+    path.write_bytes(file_of(data, data.replace(b"X", b"Y")))
+    with pytest.raises(DataError, match="1073741824 rows x 1 labels need"):
+        read_mat(path)
+
+
 @given(datasets(named=False))
 def test_what_scipy_writes_comes_back(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("m") / "a.mat"
-    savemat(path, {"X": data.X, "Y": data.Y})
-    assert same_bits(read_mat(path), data)
+    for compressed in (False, True):
+        savemat(path, {"X": data.X, "Y": data.Y}, do_compression=compressed)
+        assert same_bits(read_mat(path), data)

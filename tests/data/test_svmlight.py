@@ -1,6 +1,7 @@
 """Multi-label svmlight, with and without a first line of sizes."""
 
 import gzip
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -131,3 +132,14 @@ def test_a_cut_archive_is_one_error(tmp_path):
     (tmp_path / "a.svm").write_bytes(gzip.compress(b"1 1:1\n" * 999)[:-10])
     with pytest.raises(DataError, match="damaged or cut short"):
         read_svmlight(tmp_path / "a.svm")
+
+
+def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, rng):
+    X = sparse.csr_array(np.where(rng.random((20_000, 400)) < 0.1, rng.random((20_000, 400)).round(4), 0))
+    data = Dataset(X, rng.random((20_000, 10)) < 0.1)
+    write_svmlight(data, tmp_path / "a.svm")
+    tracemalloc.start()
+    read = read_svmlight(tmp_path / "a.svm")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 3 * (read.X.data.nbytes + read.X.indices.nbytes + read.X.indptr.nbytes + read.Y.nbytes) + 20e6

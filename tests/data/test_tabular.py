@@ -1,6 +1,7 @@
 """CSV, TSV and Parquet: label columns, text columns, round trips, errors."""
 
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -192,3 +193,16 @@ def test_parquet_that_cannot_be_read(tmp_path, monkeypatch):
 def test_nominal_must_be_known(read):
     with pytest.raises(ValueError, match="nominal must be one of index, onehot"):
         read("x,l\n1,0\n", nominal="other")
+
+
+@pytest.mark.filterwarnings("ignore:A table does not hold")
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, name, rng):
+    data = Dataset(rng.normal(size=(10_000, 100)).round(4), rng.integers(0, 2, size=(10_000, 10)))
+    write_table(data, tmp_path / name)
+    tracemalloc.start()
+    read = read_table(tmp_path / name, labels=10)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 3 * (read.X.nbytes + read.Y.nbytes) + 20e6
+    assert read.equals(data)

@@ -268,13 +268,13 @@ def _sparse_row(line: str, number: int, layout: Layout) -> tuple[list[int], list
     text = text[1:-1].strip()
     pairs: list[tuple[int, str]] = []
     for cell in cells(text) if text else []:
-        index, _, value = cell.partition(" ") if " " in cell else cell.partition("\t")
-        if not (index.isascii() and index.isdigit()) or not value.strip():
+        index, value = cell.split(maxsplit=1) if len(cell.split(maxsplit=1)) == 2 else (cell, "")
+        if not (index.isascii() and index.isdigit()) or not value:
             raise DataError(f"{cell[:40]!r} in a sparse row; expected an index, a space and a value.", path=layout.path, line=number)
         if len(index) > 12 or int(index) >= layout.width:
             problem = f"index {index[:20]}, header declares {layout.width} attributes (0 to {layout.width - 1}); {layout.cure}"
             raise DataError(problem, path=layout.path, line=number)
-        pairs.append((int(index), unquoted(value.strip())))
+        pairs.append((int(index), unquoted(value)))
     pairs.sort(key=lambda pair: pair[0])
     columns = [column for column, _ in pairs]
     if len(set(columns)) < len(columns):

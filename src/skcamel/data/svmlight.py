@@ -22,14 +22,18 @@ LARGEST_INDEX = 2**53
 
 
 class Cells(NamedTuple):
-    """What a block of lines holds: labels and stored features with their rows."""
+    """What a block of lines holds: each label with its row; the number of features in each row, and all of them in order."""
 
-    n_rows: int
     label_rows: np.ndarray
     labels: np.ndarray
-    rows: np.ndarray
+    counts: np.ndarray
     columns: np.ndarray
     values: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.counts)
 
 
 def read_svmlight(
@@ -85,10 +89,10 @@ def read_svmlight(
 
 
 def _csr(cells: Cells, base: int, width: int) -> sparse.csr_array:
-    counts = np.bincount(cells.rows, minlength=cells.n_rows)
-    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indptr = np.concatenate([[0], np.cumsum(cells.counts)])
     index_type = np.int32 if max(width, indptr[-1]) < 2**31 else np.int64
-    columns = (cells.columns - base).astype(index_type)
+    columns = cells.columns.astype(index_type, copy=False)
+    columns -= base
     X = sparse.csr_array((cells.values, columns, indptr.astype(index_type)), shape=(cells.n_rows, width))
     X.sort_indices()
     X.eliminate_zeros()
@@ -123,7 +127,7 @@ def _read_cells(path: Path_) -> tuple[Cells, tuple[int, int, int] | None]:
                 sizes, block = _split_sizes(block)
             if block.lines:
                 cells = _fast(block) or _careful(block, file)
-                found.append(cells._replace(label_rows=cells.label_rows + n_rows, rows=cells.rows + n_rows))
+                found.append(cells._replace(label_rows=cells.label_rows + n_rows))
                 n_rows += cells.n_rows
         if not n_rows:
             raise file.error("holds no row; the file is empty or cut short.")
@@ -146,10 +150,9 @@ def _joined(parts: list[Cells], *, shifted: bool = False) -> Cells:
         return parts[0]
     starts = np.zeros(len(parts), dtype=np.int64) if shifted else np.cumsum([0] + [part.n_rows for part in parts[:-1]])
     return Cells(
-        sum(part.n_rows for part in parts),
         np.concatenate([part.label_rows + start for part, start in zip(parts, starts)]),
         np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.rows + start for part, start in zip(parts, starts)]),
+        np.concatenate([part.counts for part in parts]),
         np.concatenate([part.columns for part in parts]),
         np.concatenate([part.values for part in parts]),
     )
@@ -176,7 +179,13 @@ def _fast(block: Block) -> Cells | None:
     rows, columns = row[is_index], parsed.values[is_index].astype(np.int64)
     if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
         return None
-    return Cells(len(block.lines), row[is_label], parsed.values[is_label].astype(np.int64), rows, columns, parsed.values[is_value])
+    counts = np.bincount(rows, minlength=len(block.lines))
+    return Cells(row[is_label], parsed.values[is_label].astype(np.int64), counts, _compact(columns), parsed.values[is_value])
+
+
+def _compact(columns: np.ndarray) -> np.ndarray:
+    """Keep indices in 32 bits where they fit."""
+    return columns if columns.size and columns.max() >= 2**31 else columns.astype(np.int32)
 
 
 def _careful(block: Block, file: LineFile) -> Cells:
@@ -195,7 +204,7 @@ def _careful(block: Block, file: LineFile) -> Cells:
     label_rows, label_ids = np.array(labels, dtype=np.int64).reshape(-1, 2).T
     rows, columns = np.array([cell[:2] for cell in stored], dtype=np.int64).reshape(-1, 2).T
     values = np.array([cell[2] for cell in stored], dtype=np.float64)
-    return Cells(len(block.lines), label_rows, label_ids, rows, columns, values)
+    return Cells(label_rows, label_ids, np.bincount(rows, minlength=len(block.lines)), _compact(columns), values)
 
 
 def _feature(field: str, line: int, file: LineFile) -> tuple[int, float]:

@@ -57,6 +57,9 @@ class Kernel:
             return _checked(self.name(X1, X2), len_of(X1), len_of(X2))
         if self.name == "linear":
             return _inner(X1, X2)
+        if self.name == "rbf":  # no square root is taken: rounding below 0 does no harm
+            D, _, _ = _scaled_squares(X1, X2, -0.5 / self.bandwidth**2)
+            return namespace(D).exp(D, out=D)
         return self.of_distances(distances(self.name, X1, X2))
 
     def of_distances(self, D: Array) -> Array:
@@ -155,23 +158,32 @@ def _squared_norms(X: Array) -> Array:
 
 def _squared_l2(X1: Array, X2: Array) -> Array:
     """||x - y||² by one matrix product; what lies below the rounding of that product counts as equal rows."""
-    same = X1 is X2
-    if not sparse.issparse(X1):  # distances do not depend on the origin, rounding does
-        origin = namespace(X1).mean(X2, axis=0)
-        X1 = X1 - origin
-        X2 = X1 if same else X2 - origin
-    norms1 = _squared_norms(X1)
-    norms2 = norms1 if same else _squared_norms(X2)
-    D = _inner(X1, X2)
-    D *= -2
-    D += norms1[:, None]
-    D += norms2
+    D, norms1, norms2 = _scaled_squares(X1, X2, 1.0)
     rounding = 16 * np.finfo(np.float64).eps
     rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
     for i in range(0, len(D), rows):
         block = D[i : i + rows]
         block[block <= rounding * (norms1[i : i + rows, None] + norms2)] = 0
     return D
+
+
+def _scaled_squares(X1: Array, X2: Array, scale: float) -> tuple[Array, Array, Array]:
+    """Scale ||x - y||² up to rounding, with as few passes over the matrix as can be; and the scaled ||x||² and ||y||²."""
+    same = X1 is X2
+    if not sparse.issparse(X1):  # distances do not depend on the origin, rounding does
+        origin = namespace(X1).mean(X2, axis=0)
+        X1 = X1 - origin
+        X2 = X1 if same else X2 - origin
+    norms1 = scale * _squared_norms(X1)
+    norms2 = norms1 if same else scale * _squared_norms(X2)
+    if same:  # numpy forms X Xᵀ in half the time
+        D = _inner(X1, X2)
+        D *= -2 * scale
+    else:
+        D = _inner(X1 * (-2 * scale), X2)
+    D += norms1[:, None]
+    D += norms2
+    return D, norms1, norms2
 
 
 def _l1(X1: Array, X2: Array) -> Array:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -180,19 +181,18 @@ def leave_one_out(
     With the constant direction out of U, ``g_i = Σ_k U_ik² / (ω_k + ρ)`` is (1 - h_i) / ρ of the hat matrix, so
     ``loo_i = t_i - β_i / g_i``; with weight w_i > 1, ``loo_i = t_i - ρ β_i / (w_i - 1 + ρ g_i)``.
     """
-    ridges = [[basis.ridges(*penalty) for penalty in penalties] for basis in bases]
-    diagonal = _Diagonal(spectrum, [rho for rows in ridges for rho in rows])
-    for a, basis in enumerate(bases):
-        rotated = targets.projected @ basis.R  # (m, l)
-        t = targets.Y @ basis.R  # (n, l)
-        for block in _blocks(len(penalties), len(t), t.shape[1]):
-            xp = namespace(rotated)
-            rho = xp.concatenate([ridges[a][p] for p in block])  # (len(block) * l,)
-            beta = _coefficients(spectrum, xp.concatenate([rotated] * len(block), axis=1), rho)
-            step = _step(beta, diagonal(rho), rho, spectrum.weights)
-            for k, p in enumerate(block):
-                columns = slice(k * t.shape[1], (k + 1) * t.shape[1])
-                yield a, p, (t - step[:, columns]) @ basis.R.T
+    xp = namespace(targets.Y)
+    candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
+    diagonal = _Diagonal(spectrum, [rho for _, _, rho in candidates])
+    rotated = [(targets.projected @ basis.R, targets.Y @ basis.R) for basis in bases]  # (m, l) and (n, l) for each α
+    for block in _blocks(candidates, len(targets.Y)):
+        rho = xp.concatenate([rho for _, _, rho in block])
+        beta = _coefficients(spectrum, xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1), rho)
+        step = _step(beta, diagonal(rho), rho, spectrum.weights)  # (n, all components of the block)
+        end = 0
+        for a, p, own in block:
+            start, end = end, end + len(own)
+            yield a, p, (rotated[a][1] - step[:, start:end]) @ bases[a].R.T
 
 
 def held_out(
@@ -235,10 +235,11 @@ def _step(beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
     return rho * beta / xp.where(left == 0, xp.inf, left)
 
 
-def _blocks(count: int, n_rows: int, width: int) -> Iterator[range]:
-    """Penalties taken together: enough for a fat matrix product, few enough for n²/2 doubles."""
-    size = max(1, n_rows // (2 * width)) if width else count
-    return (range(i, min(i + size, count)) for i in range(0, count, size))
+def _blocks(candidates: Sequence[Any], n_rows: int) -> Iterator[Sequence[Any]]:
+    """Candidates taken together: enough for a fat matrix product, few enough for n²/2 doubles."""
+    width = max((len(rho) for _, _, rho in candidates), default=1)
+    size = max(1, n_rows // (2 * max(1, width)))
+    return (candidates[i : i + size] for i in range(0, len(candidates), size))
 
 
 class _Diagonal:
@@ -256,8 +257,11 @@ class _Diagonal:
         if len(rho) == 0 or len(spectrum.values) == 0:
             return
         self.middle, self.half = float(rho.max() + rho.min()) / 2, float(rho.max() - rho.min()) / 2
-        n_nodes = 20 + int(12 * self.half)  # rate of convergence: see docs/derivation.md
-        if len(rho) <= n_nodes or self.half < 1e-6:  # few values, or all of them equal
+        if self.half < 1e-6:  # all equal, as for α = 0
+            return
+        # The nearest singularity is iπ, so the error falls like exp(-n_nodes asinh(π / half)).
+        n_nodes = 10 + int(33 / np.arcsinh(np.pi / self.half))
+        if len(rho) <= n_nodes:
             return
         angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
         self.nodes = as_floats(np.cos(angles), spectrum.values)

@@ -176,6 +176,7 @@ def test_the_alternating_solver_records_its_convergence_and_ends_at_the_closed_f
     assert (np.diff(loop.convergence_) < 0).all()
     np.testing.assert_allclose(loop.decision_function(new), exact.decision_function(new), atol=1e-7)
     assert not hasattr(exact, "convergence_")
+    assert not hasattr(CamelClassifier(0.2, solver="alternating").fit(X, Y).set_params(solver="auto").fit(X, Y), "convergence_")
     assert not hasattr(loop, "predict_proba")
     np.testing.assert_allclose(loop.explain(new).scores, loop.decision_function(new), atol=1e-9)
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +20,7 @@ import numpy as np
 from scipy import sparse
 
 import skcamel
+from skcamel.files import whole_file
 from skcamel.kernel import Kernel
 from skcamel.scaling import Scaling
 
@@ -73,7 +72,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     }
     header["arrays"] = {key: [array.dtype.str, list(array.shape)] for key, array in arrays.items()}
     arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    _write_whole(Path(path), lambda file: np.savez(file, allow_pickle=False, **arrays))
+    with whole_file(path) as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -138,23 +138,6 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if arrays[key].dtype.str != dtype or list(arrays[key].shape) != shape:
             raise ModelFileError(f"{path}: array {key} is {arrays[key].dtype.str} {arrays[key].shape}, its header says {dtype} {shape}.")
     return header, arrays
-
-
-def _write_whole(path: Path, write: Callable[[Any], None]) -> None:
-    """Write to a temporary file beside `path`, then move it there in one step."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)  # as an ordinary new file, not private as mkstemp makes it
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _storable(key: str, value: Any) -> Any:

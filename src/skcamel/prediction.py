@@ -58,9 +58,10 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
         self.A_, self.b_, self.Z_ = to_numpy(solution.A), to_numpy(solution.b), to_numpy(solution.Z)
         self.n_iter_ = solution.n_iter
-        vars(self).pop("convergence_", None)  # of an earlier fit
         if solution.convergence is not None:
             self.convergence_ = to_numpy(solution.convergence)
+        elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
+            del self.convergence_
         self.bandwidth_ = representation.kernel.bandwidth
         self.thresholds_ = model.cuts
         self.X_fit_ = (

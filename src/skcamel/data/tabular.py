@@ -19,7 +19,8 @@ from skcamel.data.dataset import Dataset, default_names
 from skcamel.data.decimals import numbers
 from skcamel.data.errors import DataError
 from skcamel.data.table_rows import Columns, TableRows
-from skcamel.data.text import Block, LineFile, Path_, decoded, numerals, open_lines, shortened, stem, whole_file, write_lines
+from skcamel.data.text import Block, LineFile, Path_, decoded, numerals, open_lines, shortened, stem, write_lines
+from skcamel.files import whole_file
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from skcamel.data.errors import DataError
+from skcamel.files import whole_file
 
 BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache
 LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
@@ -148,25 +148,6 @@ def write_lines(path: Path_, lines: Iterable[str]) -> None:
                 packed.writelines(line.encode() for line in lines)
         else:
             file.writelines(line.encode() for line in lines)
-
-
-@contextmanager
-def whole_file(path: Path_) -> Iterator[BinaryIO]:
-    """Temporary file beside `path`, moved there in one step when the body ends without an error."""
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)  # as an ordinary new file, not private as mkstemp makes it
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def numeral(value: float) -> str:

@@ -18,8 +18,8 @@ from skcamel.parameters import check_in_unit_interval, check_kernel, check_posit
 from skcamel.prediction import BaseCamel
 from skcamel.selection.search import (
     Data,
+    Decomposed,
     Grid,
-    Representation,
     Scores,
     greater_is_better,
     represent,
@@ -155,11 +155,11 @@ class CamelClassifierCV(BaseCamel):
             kept_data, kept = data.with_weight(self._is_pairwise())
             S = learn_correlation(self, kept_data)
             if isinstance(self.cv, str):
-                results, representation = self._leave_one_out(kept_data, grid, S)
+                results, decomposed = self._leave_one_out(kept_data, grid, S)
             else:
-                results, representation = self._folds(data, labels, grid), None
+                results, decomposed = self._folds(data, labels, grid), None
             best = self._choose(results, grid)
-            chosen = self._representation(best, representation, kept_data)
+            chosen = self._decomposed(best, decomposed, kept_data)
             G = correlation.collaboration(S, self.alpha_)
             penalties = {"lambda1": self.lambda1_, "lambda2": self.lambda2_}
             self._store(finish_spectral(chosen, kept_data, S, G, self._rule(), **penalties), labels, kept)
@@ -186,17 +186,17 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
         return Grid(*(tuple(getattr(self, name)) for name in ("alphas", "lambda1s", "lambda2s", "bandwidths", "kernels", "scalings")))
 
-    def _leave_one_out(self, data: Data, grid: Grid, S: np.ndarray) -> tuple[list[list[Scores]], Representation | None]:
-        """Results of all candidates in one "fold", and the last representation, most often the only one."""
+    def _leave_one_out(self, data: Data, grid: Grid, S: np.ndarray) -> tuple[list[list[Scores]], Decomposed | None]:
+        """Results of all candidates in one "fold", and the last decomposition, most often the only one."""
         results: list[Scores] = []
         total = len(grid.candidates())
         last = None
-        for representation, scored in score_leave_one_out(data, grid, S, self._rule(), self.device):
+        for decomposed, scored in score_leave_one_out(data, grid, S, self._rule(), self.device):
             results += scored
             self._tell(results, len(results), total)
             if len(results) == total:
-                last = representation
-            del representation  # its memory is wanted for the next one
+                last = decomposed
+            del decomposed  # its memory is wanted for the next one
         return [results], last
 
     def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
@@ -254,7 +254,7 @@ class CamelClassifierCV(BaseCamel):
         )
         return self.best_params_
 
-    def _representation(self, best: dict[str, Any], last: Representation | None, data: Data) -> Representation:
+    def _decomposed(self, best: dict[str, Any], last: Decomposed | None, data: Data) -> Decomposed:
         """The decomposition of the choice: the last one if that was it, else computed anew rather than keeping all."""
         grid = Grid((), (), (), (best["bandwidth"],), (best["kernel"],), (best["scaling"],))
         candidates = self.cv_results_["params"]

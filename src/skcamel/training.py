@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skcamel import correlation, kernel, scaling
-from skcamel.arrays import to_device, to_match, to_numpy
+from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.selection import calibration
-from skcamel.selection.search import Data, Representation, on_device
+from skcamel.selection.search import Data, Decomposed, Representation, on_device
 from skcamel.selection.thresholds import Rule
 from skcamel.solve import alternating, spectral
 from skcamel.solve.problem import Solution
@@ -47,16 +47,16 @@ def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
 
 def fit_spectral(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
     """Exact fit of one candidate."""
-    representation = _represent(estimator, data, decompose=True)
-    penalties = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
-    return finish_spectral(representation, data, S, G, estimator._rule(), **penalties)
+    representation, K, weights = _represent(estimator, data)
+    decomposed = representation, spectral.decompose(K, weights)
+    return finish_spectral(decomposed, data, S, G, estimator._rule(), lambda1=estimator.lambda1, lambda2=estimator.lambda2)
 
 
 def finish_spectral(
-    representation: Representation, data: Data, S: np.ndarray, G: np.ndarray, rule: Rule, *, lambda1: float, lambda2: float
+    decomposed: Decomposed, data: Data, S: np.ndarray, G: np.ndarray, rule: Rule, *, lambda1: float, lambda2: float
 ) -> Model:
     """Solution, cuts and probabilities from a decomposition."""
-    spectrum = representation.spectrum
+    representation, spectrum = decomposed
     Y, G_there = to_match(data.Y, spectrum.values), to_match(G, spectrum.values)
     targets = spectral.project(spectrum, Y)
     solution = spectral.solve(spectrum, targets, G_there, lambda1=lambda1, lambda2=lambda2)
@@ -68,9 +68,7 @@ def finish_spectral(
 
 def fit_alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
     """Fit by Algorithm 1, with a warning where it stops early."""
-    representation = _represent(estimator, data, decompose=False)
-    K = representation.spectrum
-    weights = None if data.weights is None else to_match(data.weights, K)
+    representation, K, weights = _represent(estimator, data)
     Y = to_match(data.Y, K)
     solution = alternating.solve(
         K,
@@ -94,10 +92,10 @@ def fit_alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) ->
     return Model(representation, S, G, estimator.lambda2, solution, cuts, None)
 
 
-def _represent(estimator: Any, data: Data, *, decompose: bool) -> Representation:
-    """The one representation of a plain fit; without `decompose` the kernel matrix stands in for its spectrum."""
+def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:
+    """The one representation of a plain fit, its kernel matrix and the weights, all on the device."""
     scaler = scaling.fitted(estimator.scaling, data.X, data.weights)
     X = on_device(scaler(data.X), estimator.device)
     weights = None if data.weights is None else to_device(data.weights, estimator.device)
     fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights)
-    return Representation(scaler, fitted, X, spectral.decompose(K, weights) if decompose else K)
+    return Representation(scaler, fitted, X), K, weights

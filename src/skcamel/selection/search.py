@@ -74,15 +74,17 @@ class Grid:
 
 @dataclass(frozen=True)
 class Representation:
-    """Training rows as the solver sees them: scaled, with a kernel, decomposed."""
+    """Training rows as the kernel sees them."""
 
     scaling: scaling.Scaling
     kernel: kernel.Kernel
     X: Array  # (n, d) scaled, on the device
-    spectrum: spectral.Spectrum
 
 
-def represent(data: Data, grid: Grid, device: Any) -> Iterator[Representation]:
+Decomposed = tuple[Representation, spectral.Spectrum]
+
+
+def represent(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
     """Every scaling, kernel and bandwidth of the grid, decomposed; distances are computed once for all bandwidths."""
     weights = None if data.weights is None else to_device(data.weights, device)
     for scaling_name in grid.scalings:
@@ -91,7 +93,7 @@ def represent(data: Data, grid: Grid, device: Any) -> Iterator[Representation]:
         for name in grid.kernels:
             for fitted, K in kernel.fitted_many(name, X, grid.multipliers(name), weights=weights):
                 log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", scaling_name, name, fitted.bandwidth, len(K))
-                yield Representation(scaler, fitted, X, spectral.decompose(K, weights))
+                yield Representation(scaler, fitted, X), spectral.decompose(K, weights)
 
 
 def on_device(X: Array, device: Any) -> Array:
@@ -101,10 +103,9 @@ def on_device(X: Array, device: Any) -> Array:
     return to_device(X.toarray() if hasattr(X, "toarray") else X, device)
 
 
-def score_leave_one_out(data: Data, grid: Grid, S: Array, rule: Rule, device: Any) -> Iterator[tuple[Representation, list[Scores]]]:
+def score_leave_one_out(data: Data, grid: Grid, S: Array, rule: Rule, device: Any) -> Iterator[tuple[Decomposed, list[Scores]]]:
     """For each representation, the metrics of its candidates by exact leave-one-out."""
-    for representation in represent(data, grid, device):
-        spectrum = representation.spectrum
+    for representation, spectrum in represent(data, grid, device):
         Y = to_match(data.Y, spectrum.values)
         weights = spectrum.weights
         targets = spectral.project(spectrum, Y)
@@ -113,7 +114,7 @@ def score_leave_one_out(data: Data, grid: Grid, S: Array, rule: Rule, device: An
             candidate_metrics(Y > 0, scores, rule.cuts(Y > 0, scores, weights), weights)
             for _, _, scores in spectral.leave_one_out(spectrum, targets, bases, grid.penalties)
         )
-        yield representation, list(scored)
+        yield (representation, spectrum), list(scored)
         del representation, spectrum, targets, scored  # before the next kernel matrix is made
 
 
@@ -121,8 +122,7 @@ def score_fold(train: Data, test: Data, grid: Grid, S: Array, rule: Rule, device
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them."""
     relevant = to_device(test.Y, device) > 0
     test_weights = None if test.weights is None else to_device(test.weights, device)
-    for representation in represent(train, grid, device):
-        spectrum = representation.spectrum
+    for representation, spectrum in represent(train, grid, device):
         Y = to_match(train.Y, spectrum.values)
         targets = spectral.project(spectrum, Y)
         bases = label_bases(to_match(S, Y), grid.alphas)

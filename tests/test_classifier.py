@@ -261,6 +261,39 @@ def test_a_multiclass_y_is_decided_by_the_highest_score(data):
     assert not hasattr(model, "predict_proba")
 
 
+def test_label_sets_of_a_1d_y_are_its_predictions(data):
+    X, Y, new = data
+    for y in (np.arange(80) % 3, np.array(["no", "yes"])[Y[:, 0]]):
+        model = CamelClassifier().fit(X, y)
+        assert model.label_sets(new) == [(str(name),) for name in model.predict(new)]
+
+
+def test_score_understands_both_codings(data):
+    X, Y, _ = data
+    model = CamelClassifier().fit(X, Y)
+    exact = (model.predict(X) == Y).all(axis=1).mean()
+    assert model.score(X, Y) == model.score(X, 2 * Y - 1) == pytest.approx(exact)
+    assert exact > 0
+
+
+def test_missing_probabilities_are_explained(data):
+    X, Y, new = data
+    for model, reason in (
+        (CamelClassifier().fit(X, np.arange(80) % 3), "more than two classes"),
+        (CamelClassifier(0.1, solver="alternating").fit(X, Y), "use solver='spectral'"),
+    ):
+        with pytest.raises(AttributeError) as error:
+            model.predict_proba(new)
+        assert reason in str(error.value.__cause__)
+
+
+@pytest.mark.parametrize("bandwidth", [1e-5, 1e-9, 1e-90, 1e9, 1e90])
+def test_extreme_bandwidths_stay_finite(data, bandwidth):
+    X, Y, new = data
+    scores = CamelClassifier(0.0, bandwidth=bandwidth, lambda2=1e-3).fit(X * 100 + 0.1, Y).decision_function(X * 100 + 0.1)
+    assert abs(scores).max() < 3
+
+
 def test_one_class_is_always_predicted(data):
     X, _, new = data
     assert (CamelClassifier().fit(X, np.full(80, "only")).predict(new) == "only").all()

@@ -155,6 +155,8 @@ def test_a_number_of_folds_means_what_it_means_in_scikit_learn(data):
     shuffled = CamelClassifierCV(cv=3, random_state=5, **SMALL).fit(X, Y)
     by_hand_ = CamelClassifierCV(cv=KFold(3, shuffle=True, random_state=5), **SMALL).fit(X, Y)
     np.testing.assert_array_equal(shuffled.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"])
+    numpys = CamelClassifierCV(cv=np.int64(3), random_state=5, **SMALL).fit(X, Y)
+    np.testing.assert_array_equal(numpys.cv_results_["mean_test_score"], shuffled.cv_results_["mean_test_score"])
     y = np.arange(50) % 3
     classes, by_hand_ = CamelClassifierCV(cv=3, **SMALL).fit(X, y), CamelClassifierCV(cv=StratifiedKFold(3), **SMALL).fit(X, y)
     np.testing.assert_array_equal(classes.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"])
@@ -202,6 +204,9 @@ def test_progress_is_told_to_callback_and_log_and_never_printed(data, caplog, ca
         ({"kernels": ("sigmoid",)}, "kernel='sigmoid' is not known"),
         ({"scalings": ("robust",)}, "scaling='robust' is not known"),
         ({"cv": []}, "cv gave no split"),
+        ({"cv": [(np.arange(30), [])]}, "cv gave no split, or one without training or test rows"),
+        ({"alphas": 0.5}, "alphas must be a sequence"),
+        ({"bandwidths": (1e-300,)}, "bandwidths must lie between"),
     ],
 )
 def test_bad_grids_are_refused(data, options, message):

@@ -65,7 +65,10 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"scaling": "standard", "kernel": "precomputed"}, "cannot be applied to a kernel matrix"),
         ({"sparsity": 0}, "sparsity must be a number > 0"),
         ({"tol": 0}, "tol must be a number > 0"),
-        ({"max_iter": 0}, "max_iter must be a number > 0"),
+        ({"max_iter": 0}, "max_iter must be an integer > 0"),
+        ({"max_iter": 1.5}, "max_iter must be an integer > 0"),
+        ({"threshold": True}, "threshold=True is not known"),
+        ({"bandwidth": 1e-300}, "bandwidth must lie between"),
         ({"solver": "newton"}, "solver='newton' is not known; choose one of 'auto', 'spectral', 'alternating'"),
         ({"solver": "alternating", "threshold": "label"}, "tuned on leave-one-out scores, which only solver='spectral' gives"),
         ({"threshold": "half"}, "threshold='half' is not known; choose 'zero', 'common', 'label' or a number"),
@@ -83,6 +86,7 @@ def test_bad_parameters_are_refused(parameters, message):
         (np.ones(5), r"sample_weight has shape \(5,\); one weight for each of the 6 rows"),
         (-np.ones(6), "finite and at least 0"),
         (np.full(6, np.nan), "finite and at least 0"),
+        (np.array([1, 1, 1, 1, 1, 1e12]), "sample_weight spans from 1.0e\\+00 to 1.0e\\+12"),
         (np.zeros(6), "All weights in sample_weight are zero"),
     ],
 )
@@ -105,6 +109,26 @@ def test_kernel_matrices_must_be_square_and_symmetric():
     model.fit(X @ X.T, Y)
     with pytest.raises(ValueError, match="2 features, but CamelClassifier is expecting 6"):
         model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CamelClassifier(),
+        CamelClassifierCV(),
+        CamelClassifierCV(cv=2),
+        CamelClassifier(0.1, solver="alternating"),
+        CamelClassifier(scaling="standard"),
+    ],
+)
+def test_features_too_large_for_a_kernel_are_refused(model):
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"kernel matrix holds NaN or infinity: features .* too large"):
+        model.fit(X * 1e200, Y)
+
+
+def test_two_labels_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="Y has two columns called 'sea'"):
+        CamelClassifier().fit(X, pd.DataFrame(Y, columns=["sea", "sea"]))
 
 
 def test_wrong_features_at_predict_are_refused():

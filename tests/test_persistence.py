@@ -103,6 +103,20 @@ def test_a_new_file_has_the_usual_rights(tmp_path):
     assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
 
 
+def test_an_old_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path):
+    (tmp_path / "v1").touch(mode=0o600)
+    (tmp_path / "current").symlink_to(tmp_path / "v1")
+    save(MODELS["plain"](), tmp_path / "current")
+    assert (tmp_path / "current").is_symlink()
+    assert stat.S_IMODE((tmp_path / "v1").stat().st_mode) == 0o600
+    assert load(tmp_path / "v1").n_features_in_ == 5
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no such folder.*nowhere'"):
+        save(MODELS["plain"](), tmp_path / "nowhere" / "model")
+
+
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory):
     path = tmp_path_factory.mktemp("models") / "model"
@@ -180,6 +194,8 @@ def edited(stored, edit):
         (lambda h, a: h.update({"class": "Popen"}), "holds a 'Popen'"),
         (lambda h, a: h["state"].pop("intercept_"), "intercept_"),
         (lambda h, a: h["state"].pop("_kernel"), "_kernel missing"),
+        (lambda h, a: h["state"]["_kernel"]["$Kernel"].update(name="foo"), "kernel 'foo'"),
+        (lambda h, a: h["state"].update(_target="regression"), "target 'regression' is not known"),
         (lambda h, a: h["state"].update(b_={"$tuple": []}), "not a whole skcamel model file"),
         (lambda h, a: h["state"].update(_kernel={"$Popen": {"args": "ls"}}), "not a whole skcamel model file"),
         (lambda h, a: h["parameters"].update(nonsense=1), "not a whole skcamel model file"),

@@ -8,7 +8,7 @@ from typing import Any, Self
 from skcamel import correlation
 from skcamel.arrays import Array
 from skcamel.inputs import unchanged_on_error
-from skcamel.parameters import check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
+from skcamel.parameters import check_bandwidth, check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
 from skcamel.prediction import BaseCamel
 from skcamel.selection.thresholds import Rule
 from skcamel.training import fit_alternating, fit_spectral, learn_correlation
@@ -39,7 +39,7 @@ class CamelClassifier(BaseCamel):
     sparsity : float > 0, default=0.01
         Penalty of the label correlation, as a share of the one that makes it vanish.
     solver : {"auto", "spectral", "alternating"}, default="auto"
-        See :func:`choose_solver`. "alternating" is the paper's Algorithm 1.
+        "auto" is "spectral", the exact closed form; "alternating" is the paper's Algorithm 1.
     max_iter : int, default=10_000
         Most iterations of the label correlation and of the alternating solver.
     tol : float, default=1e-6
@@ -165,7 +165,7 @@ class CamelClassifier(BaseCamel):
         check_kernel(self.kernel)
         check_scaling(self.scaling, self.kernel)
         if self.bandwidth != "mean":
-            check_positive("bandwidth", self.bandwidth, "or 'mean'")
+            check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
         if choose_solver(self.solver) == "alternating" and self._rule().is_tuned:
             raise ValueError(
                 f"threshold={self.threshold!r} is tuned on leave-one-out scores, which only solver='spectral' gives; use that solver."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +15,7 @@ from skcamel import correlation
 from skcamel.arrays import Array
 from skcamel.inputs import Labels, unchanged_on_error
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
-from skcamel.parameters import check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
+from skcamel.parameters import check_bandwidth, check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
 from skcamel.prediction import BaseCamel
 from skcamel.selection.search import (
     Data,
@@ -169,13 +170,14 @@ class CamelClassifierCV(BaseCamel):
         check_shared_parameters(self)
         choice(self.scoring, NAMES, "scoring")
         for name in ("alphas", "lambda1s", "lambda2s", "bandwidths", "kernels", "scalings"):
-            if isinstance(getattr(self, name), str) or not len(getattr(self, name)):
+            values = getattr(self, name)
+            if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
                 raise ValueError(f"{name} must be a sequence with at least one value, got {getattr(self, name)!r}.")
         for alpha in self.alphas:
             check_in_unit_interval("alphas", alpha)
-        for name in ("lambda1s", "lambda2s", "bandwidths"):
+        for name, check in (("lambda1s", check_positive), ("lambda2s", check_positive), ("bandwidths", check_bandwidth)):
             for value in getattr(self, name):
-                check_positive(name, value)
+                check(name, value)
         for kernel in self.kernels:
             check_kernel(kernel)
             for scaling in self.scalings:
@@ -222,13 +224,13 @@ class CamelClassifierCV(BaseCamel):
     def _splits(self, data: Data, labels: Labels) -> list[tuple[np.ndarray, np.ndarray]]:
         is_matrix = labels.target == "matrix"
         y = labels.Y if is_matrix else labels.Y.argmax(axis=1) if labels.target == "multiclass" else labels.Y[:, 0]
-        if isinstance(self.cv, int) and self.random_state is not None:
-            splitter = (KFold if is_matrix else StratifiedKFold)(self.cv, shuffle=True, random_state=self.random_state)
+        if isinstance(self.cv, Integral) and self.random_state is not None:
+            splitter = (KFold if is_matrix else StratifiedKFold)(int(self.cv), shuffle=True, random_state=self.random_state)
         else:
             splitter = check_cv(self.cv, y, classifier=not is_matrix)
         splits = [(np.arange(len(y))[train], np.arange(len(y))[test]) for train, test in splitter.split(data.X, y)]
-        if not splits:
-            raise ValueError("cv gave no split; it must give at least one (train, test) pair.")
+        if not splits or not all(len(train) and len(test) for train, test in splits):
+            raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
         return splits
 
     def _choose(self, folds: list[list[Scores]], grid: Grid) -> dict[str, Any]:
@@ -245,7 +247,7 @@ class CamelClassifierCV(BaseCamel):
         self.cv_results_ |= {f"param_{key}": _column([c[key] for c in candidates]) for key in self.best_params_}
         self.cv_results_ |= {"mean_test_score": means[self.scoring_], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
         self.cv_results_ |= {f"mean_test_{name}": means[name] for name in NAMES}
-        if len(folds) > 1:
+        if not isinstance(self.cv, str):
             splits = [fold[self.scoring_] for fold in per_fold]
             self.cv_results_ |= {f"split{k}_test_score": values for k, values in enumerate(splits)}
             self.cv_results_["std_test_score"] = np.std(splits, axis=0)

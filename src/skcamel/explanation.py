@@ -117,8 +117,9 @@ class Explanation:
             for j in shown[np.argsort(-scores[shown])]:
                 name = str(self.label_names[j])
                 others = [f"{push.source} {push.amount:+.2f}" for push in pushes[name] if push.source != name]
+                cut = f" (cut {self.thresholds[j]:+.2f})" if self.thresholds[j] else ""
                 lines.append(
-                    f"  {name}: {scores[j]:+.2f} = average {self.base[j]:+.2f}, own {self.parts[r, j, j]:+.2f}, others "
+                    f"  {name}: {scores[j]:+.2f}{cut} = average {self.base[j]:+.2f}, own {self.parts[r, j, j]:+.2f}, others "
                     f"{self.parts[r, :, j].sum() - self.parts[r, j, j]:+.2f}" + (f" ({', '.join(others)})" if others else "")
                 )
             if not len(shown):

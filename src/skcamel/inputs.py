@@ -96,6 +96,11 @@ def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None
         raise ValueError("sample_weight must be finite and at least 0; remove rows instead of giving them negative weights.")
     if not weights.any():
         raise ValueError("All weights in sample_weight are zero; at least one row must count.")
+    if weights.max() > 1e10 * weights[weights > 0].min():
+        raise ValueError(
+            f"sample_weight spans from {weights[weights > 0].min():.1e} to {weights.max():.1e}, more than numbers of 16 digits can serve; "
+            "give weight 0 to rows that do not count."
+        )
     return None if (weights == 1).all() else weights
 
 
@@ -148,6 +153,10 @@ def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels:
     if not _is_indicator(Y):
         found = sorted({str(value) for value in np.unique(Y[:1000].astype(str))})[:6]
         raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
+    if names and len(set(names)) < len(names):
+        raise ValueError(
+            f"Y has two columns called {next(n for n in names if names.count(n) > 1)!r}; labels are told apart by name, rename one."
+        )
     q = Y.shape[1]
     label_names = names or [f"label{j}" for j in range(q)]
     return Labels(np.where(Y.astype(np.float64) == 1, 1.0, -1.0), np.array(label_names, dtype=object), np.arange(q), "matrix")

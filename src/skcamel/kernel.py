@@ -25,6 +25,7 @@ from skcamel.arrays import Array, cast, is_tensor, namespace
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
+ROUNDING = 16 * np.finfo(np.float64).eps  # of a squared distance by one matrix product, relative to the squared norms
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
 
 
@@ -57,8 +58,10 @@ class Kernel:
             return _checked(self.name(X1, X2), len_of(X1), len_of(X2))
         if self.name == "linear":
             return _inner(X1, X2)
-        if self.name == "rbf":  # no square root is taken: rounding below 0 does no harm
-            D, _, _ = _scaled_squares(X1, X2, -0.5 / self.bandwidth**2)
+        if self.name == "rbf":
+            D, norms1, norms2 = _scaled_squares(X1, X2, -0.5 / self.bandwidth**2)
+            if ROUNDING * float(-norms1.min() - norms2.min()) > 1e-9:  # rounding matters to so narrow a kernel
+                _zero_within_rounding(D, norms1, norms2)
             return namespace(D).exp(D, out=D)
         return self.of_distances(distances(self.name, X1, X2))
 
@@ -159,12 +162,17 @@ def _squared_norms(X: Array) -> Array:
 def _squared_l2(X1: Array, X2: Array) -> Array:
     """||x - y||² by one matrix product; what lies below the rounding of that product counts as equal rows."""
     D, norms1, norms2 = _scaled_squares(X1, X2, 1.0)
-    rounding = 16 * np.finfo(np.float64).eps
+    _zero_within_rounding(D, norms1, norms2)
+    return D
+
+
+def _zero_within_rounding(D: Array, norms1: Array, norms2: Array) -> None:
+    """Set to 0, in place, what is no larger than the rounding of the product, or has the other sign than the norms."""
+    negative = bool((norms1 < 0).any()) or bool((norms2 < 0).any())
     rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
     for i in range(0, len(D), rows):
-        block = D[i : i + rows]
-        block[block <= rounding * (norms1[i : i + rows, None] + norms2)] = 0
-    return D
+        block, limit = D[i : i + rows], ROUNDING * norms1[i : i + rows, None] + ROUNDING * norms2
+        block[block >= limit if negative else block <= limit] = 0
 
 
 def _scaled_squares(X1: Array, X2: Array, scale: float) -> tuple[Array, Array, Array]:

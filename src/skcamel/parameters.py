@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,14 @@ def check_shared_parameters(estimator: Any) -> None:
     """Parameters that both estimators have."""
     check_positive("sparsity", estimator.sparsity)
     check_positive("tol", estimator.tol)
-    check_positive("max_iter", estimator.max_iter)
+    if isinstance(estimator.max_iter, bool) or not isinstance(estimator.max_iter, Integral) or estimator.max_iter < 1:
+        raise ValueError(f"max_iter must be an integer > 0, got {estimator.max_iter!r}.")
     mode = estimator.threshold
-    if not (mode in thresholds.MODES if isinstance(mode, str) else isinstance(mode, Real) and np.isfinite(float(mode))):
+    if not (
+        mode in thresholds.MODES
+        if isinstance(mode, str)
+        else isinstance(mode, Real) and not isinstance(mode, bool) and np.isfinite(float(mode))
+    ):
         raise ValueError(f"threshold={mode!r} is not known; choose 'zero', 'common', 'label' or a number.")
     if estimator.threshold_metric not in (None, *thresholds.METRICS):
         raise ValueError(f"threshold_metric={estimator.threshold_metric!r} is not known; choose one of {', '.join(thresholds.METRICS)}.")
@@ -29,6 +34,13 @@ def check_positive(name: str, value: Any, otherwise: str = "") -> None:
     """Refuse what is not a finite number above 0."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name} must be a number > 0{' ' + otherwise if otherwise else ''}, got {value!r}.")
+
+
+def check_bandwidth(name: str, value: Any, otherwise: str = "") -> None:
+    """Refuse what is not a number whose square is one."""
+    check_positive(name, value, otherwise)
+    if not 1e-100 < float(value) < 1e100:
+        raise ValueError(f"{name} must lie between 1e-100 and 1e100, got {value!r}.")
 
 
 def check_in_unit_interval(name: str, value: Any) -> None:

@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from skcamel import kernel, scaling
 from skcamel.arrays import Array, is_tensor, to_device, to_match, to_numpy
 from skcamel.explanation import Explanation
 from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights
+from skcamel.kernel import len_of
 from skcamel.selection import calibration
 from skcamel.selection.search import Data, on_device
 from skcamel.training import Model
@@ -39,7 +41,13 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
-        return getattr(self, "_target", "multiclass") != "multiclass" and self._slopes is not None
+        if getattr(self, "_target", None) == "multiclass":
+            raise AttributeError("Probabilities of a 1-d y with more than two classes are not offered; use decision_function.")
+        if hasattr(self, "_target") and self._slopes is None:
+            raise AttributeError(
+                "Probabilities need leave-one-out scores, which solver='alternating' does not give; use solver='spectral'."
+            )
+        return hasattr(self, "_target")
 
     def _checked(self, X: Array, Y: Array, sample_weight: Array | None) -> tuple[Data, Labels]:
         """Training data as the core wants it, rows of weight 0 included."""
@@ -94,6 +102,10 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         needed = ("classes_", "n_iter_", "bandwidth_", "_target", "_kernel", "_scaling", "_slopes", "_lambda2", "_kept")
         if missing := [name for name in needed if not hasattr(self, name)]:
             raise ValueError(f"{', '.join(missing)} missing")
+        if self._kernel.name not in kernel.NAMES or self._scaling.name not in scaling.NAMES:
+            raise ValueError(f"kernel {self._kernel.name!r} or scaling {self._scaling.name!r} is not known")
+        if self._target not in ("matrix", "binary", "multiclass"):
+            raise ValueError(f"target {self._target!r} is not known")
 
     def decision_function(self, X: Array) -> Array:
         """Scores f(x)G of every label; a label is predicted where its score exceeds its threshold.
@@ -144,14 +156,16 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return self._answer(np.column_stack([1 - p[:, 0], p[:, 0]]) if self._target == "binary" else p, X)
 
     def label_sets(self, X: Array) -> list[tuple[str, ...]]:
-        """Names of the predicted labels of every row.
+        """Names of the predicted labels of every row; the predicted class after a fit on a 1-d y.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        positive = self._decide(self._scores(X))
-        return [tuple(self.label_names_[row]) for row in positive]
+        check_is_fitted(self)
+        if self._target != "matrix":
+            return [(str(name),) for name in to_numpy(self.predict(X))]
+        return [tuple(self.label_names_[row]) for row in self._decide(self._scores(X))]
 
     def explain(self, X: Array) -> Explanation:
         """Exact additive parts of every score: the label's own prediction and the push of every other label.
@@ -170,6 +184,20 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         own = self._kernel_times(X, coefficients) - self._kernel_mean @ coefficients  # (m, q)
         base = self.intercept_ + self._kernel_mean @ self.dual_coef_
         return Explanation(base, own[:, :, None] * self.collaboration_, self.label_names_, self.thresholds_)
+
+    def score(self, X: Array, y: Array, sample_weight: Array | None = None) -> float:
+        """Share of rows whose labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        y : array of shape (m, q) or (m,)
+        sample_weight : array of shape (m,), default=None
+        """
+        check_is_fitted(self)
+        if self._target == "matrix":
+            y = (check_labels(y, len_of(y)).Y > 0).astype(np.int64)
+        return super().score(X, y, sample_weight=sample_weight)
 
     def _decide(self, scores: np.ndarray) -> np.ndarray:
         """Where a score exceeds its cut, both in the precision of the scores."""

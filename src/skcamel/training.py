@@ -97,5 +97,6 @@ def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array
     scaler = scaling.fitted(estimator.scaling, data.X, data.weights)
     X = on_device(scaler(data.X), estimator.device)
     weights = None if data.weights is None else to_device(data.weights, estimator.device)
-    fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # a matrix that is not finite is refused by both solvers
+        fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights)
     return Representation(scaler, fitted, X), K, weights

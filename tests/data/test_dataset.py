@@ -115,3 +115,16 @@ def test_missing_and_empty_tokens_are_nan():
     np.testing.assert_array_equal(found.values, [np.nan, np.nan, 1])
     assert found.empty.tolist() == [False, True, False]
     assert found.plain.tolist() == [False, False, True]
+
+
+def test_names_of_labels_follow_their_columns():
+    data = Dataset(np.eye(3), np.eye(3, dtype=int), label_names=("sea", "sun", "sand"))
+    assert data.labels.columns == ("sea", "sun", "sand")
+    assert data.labels[[2, 0]].columns == data.labels[1:, ...].columns == ("sea", "sun", "sand")
+    assert data.labels[:, ::-1].columns == np.flip(data.labels, axis=1).columns == ("sand", "sun", "sea")
+    assert data.labels[:, [2, 0]].columns == ("sand", "sea")
+    assert data.labels[:, 1:].columns == ("sun", "sand")
+    assert data.labels[0:2][:, np.array([True, False, True])].columns == ("sea", "sand")
+    assert data.labels.T.columns is None
+    assert np.roll(data.labels, 1, axis=1).columns is None
+    assert type(data.Y) is np.ndarray

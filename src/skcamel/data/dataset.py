@@ -11,7 +11,7 @@ from scipy import sparse
 
 
 class NamedLabels(np.ndarray):
-    """A label matrix that knows its column names; selections of rows keep them.
+    """A label matrix that knows its column names; indexing keeps them with their columns, anything else drops them.
 
     Estimators read `columns` as they do from a frame, so that models keep the names of the labels.
     """
@@ -19,8 +19,17 @@ class NamedLabels(np.ndarray):
     columns: tuple[str, ...] | None = None
 
     def __array_finalize__(self, source: Any) -> None:
-        names = getattr(source, "columns", None)
-        self.columns = names if names is not None and self.ndim == 2 and self.shape[1] == len(names) else None
+        self.columns = None
+
+    def __getitem__(self, key: Any) -> Any:
+        part = super().__getitem__(key)
+        if isinstance(part, NamedLabels) and part.ndim == 2 and self.columns is not None:
+            names = np.array(self.columns, dtype=object)
+            if isinstance(key, tuple) and len(key) == 2 and key[1] is not Ellipsis:
+                names = names[key[1]]
+            if names.shape == part.shape[1:]:
+                part.columns = tuple(names.tolist())
+        return part
 
 
 @dataclass(frozen=True, eq=False, repr=False)

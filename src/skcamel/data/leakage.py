@@ -96,6 +96,8 @@ def _two_valued(X: Any, rows: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]
     """Ones where a two-valued feature has its greater value, and the columns of X they come from."""
     part = X[rows]
     if sparse.issparse(part):
+        if not len(rows):
+            return sparse.csr_array((0, 0)), np.arange(0)
         low, high = np.asarray(part.min(axis=0).toarray()).ravel(), np.asarray(part.max(axis=0).toarray()).ravel()
         stored = sparse.csr_array(part)
         between = (stored.data != low[stored.indices]) & (stored.data != high[stored.indices])

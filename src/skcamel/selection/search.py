@@ -91,9 +91,20 @@ def represent(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
         scaler = scaling.fitted(scaling_name, data.X, data.weights)
         X = on_device(scaler(data.X), device)
         for name in grid.kernels:
-            for fitted, K in kernel.fitted_many(name, X, grid.multipliers(name), weights=weights):
+            for fitted, K in _quiet(kernel.fitted_many(name, X, grid.multipliers(name), weights=weights)):
                 log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", scaling_name, name, fitted.bandwidth, len(K))
                 yield Representation(scaler, fitted, X), spectral.decompose(K, weights)
+
+
+def _quiet(kernels: Iterator[tuple[kernel.Kernel, Array]]) -> Iterator[tuple[kernel.Kernel, Array]]:
+    """Without warnings of overflow: the decomposition refuses a matrix that is not finite, and says what to do."""
+    while True:
+        with np.errstate(over="ignore", invalid="ignore"):
+            following = next(kernels, None)
+        if following is None:
+            return
+        yield following
+        del following
 
 
 def on_device(X: Array, device: Any) -> Array:

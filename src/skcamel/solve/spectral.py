@@ -82,12 +82,15 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
         K *= xp.sqrt(weights)[:, None]
         K *= xp.sqrt(weights)
     size = float(xp.linalg.norm(K)) or 1.0
+    if not np.isfinite(size):
+        raise ValueError("The kernel matrix holds NaN or infinity: features or weights are too large for it; scale them.")
     constant = xp.ones_like(mean) / n**0.5 if weights is None else xp.sqrt(weights / xp.sum(weights))
     for i in range(0, n, 512):  # rank-one update without a second n²
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant
     values, vectors = eigh_in_place(K)
     values, vectors = values[1:], vectors[:, 1:]
-    if n > 1 and float(values[0]) < -INDEFINITE * size:
+    rounding = n * np.finfo(np.float64).eps * float(xp.abs(mean).max())  # what centring leaves of a large common part
+    if n > 1 and float(values[0]) < -INDEFINITE * size - rounding:
         raise ValueError(
             f"The kernel matrix is not positive semi-definite: its smallest eigenvalue is {float(values[0]):.3g} and its norm "
             f"{size:.3g}. CAMEL needs a valid kernel; for similarities try K @ K.T."

@@ -1,0 +1,1 @@
+"""The five methods of the paper's comparison."""

@@ -92,7 +92,9 @@ class Baseline(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         if self._target == "multiclass":
             return self.classes_[F.argmax(axis=1)]
         positive = (self._cut() <= F).astype(np.int64)
-        return self.classes_[positive[:, 0]] if self._target == "binary" else positive
+        if self._target == "binary":  # y may have held one class only
+            return self.classes_[np.minimum(positive[:, 0], len(self.classes_) - 1)]
+        return positive
 
     def label_sets(self, X: Array) -> list[tuple[str, ...]]:
         """Names of the predicted labels of every row.

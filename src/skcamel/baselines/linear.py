@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from skcamel.arrays import Array
-from skcamel.baselines import presets
+from skcamel.baselines import presets, proximal
 from skcamel.baselines.base import Baseline
 from skcamel.metrics.conventions import choice
 from skcamel.parameters import check_positive
@@ -16,10 +17,23 @@ from skcamel.parameters import check_positive
 N_CUTS = 51
 
 
+class Problem(Protocol):
+    """Training data ready for any number of candidates."""
+
+    def solve(self, penalties: Any, *, max_iter: int, tol: float) -> proximal.Run:
+        """All candidates in one batch."""
+        ...
+
+    def solve_batches(self, penalties: Any, *, max_iter: int, tol: float, budget: int) -> Iterator[tuple[np.ndarray, proximal.Run]]:
+        """Candidates in batches of bounded memory."""
+        ...
+
+
 class LinearBaseline(Baseline):
     """Scores F = X W + b of scaled rows; a label is predicted where F reaches the cut τ.
 
-    A subclass has the parameters preset, threshold, max_iter and tol.
+    A subclass has the parameters preset, threshold, max_iter and tol, says in `_problem` what is learned from, and in
+    `_penalties` how candidates are written as arrays.
     """
 
     preset: str
@@ -40,11 +54,19 @@ class LinearBaseline(Baseline):
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, Integral) or self.max_iter < 0:
             raise ValueError(f"max_iter must be an integer >= 0, got {self.max_iter!r}; 0 leaves the ridge regression of the start.")
 
-    def _keep(self, prepared: presets.Prepared, W: np.ndarray, n_iter: int, X: Array, Y: np.ndarray) -> None:
-        """Store the weights (q, d) of the prepared rows, and the cut for labels Y in {0, 1}."""
+    def _problem(self, X: Array, Y: np.ndarray) -> tuple[presets.Prepared, Problem]:
+        raise NotImplementedError
+
+    def _penalties(self, candidates: Sequence[Mapping[str, float]]) -> Any:
+        raise NotImplementedError
+
+    def _learn_with(self, X: Array, Y: np.ndarray, penalties: Mapping[str, float]) -> None:
+        """Store the weights that one candidate learns from rows X and labels Y in {0, 1}, and the cut."""
+        prepared, problem = self._problem(X, Y)
+        end = problem.solve(self._penalties([penalties]), max_iter=self.max_iter, tol=self.tol)
         self.scaling_ = prepared.scale
-        self.coef_, self.intercept_ = prepared.weights(W)
-        self.n_iter_ = n_iter
+        self.coef_, self.intercept_ = prepared.weights(end.W[:, 0])
+        self.n_iter_ = int(end.n_iter[0])
         self.threshold_ = cut(self.threshold, Y, self._outputs(X))
 
     def _outputs(self, X: Array) -> np.ndarray:
@@ -52,6 +74,11 @@ class LinearBaseline(Baseline):
 
     def _cut(self) -> float:
         return self.threshold_
+
+
+def columns(kind: Any, candidates: Sequence[Mapping[str, float]]) -> Any:
+    """A named tuple of arrays (C,) from one mapping per candidate."""
+    return kind(*(np.array([float(candidate[name]) for candidate in candidates]) for name in kind._fields))
 
 
 def check_threshold(threshold: Any) -> None:
@@ -94,3 +121,9 @@ def tuned_cut(Y: np.ndarray, F: np.ndarray) -> float:
 def _example_f1(relevant: np.ndarray, size: np.ndarray, predicted: np.ndarray) -> float:
     both, total = (relevant & predicted).sum(axis=1), size + predicted.sum(axis=1)
     return float(np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0).mean())
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004 (as for every other parameter)

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
 from skcamel.baselines.least_squares import LeastSquares, Penalties
-from skcamel.baselines.linear import LinearBaseline, check_not_negative
+from skcamel.baselines.linear import LinearBaseline, check_not_negative, columns
 from skcamel.parameters import check_positive
 
 
-class LLSF(LinearBaseline):
+class BaseLLSF(LinearBaseline):
+    """What LLSF learns from, with given or with chosen penalties."""
+
+    def _problem(self, X: Array, Y: np.ndarray) -> tuple[presets.Prepared, LeastSquares]:
+        prepared = presets.prepare(self.preset, X, Y, intercept=self.preset == "fair")
+        self.label_distance_ = proximal.label_distance(Y)
+        return prepared, LeastSquares(prepared.X, prepared.Y, self.label_distance_)
+
+    def _penalties(self, candidates: Sequence[Mapping[str, float]]) -> Penalties:
+        return columns(Penalties, candidates)
+
+
+class LLSF(BaseLLSF):
     """Label-specific features: sparse linear regression in which dissimilar labels are pushed to dissimilar weights.
 
     Parameters
@@ -89,9 +103,4 @@ class LLSF(LinearBaseline):
         check_positive("rho", self.rho)
 
     def _learn(self, X: Array, Y: np.ndarray) -> None:
-        prepared = presets.prepare(self.preset, X, Y, intercept=self.preset == "fair")
-        self.label_distance_ = proximal.label_distance(Y)
-        problem = LeastSquares(prepared.X, prepared.Y, self.label_distance_)
-        penalties = Penalties(*(np.array([float(value)]) for value in (self.alpha, self.beta, self.rho)))
-        end = problem.solve(penalties, max_iter=self.max_iter, tol=self.tol)
-        self._keep(prepared, end.W[:, 0], int(end.n_iter[0]), X, Y)
+        self._learn_with(X, Y, {name: getattr(self, name) for name in Penalties._fields})

@@ -36,7 +36,7 @@ def prepare(preset: str, X: Array, Y: np.ndarray, *, intercept: bool) -> Prepare
     """Training rows under a preset.
 
     "faithful": rows of unit length, the intercept a column of ones that is penalised like any other. "fair": columns
-    mapped to [0, 1], the intercept unpenalised by centring X and Y, for which sparse rows become dense.
+    mapped to [0, 1], for which sparse rows become dense, the intercept unpenalised by centring X and Y.
 
     Parameters
     ----------
@@ -45,6 +45,8 @@ def prepare(preset: str, X: Array, Y: np.ndarray, *, intercept: bool) -> Prepare
     Y : array of shape (n, q), in {0, 1}
     intercept : bool
     """
+    if preset == "fair" and sparse.issparse(X):
+        X = X.toarray()  # so that columns are shifted to start at 0, as dense ones are
     scale = scaling.fitted("unit" if preset == "faithful" else "minmax", X)
     rows = scaled(scale, X)
     if not intercept:
@@ -53,7 +55,6 @@ def prepare(preset: str, X: Array, Y: np.ndarray, *, intercept: bool) -> Prepare
         ones = np.ones((X.shape[0], 1))
         extended = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(ones)])) if sparse.issparse(rows) else np.hstack([rows, ones])
         return Prepared(scale, extended, Y, None, None, extended=True)
-    rows = rows.toarray() if sparse.issparse(rows) else rows
     x_mean, y_mean = rows.mean(axis=0), Y.mean(axis=0)
     return Prepared(scale, rows - x_mean, Y - y_mean, x_mean, y_mean)
 

@@ -95,7 +95,7 @@ def geometric_median(Y):
 def test_c_a_constant_column_finds_the_geometric_median():
     Y = np.array([[1.0, 0], [1, 1], [0, 1], [1, 0], [0, 0], [1, 1], [1, 0]])
     W = solve(np.ones((7, 1)), Y, max_iter=3000, tol=-1.0)
-    np.testing.assert_allclose(W[0], geometric_median(Y + [[1e-12, 0]]), atol=5e-3)
+    np.testing.assert_allclose(W[0], geometric_median(Y), atol=5e-3)
     single = np.array([[1.0], [1], [1], [0], [0]])
     assert solve(np.ones((5, 1)), single, max_iter=3000, tol=-1.0)[0, 0] == pytest.approx(1.0, abs=2e-3)
     mean = LeastSquares(np.ones((5, 1)), single, np.zeros((1, 1))).solve(SquaredPenalties(*np.array([[0.0], [0.0], [0.1]])), tol=1e-12)

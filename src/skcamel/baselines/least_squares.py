@@ -82,7 +82,7 @@ class _State:
     extrapolated step, and one product with X'X serves the step and the monitored value.
     """
 
-    ARRAYS = 7  # (q, C, d) arrays alive at the peak, with temporaries
+    ARRAYS = 9  # (q, C, d) arrays alive at the peak, with temporaries and the result of the batch before
 
     def __init__(self, problem: LeastSquares, penalties: Penalties, W: np.ndarray) -> None:
         self.problem, self.W = problem, W

@@ -169,7 +169,7 @@ def test_sparse_new_rows_give_the_probabilities_of_dense_ones():
 
 
 def test_sparse_rows_that_cannot_be_dense_are_refused():
-    with pytest.raises(MemoryError, match="need about .* GiB as an array"):
+    with pytest.raises(MemoryError, match=r"need about .* GiB as an array"):
         logistic.dense(sparse.csr_array((10**7, 10**6)))
 
 

@@ -39,6 +39,14 @@ def check_base_estimator(base: Any) -> None:
         )
 
 
+def check_solver(max_iter: int, tol: float) -> None:
+    """Refuse limits of the logistic solver that make no sense."""
+    if not max_iter >= 1:
+        raise ValueError(f"max_iter must be at least 1, got {max_iter}.")
+    if not tol > 0:
+        raise ValueError(f"tol must be above 0, got {tol}.")
+
+
 def fit_one(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None = None) -> Any:
     """A fitted clone, or the only class of y itself where there is no second one.
 

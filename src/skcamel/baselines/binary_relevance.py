@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import Array
-from skcamel.baselines.base_learner import check_base_estimator, convergence_warning, fit_one, positive_probability
+from skcamel.baselines.base_learner import check_base_estimator, check_solver, convergence_warning, fit_one, positive_probability
 from skcamel.baselines.logistic import dense, fit_logistic
 from skcamel.baselines.probabilistic import ProbabilisticBaseline
 
@@ -60,10 +60,7 @@ class BinaryRelevance(ProbabilisticBaseline):
 
     def _check_parameters(self) -> None:
         check_base_estimator(self.base_estimator)
-        if not self.max_iter >= 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}.")
-        if not self.tol > 0:
-            raise ValueError(f"tol must be above 0, got {self.tol}.")
+        check_solver(self.max_iter, self.tol)
 
     def _learn(self, X: Array, Y: np.ndarray) -> None:
         self.n_iter_, self.model_, self.estimators_ = 1, None, None

@@ -65,6 +65,21 @@ class Logistic:
         """P(target = 1 | row), (m, B)."""
         return expit(self.columns.margins(X, self.coef, self.intercept))
 
+    def chain_probabilities(self, X: Array) -> np.ndarray:
+        """P of each link of a chain, (m, B): earlier labels enter as hard predictions."""
+        split = int(np.searchsorted(self.columns.kept, X.shape[1]))
+        features = Columns(self.columns.kept[:split], self.columns.mean[:split], self.columns.spread[:split])
+        of_labels = self.coef[split:] / self.columns.spread[split:, None]
+        margins = features.margins(X, self.coef[:split], self.intercept - self.columns.mean[split:] @ of_labels)
+        links = self.columns.kept[split:] - X.shape[1]  # labels that vary, by their place in the chain
+        bits = np.zeros((X.shape[0], len(links)))
+        for link in range(margins.shape[1]):
+            n_earlier = int(np.searchsorted(links, link))
+            margins[:, link] += bits[:, :n_earlier] @ of_labels[:n_earlier, link]
+            if n_earlier < len(links) and links[n_earlier] == link:
+                bits[:, n_earlier] = margins[:, link] >= 0
+        return expit(margins)
+
 
 @dataclass(frozen=True)
 class Softmax:
@@ -79,6 +94,12 @@ class Softmax:
     def probabilities(self, X: Array) -> np.ndarray:
         """P(class | row), (m, B, K)."""
         return probabilities(self.columns.margins(X, self.coef, self.intercept), self.n_classes - 1)
+
+    def most_probable(self, X: Array) -> np.ndarray:
+        """The class of each row, (m, B); the lowest among equally probable ones."""
+        margins = self.columns.margins(X, self.coef, self.intercept).reshape(X.shape[0], -1, self.n_classes - 1)
+        best = margins.argmax(axis=2)
+        return np.where(margins.max(axis=2) >= 0, best, self.n_classes - 1)
 
 
 def dense(X: Array) -> np.ndarray:
@@ -153,7 +174,7 @@ def fit_logistic(
     everything = X if labels is None else np.hstack([X, labels])
     columns = varying_columns(everything, weights)
     reach = None if labels is None else 1 + np.searchsorted(columns.kept, width + np.arange(Y.shape[1]))
-    full = (Y == Y[:1]).all(axis=0)
+    full = (Y[:1] == Y).all(axis=0)
     live = np.flatnonzero(~full)
     A = _design(columns, everything)
     solution = solve(A, Y[:, live], 1, weights, None if reach is None else reach[live], tol=tol, max_iter=max_iter, memory=memory)
@@ -163,11 +184,24 @@ def fit_logistic(
     return Logistic(columns, coef[1:], coef[0], solution)
 
 
-def fit_softmax(X: np.ndarray, codes: np.ndarray, n_classes: int, *, memory: int = BUDGET, columns: Columns | None = None) -> Softmax:
-    """One model of `n_classes` classes for each column of `codes` (n, B), all of which occur in it."""
-    columns = varying_columns(X) if columns is None else columns
+def fit_softmax(
+    X: np.ndarray, codes: np.ndarray, n_classes: int, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER, memory: int = BUDGET
+) -> Softmax:
+    """One model of `n_classes` classes for each column of `codes`.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    codes : array of shape (n, B)
+        Classes 0 ... n_classes - 1, all of which occur in every column.
+    n_classes : int
+        At least 2.
+    tol, max_iter, memory
+        As in :func:`fit_logistic`.
+    """
+    columns = varying_columns(X)
     targets = 1 - codes if n_classes == 2 else codes  # class 0 has the margin, the last class none
-    solution = solve(_design(columns, X), targets, n_classes - 1, memory=memory)
+    solution = solve(_design(columns, X), targets, n_classes - 1, tol=tol, max_iter=max_iter, memory=memory)
     return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution)
 
 

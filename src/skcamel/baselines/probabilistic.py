@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
@@ -9,9 +11,12 @@ from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline
 
 
-def _offers_probabilities(estimator: Baseline) -> bool:
-    """Not for three or more exclusive classes: their F does not add up to one."""
-    return getattr(estimator, "_target", "matrix") != "multiclass"
+BELOW_HALF = np.nextafter(0.5, 0)
+
+
+def _offers_probabilities(estimator: Any) -> bool:
+    """Not for three or more exclusive classes, whose F does not add up to one, nor for shares of votes."""
+    return getattr(estimator, "_target", "matrix") != "multiclass" and getattr(estimator, "combine", "confidence") != "vote"
 
 
 class ProbabilisticBaseline(Baseline):
@@ -21,7 +26,8 @@ class ProbabilisticBaseline(Baseline):
     def predict_proba(self, X: Array) -> np.ndarray:
         """F itself: the probability of every label; a label is predicted where it is at least 1/2.
 
-        Not offered after a fit on a 1-d y of three or more classes.
+        Not offered after a fit on a 1-d y of three or more classes, nor for ``combine="vote"``: there F is
+        ``decision_function`` plus 1/2, a share of votes.
 
         Parameters
         ----------
@@ -32,4 +38,7 @@ class ProbabilisticBaseline(Baseline):
         array of shape (m, q), or (m, 2) after a fit on a binary 1-d y
         """
         F = (self._checked_outputs(X) - 0.5) + 0.5  # without the digits that decision_function cannot show: both rank alike
-        return np.column_stack([1 - F, F])[:, : len(self.classes_)] if self._target == "binary" else F
+        if self._target != "binary":
+            return F
+        against = np.where(F == 0.5, BELOW_HALF, 1 - F)  # at a tie the second class is predicted
+        return np.column_stack([against, F])[:, : len(self.classes_)]

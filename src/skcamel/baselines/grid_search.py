@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from numbers import Integral
 from typing import Any, ClassVar
@@ -73,7 +73,7 @@ class GridSearch(LinearBaseline):
             raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
         axes = self._axes()
         candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-        folds = [list(self._fold(X, Y, train, test, candidates)) for train, test in self._splits(X, Y)]
+        folds = [self._fold(X, Y, train, test, candidates) for train, test in self._splits(X, Y)]
         found = tabulate(candidates, folds, self.scoring)
         self.cv_results_, self.scoring_ = found.table, found.scoring
         self.best_index_, self.best_score_, self.best_params_ = found.best_index, found.best_score, candidates[found.best_index]
@@ -81,18 +81,20 @@ class GridSearch(LinearBaseline):
             setattr(self, f"{name}_", value)
         self._learn_with(X, Y, self.best_params_)
 
-    def _fold(self, X: Array, Y: np.ndarray, train: np.ndarray, test: np.ndarray, candidates: list[dict[str, float]]) -> Iterator[Scores]:
+    def _fold(self, X: Array, Y: np.ndarray, train: np.ndarray, test: np.ndarray, candidates: list[dict[str, float]]) -> list[Scores]:
         """The seven metrics of every candidate on the test part; all that is learned is learned from the training part."""
         prepared, problem = self._problem(X[train], Y[train])
         known, new = (presets.scaled(prepared.scale, X[part]) for part in (train, test))
         relevant = Y[test] > 0
         ends = problem.solve_batches(self._penalties(candidates), max_iter=self.max_iter, tol=self.tol, budget=self.memory_budget)
-        for _, end in ends:
-            for W in end.W.swapaxes(0, 1):  # (q, d) of each candidate
+        scores: list[Scores] = [{} for _ in candidates]
+        for index, end in ends:
+            for k, W in zip(index, end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
                 coef, intercept = prepared.weights(W)
                 F = new @ coef.T + intercept
                 tau = self.threshold if not isinstance(self.threshold, str) else cut("tuned", Y[train], known @ coef.T + intercept)
-                yield ranking_metrics(relevant, F) | decision_metrics(count(relevant, tau <= F))
+                scores[k] = ranking_metrics(relevant, F) | decision_metrics(count(relevant, tau <= F))
+        return scores
 
     def _splits(self, X: Array, Y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         is_matrix = self._target == "matrix"

@@ -45,80 +45,91 @@ class LeastSquares:
         self.total = float(np.sum(Y * Y))
         self.label_norm = float(np.linalg.norm(R, 2))
 
-    def lipschitz(self, alpha: np.ndarray) -> np.ndarray:
-        """Step constants L = sqrt(2 (||X'X||² + ||αR||²)), (C,); 1 where all is zero."""
-        L = np.sqrt(2 * (self.ridge.norm**2 + (alpha * self.label_norm) ** 2))
-        return np.where(L > 0, L, 1.0)
-
-    def curvature(self, W: np.ndarray) -> np.ndarray:
-        """X'X W of all candidates, (q, C, d)."""
-        rows = W.reshape(-1, W.shape[-1])
-        product = (rows @ self.X.T) @ self.X if self.gram is None else rows @ self.gram
-        return product.reshape(W.shape)
-
-    def related(self, W: np.ndarray) -> np.ndarray:
-        """W R of all candidates, (q, C, d)."""
-        return (self.R @ W.reshape(len(W), -1)).reshape(W.shape)
+    def lipschitz(self, alpha: float) -> float:
+        """Step constant L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
+        return float(np.sqrt(2 * (self.ridge.norm**2 + (alpha * self.label_norm) ** 2))) or 1.0
 
     def solve(
         self, penalties: Penalties, *, max_iter: int = proximal.MAX_ITER, tol: float = proximal.TOL, accelerated: bool = True
     ) -> proximal.Run:
-        """The sequences of all candidates, in one batch."""
-        start = self.ridge.stacked(penalties.rho)
-        return proximal.run(_State(self, penalties, start), max_iter=max_iter, tol=tol, accelerated=accelerated)
+        """The sequences of all candidates, those of equal α in one batch."""
+        q, d = self.targets.shape
+        n_candidates = len(penalties.alpha)
+        whole = proximal.Run(np.empty((q, n_candidates, d)), np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates))
+        for alpha in np.unique(penalties.alpha):
+            index = np.flatnonzero(penalties.alpha == alpha)
+            state = _State(self, penalties.part(index))
+            end = proximal.run(state, max_iter=max_iter, tol=tol, accelerated=accelerated)
+            whole.W[:, index], whole.n_iter[index], whole.values[index] = end
+        return whole
 
     def solve_batches(
         self, penalties: Penalties, *, max_iter: int, tol: float, budget: int = proximal.MEMORY_BUDGET
     ) -> Iterator[tuple[np.ndarray, proximal.Run]]:
-        """The same in batches that keep the working arrays within `budget` bytes: indices of candidates, and their run."""
-        for index in proximal.batches(len(penalties.alpha), 8 * _State.ARRAYS * self.targets.size, budget):
-            yield index, self.solve(penalties.part(index), max_iter=max_iter, tol=tol)
+        """The same in batches of equal α that keep the working arrays within `budget` bytes: indices of candidates, and their run."""
+        bytes_each = 8 * _State.ARRAYS * self.targets.size
+        for alpha in dict.fromkeys(penalties.alpha.tolist()):
+            equal = np.flatnonzero(penalties.alpha == alpha)
+            for part in proximal.batches(len(equal), bytes_each, budget):
+                index = equal[part]
+                yield index, proximal.run(_State(self, penalties.part(index)), max_iter=max_iter, tol=tol)
 
 
 class _State:
-    """Iterates of LLSF.
+    """Iterates of LLSF for candidates of equal α, and so of equal step constant.
 
-    Only the gradient step P(W) = W - G(W) / L is remembered: G is affine, so the step from the extrapolated point is the
-    extrapolated step, and one product with X'X serves the step and the monitored value.
+    Only the gradient step P(W) = W - G(W) / L = W (I - X'X / L) - (α/L) W R + X'Y / L is remembered: G is affine, so the step
+    from the extrapolated point is the extrapolated step, and one product with X'X serves the step and the monitored value.
+    All passes write into arrays that exist already.
     """
 
-    ARRAYS = 9  # (q, C, d) arrays alive at the peak, with temporaries and the result of the batch before
+    ARRAYS = 8  # (q, C, d) arrays alive at the peak, with temporaries and the result of the batch before
 
-    def __init__(self, problem: LeastSquares, penalties: Penalties, W: np.ndarray) -> None:
-        self.problem, self.W = problem, W
-        self.alpha, self.beta = penalties.alpha[:, None], penalties.beta
-        self.L = problem.lipschitz(penalties.alpha)[:, None]
-        self.moved = W - self._gradient() / self.L
-        self.moved_before = self.moved
+    def __init__(self, problem: LeastSquares, penalties: Penalties) -> None:
+        self.problem = problem
+        self.alpha, self.beta = float(penalties.alpha[0]), penalties.beta
+        self.L = problem.lipschitz(self.alpha)
+        self.label_step = (-self.alpha / self.L) * problem.R
+        self.kept_part = None if problem.gram is None else np.eye(len(problem.gram)) - problem.gram / self.L
+        self.W = problem.ridge.stacked(penalties.rho)
+        self.moved, self.spare = np.empty(self.W.shape), np.empty(self.W.shape)
+        self._move(self.moved)
+        self.moved_before = self.moved.copy()
 
-    def _gradient(self) -> np.ndarray:
-        """G = X'X W - X'Y + α W R, (q, C, d)."""
-        gradient = self.problem.related(self.W)
-        gradient *= self.alpha
-        gradient += self.problem.curvature(self.W)
-        gradient -= self.problem.targets[:, None]
-        return gradient
+    def _move(self, out: np.ndarray) -> None:
+        """P of the latest iterate; the spare array is overwritten."""
+        q, d = self.problem.targets.shape
+        rows, X = self.W.reshape(-1, d), self.problem.X
+        if self.kept_part is None:
+            np.subtract(rows, (rows @ X.T) @ X / self.L, out=out.reshape(-1, d))
+        else:
+            np.matmul(rows, self.kept_part, out=out.reshape(-1, d))
+        np.matmul(self.label_step, self.W.reshape(q, -1), out=self.spare.reshape(q, -1))
+        self.spare += (self.problem.targets / self.L)[:, None]
+        out += self.spare
 
     def step(self, momentum: float) -> np.ndarray:
-        U = self.moved
-        if momentum:
-            U = self.moved - self.moved_before
-            U *= momentum
-            U += self.moved
-        self.W = proximal.soft(U, self.beta[:, None] / self.L)
-        gradient = self._gradient()
-        value = self._value(gradient)
-        gradient /= -self.L
-        gradient += self.W
-        self.moved_before, self.moved = self.moved, gradient
-        return value
+        U = np.subtract(self.moved, self.moved_before, out=self.moved_before)
+        U *= momentum
+        U += self.moved
+        threshold = (self.beta / self.L)[:, None]
+        np.minimum(U, threshold, out=self.spare)
+        np.maximum(self.spare, -threshold, out=self.spare)
+        np.subtract(U, self.spare, out=self.W)  # soft thresholding
+        self.moved_before, self.moved = self.moved, U
+        self._move(self.moved)
+        return self._value()
 
-    def _value(self, gradient: np.ndarray) -> np.ndarray:
-        """T = ||XW - Y||² + α tr(R W'W) + β nnz(W), (C,)."""
-        quadratic = np.einsum("qcd,qcd->c", self.W, gradient) - np.einsum("qcd,qd->c", self.W, self.problem.targets)
-        return quadratic + self.problem.total + self.beta * np.count_nonzero(self.W, axis=(0, 2))
+    def _value(self) -> np.ndarray:
+        """T = ||XW - Y||² + α tr(R W'W) + β nnz(W) = <W, G - X'Y> + ||Y||² + β nnz(W) with G = L (W - P), (C,)."""
+        W, targets = self.W, self.problem.targets
+        np.subtract(W, self.moved, out=self.spare)
+        quadratic = self.L * np.einsum("qcd,qcd->c", W, self.spare) - np.einsum("qcd,qd->c", W, targets)
+        small = np.uint8 if len(W) < 256 else np.uint32  # holds a count of labels
+        n_nonzero = (W != 0).sum(axis=0, dtype=small).sum(axis=1)
+        return quadratic + self.problem.total + self.beta * n_nonzero
 
     def keep(self, kept: np.ndarray) -> None:
-        self.alpha, self.beta, self.L = self.alpha[kept], self.beta[kept], self.L[kept]
-        self.moved, self.moved_before = self.moved[:, kept], self.moved_before[:, kept]
-        self.W = self.W[:, kept]
+        self.beta = self.beta[kept]
+        self.W, self.moved, self.moved_before = (x.compress(kept, axis=1) for x in (self.W, self.moved, self.moved_before))  # contiguous
+        self.spare = np.empty(self.W.shape)

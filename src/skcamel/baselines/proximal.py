@@ -140,7 +140,7 @@ class Ridge:
     def stacked(self, penalties: Sequence[float] | np.ndarray) -> np.ndarray:
         """Weights of each penalty side by side, (q, C, d); equal penalties are solved once."""
         distinct, index = np.unique(np.asarray(penalties), return_inverse=True)
-        return np.stack([self.weights(penalty) for penalty in distinct], axis=1)[:, index]
+        return np.take(np.stack([self.weights(penalty) for penalty in distinct], axis=1), index, axis=1)
 
 
 def dense(X: np.ndarray) -> np.ndarray:

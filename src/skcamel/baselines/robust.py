@@ -171,8 +171,8 @@ class _State:
 
     def keep(self, kept: np.ndarray) -> None:
         self.alpha, self.beta, self.gamma, self.direction = (x[kept] for x in (self.alpha, self.beta, self.gamma, self.direction))
-        self.W, self.W_before = self.W[:, kept], self.W_before[:, kept]
-        self.residual, self.residual_before = self.residual[:, kept], self.residual_before[:, kept]
+        self.W, self.W_before = (x.compress(kept, axis=1) for x in (self.W, self.W_before))
+        self.residual, self.residual_before = (x.compress(kept, axis=1) for x in (self.residual, self.residual_before))
 
 
 def weighted_norm(X: Array, weights: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

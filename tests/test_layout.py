@@ -24,6 +24,7 @@ ORDER = (
     ("training",),
     ("prediction",),
     ("classifier", "classifier_cv"),
+    ("baselines",),
     ("persistence",),
     ("cli", "__main__"),
 )

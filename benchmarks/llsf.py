@@ -1,0 +1,81 @@
+"""LLSF and JFSC: a whole grid against separate fits, and the reference figures of the benchmark sets in SKCAMEL_DATA."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from benchmarks.machine import Row, at_most, seconds
+from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
+from skcamel.data import load_dataset
+from skcamel.metrics import NAMES, evaluate
+
+# Means of an independent implementation in ten folds without tuning, in the order of NAMES.
+REFERENCE: dict[str, tuple[str, Callable[[], Any], tuple[float, ...]]] = {
+    "LLSF medical": ("medical", LLSF, (0.128, 0.010, 0.032, 0.022, 0.907, 0.769, 0.816)),
+    "JFSC medical, no intercept": ("medical", lambda: JFSC(intercept=False), (0.130, 0.010, 0.034, 0.023, 0.905, 0.764, 0.814)),
+    "LLSF emotions, fair": ("emotions", lambda: LLSF(1.0, 1.0, 1.0, preset="fair"), (0.25, 0.20, 0.30, 0.16, 0.81)),
+}
+SAMPLE = 60  # separate fits that are timed, spread over the grid
+
+
+def training_fold() -> tuple[np.ndarray, np.ndarray]:
+    """The first training part of yeast in ten folds."""
+    data = load_dataset("yeast")
+    train, _ = next(KFold(10, shuffle=True, random_state=0).split(data.X))
+    return np.asarray(data.X[train], dtype=np.float64), data.Y[train]
+
+
+def whole_grid(search: Any, X: np.ndarray, Y: np.ndarray) -> int:
+    """Weights of every candidate of the search's grid on these rows; how many there were."""
+    axes = search._axes()
+    candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    _, problem = search._problem(X, Y.astype(np.float64))
+    options = {"max_iter": search.max_iter, "tol": search.tol, "budget": search.memory_budget}
+    return sum(end.W.shape[1] for _, end in problem.solve_batches(search._penalties(candidates), **options))
+
+
+def separate_fits(make: Callable[..., Any], search: Any, X: np.ndarray, Y: np.ndarray) -> float:
+    """Seconds of one fit for each candidate, from a random sample of the grid."""
+    axes = search._axes()
+    candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    chosen = np.random.default_rng(0).choice(len(candidates), SAMPLE, replace=False)
+    return seconds(lambda: [make(**candidates[k]).fit(X, Y) for k in chosen], 3) * len(candidates) / SAMPLE
+
+
+def speed() -> list[Row]:
+    X, Y = training_fold()
+    rows = []
+    for name, make, search in (("LLSF, paper's grid", LLSF, LLSFCV(grid="paper")), ("JFSC, coarse grid", JFSC, JFSCCV())):
+        together = seconds(lambda search=search: whole_grid(search, X, Y), 3 if make is LLSF else 1)
+        apart = separate_fits(make, search, X, Y) if make is LLSF else float("nan")
+        rows.append(Row(f"{name}: all candidates on a training fold of yeast", together, "s"))
+        if make is LLSF:
+            rows.append(at_most(f"{name}: together / separate fits", together / apart, 0.1))
+    return rows
+
+
+def accuracy() -> list[Row]:
+    rows = []
+    for what, (name, make, means) in REFERENCE.items():
+        data = load_dataset(name)
+        results = []
+        for train, test in KFold(10, shuffle=True, random_state=0).split(data.X):
+            model = make().fit(data.X[train], data.Y[train])
+            results.append(evaluate(data.Y[test], model.decision_function(data.X[test]), model.predict(data.X[test])))
+        for metric, mean in zip(NAMES, means, strict=False):
+            values = [result[metric] for result in results]
+            gap = float(abs(np.mean(values) - mean) / np.std(values))
+            rows.append(Row(f"{what}, {metric}: {np.mean(values):.3f}, reference {mean:.3f}, apart", gap, "std", "≤ 1", gap <= 1))
+    return rows
+
+
+def run() -> list[Row]:
+    if not os.environ.get("SKCAMEL_DATA"):
+        return [*speed(), Row("SKCAMEL_DATA is not set: reference figures not measured", float("nan"), "")]
+    return [*speed(), *accuracy()]

@@ -1,0 +1,77 @@
+"""Binary relevance: one model for each label, from the features alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skcamel.arrays import Array
+from skcamel.baselines.base_learner import check_base_estimator, check_solver, convergence_warning, fit_one, positive_probability
+from skcamel.baselines.logistic import dense, fit_logistic
+from skcamel.baselines.probabilistic import ProbabilisticBaseline
+
+
+class BinaryRelevance(ProbabilisticBaseline):
+    """One unregularised logistic regression for each label (BR).
+
+    Parameters
+    ----------
+    base_estimator : classifier, default=None
+        Any scikit-learn classifier, cloned for each label. None: logistic regression with ridge 1e-8 on standardised
+        columns, all labels solved together. A classifier without `predict_proba` is asked for its `decision_function` s, and
+        1 / (1 + exp(-s)) stands for the probability.
+    max_iter : int, default=1000
+        Limit of the steps of the logistic solver.
+    tol : float, default=1e-5
+        A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
+
+    Attributes
+    ----------
+    n_iter_ : int
+        Steps of the slowest label; 1 with a `base_estimator`.
+    label_names_ : array of shape (q,)
+    classes_ : array
+        Label numbers, or the classes of a 1-d y.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (d,)
+
+    Notes
+    -----
+    A label with one class in training gets that class with probability 1. Where a label can be separated by the features
+    its weights would grow for ever; they stop when the loss of all rows together is below 0.01. Sparse rows are made dense
+    for the logistic solver.
+
+    Examples
+    --------
+    >>> from skcamel.baselines import BinaryRelevance
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [1, 1], [0, 1], [1, 1]]
+    >>> BinaryRelevance().fit(X, Y).predict_proba(X).round(2)
+    array([[0.2 , 1.  ],
+           [0.39, 1.  ],
+           [0.61, 1.  ],
+           [0.8 , 1.  ]])
+    """
+
+    def __init__(self, base_estimator: Any = None, *, max_iter: int = 1000, tol: float = 1e-5) -> None:
+        self.base_estimator = base_estimator
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _check_parameters(self) -> None:
+        check_base_estimator(self.base_estimator)
+        check_solver(self.max_iter, self.tol)
+
+    def _learn(self, X: Array, Y: np.ndarray) -> None:
+        self.n_iter_, self.model_, self.estimators_ = 1, None, None
+        if self.base_estimator is not None:
+            self.estimators_ = [fit_one(self.base_estimator, X, y) for y in Y.T]
+            return
+        with convergence_warning():
+            self.model_ = fit_logistic(dense(X), Y, tol=self.tol, max_iter=self.max_iter)
+        self.n_iter_ = max(1, int(self.model_.solution.n_iter.max(initial=0)))
+
+    def _outputs(self, X: Array) -> np.ndarray:
+        if self.estimators_ is not None:
+            return np.column_stack([positive_probability(model, X) for model in self.estimators_])
+        return self.model_.probabilities(X)

@@ -1,0 +1,172 @@
+"""Ensemble of classifier chains: each label is learnt from the features and the labels before it, in many orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from skcamel.arrays import Array
+from skcamel.baselines.base_learner import (
+    check_base_estimator,
+    check_solver,
+    convergence_warning,
+    fit_one,
+    positive_probability,
+)
+from skcamel.baselines.logistic import Logistic, dense, fit_logistic
+from skcamel.baselines.probabilistic import ProbabilisticBaseline
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One member: the order of its labels, and a model for each link."""
+
+    order: np.ndarray  # (q,) label numbers
+    links: Logistic | list[Any]
+
+    def probabilities(self, X: Array) -> np.ndarray:
+        """P of every label, (m, q), in the order of the label numbers."""
+        in_order = self.links.chain_probabilities(X) if isinstance(self.links, Logistic) else _through(self.links, X)
+        P = np.empty_like(in_order)
+        P[:, self.order] = in_order
+        return P
+
+
+class EnsembleOfClassifierChains(ProbabilisticBaseline):
+    """Classifier chains over random label orders and bootstrap samples, averaged (ECC).
+
+    Parameters
+    ----------
+    n_estimators : int, default=30
+        Number of chains.
+    base_estimator : classifier, default=None
+        Any scikit-learn classifier, cloned for each link. None: logistic regression with ridge 1e-8 on standardised
+        columns, all links of a chain solved together. A classifier without `predict_proba` is asked for its
+        `decision_function` s, and 1 / (1 + exp(-s)) stands for the probability.
+    combine : {"confidence", "vote"}, default="confidence"
+        F is the mean of the members' probabilities, or of their decisions.
+    bootstrap : bool, default=True
+        Each member learns from n rows drawn with replacement; else from all rows.
+    order : sequence of int, default=None
+        One order of the labels for all members; None: a random one for each.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int, default=None
+        Members fitted at the same time, in threads. The numbers do not depend on it.
+    max_iter : int, default=1000
+        Limit of the steps of the logistic solver.
+    tol : float, default=1e-5
+        A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
+
+    Attributes
+    ----------
+    estimators_ : list of Chain
+        Each with its `order`.
+    n_iter_ : int
+        Steps of the slowest link; 1 with a `base_estimator`.
+    label_names_ : array of shape (q,)
+    classes_ : array
+        Label numbers, or the classes of a 1-d y.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (d,)
+
+    Notes
+    -----
+    Links learn from the true values of the earlier labels and predict from the earlier predictions, 1 where p >= 1/2. So
+    all links of a chain are known before the first is solved, and they are solved as one batch. Repeated rows of a bag
+    enter once, with their count as weight. Columns and labels that are constant in a bag are dropped there.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skcamel.baselines import EnsembleOfClassifierChains
+    >>> X, Y = make_multilabel_classification(80, n_classes=3, random_state=0)
+    >>> model = EnsembleOfClassifierChains(5, random_state=0).fit(X, Y)
+    >>> model.predict(X[:2]).shape
+    (2, 3)
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 30,
+        *,
+        base_estimator: Any = None,
+        combine: str = "confidence",
+        bootstrap: bool = True,
+        order: Sequence[int] | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.base_estimator = base_estimator
+        self.combine = combine
+        self.bootstrap = bootstrap
+        self.order = order
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _check_parameters(self) -> None:
+        check_base_estimator(self.base_estimator)
+        check_solver(self.max_iter, self.tol)
+        if not self.n_estimators >= 1:
+            raise ValueError(f"n_estimators must be at least 1, got {self.n_estimators}.")
+        if self.combine not in ("confidence", "vote"):
+            raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
+
+    def _learn(self, X: Array, Y: np.ndarray) -> None:
+        plans = self._plans(*Y.shape)
+        rows = dense(X) if self.base_estimator is None else X
+        with convergence_warning():
+            self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._chain)(rows, Y, order, counts) for order, counts in plans
+            )
+        self._votes = self.combine == "vote"
+        steps = [chain.links.solution.n_iter.max(initial=1) for chain in self.estimators_ if isinstance(chain.links, Logistic)]
+        self.n_iter_ = int(max(steps, default=1))
+
+    def _plans(self, n_rows: int, n_labels: int) -> list[tuple[np.ndarray, np.ndarray | None]]:
+        """Order and row counts of every member, drawn before the work is shared out."""
+        random, fixed = check_random_state(self.random_state), self.order
+        if fixed is not None and sorted(fixed) != list(range(n_labels)):
+            raise ValueError(f"order must hold each of the numbers 0 to {n_labels - 1} once, got {list(fixed)}.")
+        plans = []
+        for _ in range(self.n_estimators):
+            counts = np.bincount(random.randint(n_rows, size=n_rows), minlength=n_rows).astype(np.float64) if self.bootstrap else None
+            plans.append((random.permutation(n_labels) if fixed is None else np.asarray(fixed), counts))
+        return plans
+
+    def _chain(self, X: Array, Y: np.ndarray, order: np.ndarray, counts: np.ndarray | None) -> Chain:
+        in_order = Y[:, order]
+        if self.base_estimator is None:
+            links = fit_logistic(X, in_order, weights=counts, labels=in_order[:, :-1], tol=self.tol, max_iter=self.max_iter)
+            return Chain(order, links)
+        return Chain(order, [fit_one(self.base_estimator, _with(X, in_order[:, :s]), in_order[:, s], counts) for s in range(len(order))])
+
+    def _outputs(self, X: Array) -> np.ndarray:
+        F = np.zeros((X.shape[0], len(self.label_names_)))
+        for chain in self.estimators_:
+            P = chain.probabilities(X)
+            F += P >= 0.5 if self._votes else P
+        return F / len(self.estimators_)
+
+
+def _through(links: list[Any], X: Array) -> np.ndarray:
+    """Probabilities along a chain of foreign models, (m, q)."""
+    P = np.empty((X.shape[0], len(links)))
+    for s, link in enumerate(links):
+        P[:, s] = positive_probability(link, _with(X, (P[:, :s] >= 0.5).astype(np.float64)))
+    return P
+
+
+def _with(X: Array, labels: np.ndarray) -> Array:
+    """Rows with label columns appended."""
+    return sparse.hstack([X, sparse.csr_array(labels)], format="csr") if sparse.issparse(X) else np.hstack([X, labels])

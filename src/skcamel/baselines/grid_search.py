@@ -1,0 +1,265 @@
+""":class:`LLSFCV` and :class:`JFSCCV`: penalties chosen by folds, all candidates of a fold in common products."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, check_cv
+
+from skcamel.arrays import Array
+from skcamel.baselines import presets, proximal
+from skcamel.baselines.jfsc import BaseJFSC
+from skcamel.baselines.linear import LinearBaseline, check_flag, check_not_negative, cut
+from skcamel.baselines.llsf import BaseLLSF
+from skcamel.metrics.conventions import NAMES, choice
+from skcamel.metrics.decision import count, decision_metrics
+from skcamel.metrics.ranking import ranking_metrics
+from skcamel.parameters import check_positive
+from skcamel.selection.results import tabulate
+from skcamel.selection.search import Scores
+
+Values = Sequence[float] | None
+Grid = dict[str, tuple[float, ...]]
+
+
+def powers(base: float, exponents: Iterable[int]) -> tuple[float, ...]:
+    """Powers of a base, one for each exponent."""
+    return tuple(float(base) ** k for k in exponents)
+
+
+class GridSearch(LinearBaseline):
+    """Scores every candidate of a grid in every fold, chooses one and learns with it from all rows.
+
+    A subclass names its grids; their keys are its penalties, given as parameters with an "s" appended. The last of them is
+    the penalty of the start, which must be positive.
+    """
+
+    GRIDS: ClassVar[dict[str, Grid]]
+    grid: str
+    cv: int | BaseCrossValidator | Iterable[Any]
+    scoring: str
+    memory_budget: int
+    random_state: Any
+
+    def _check_parameters(self) -> None:
+        self._check_shared()
+        choice(self.grid, tuple(self.GRIDS), "grid")
+        choice(self.scoring, NAMES, "scoring")
+        for name, values in self._axes().items():
+            for value in values:
+                (check_positive if name in ("rho", "eta") else check_not_negative)(f"{name}s", value)
+        if isinstance(self.memory_budget, bool) or not isinstance(self.memory_budget, Integral) or self.memory_budget < 1:
+            raise ValueError(f"memory_budget must be a number of bytes >= 1, got {self.memory_budget!r}.")
+        if isinstance(self.cv, str):
+            message = f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable of (train, test)."
+            raise ValueError(message)  # noqa: TRY004 (a wrong value, as CamelClassifierCV says)
+
+    def _axes(self) -> Grid:
+        """Values of each penalty: those given, else those of the named grid."""
+        axes = {}
+        for name, values in self.GRIDS[self.grid].items():
+            given = getattr(self, f"{name}s")
+            if given is not None and (isinstance(given, str) or np.ndim(given) != 1 or not len(given)):
+                raise ValueError(f"{name}s must be a sequence with at least one value, got {given!r}; None takes those of the grid.")
+            axes[name] = values if given is None else tuple(given)
+        return axes
+
+    def _learn(self, X: Array, Y: np.ndarray) -> None:
+        if len(Y) < 2:
+            raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
+        axes = self._axes()
+        candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+        folds = [self._fold(X, Y, train, test, candidates) for train, test in self._splits(X, Y)]
+        found = tabulate(candidates, folds, self.scoring)
+        self.cv_results_, self.scoring_ = found.table, found.scoring
+        self.best_index_, self.best_score_, self.best_params_ = found.best_index, found.best_score, candidates[found.best_index]
+        for name, value in self.best_params_.items():
+            setattr(self, f"{name}_", value)
+        self._learn_with(X, Y, self.best_params_)
+
+    def _fold(self, X: Array, Y: np.ndarray, train: np.ndarray, test: np.ndarray, candidates: list[dict[str, float]]) -> list[Scores]:
+        """The seven metrics of every candidate on the test part; all that is learned is learned from the training part."""
+        prepared, problem = self._problem(X[train], Y[train])
+        known, new = (presets.scaled(prepared.scale, X[part]) for part in (train, test))
+        relevant = Y[test] > 0
+        ends = problem.solve_batches(self._penalties(candidates), max_iter=self.max_iter, tol=self.tol, budget=self.memory_budget)
+        scores: list[Scores] = [{} for _ in candidates]
+        for index, end in ends:
+            for k, W in zip(index, end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
+                coef, intercept = prepared.weights(W)
+                F = new @ coef.T + intercept
+                tau = self.threshold if not isinstance(self.threshold, str) else cut("tuned", Y[train], known @ coef.T + intercept)
+                scores[k] = ranking_metrics(relevant, F) | decision_metrics(count(relevant, tau <= F))
+        return scores
+
+    def _splits(self, X: Array, Y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        is_matrix = self._target == "matrix"
+        y = Y if is_matrix else Y.argmax(axis=1) if self._target == "multiclass" else Y[:, 0]
+        if isinstance(self.cv, Integral) and self.random_state is not None:
+            splitter = (KFold if is_matrix else StratifiedKFold)(int(self.cv), shuffle=True, random_state=self.random_state)
+        else:
+            splitter = check_cv(self.cv, y, classifier=not is_matrix)
+        rows = np.arange(len(y))
+        splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y)]
+        if not splits:
+            raise ValueError("cv gave no split; it must give at least one (train, test) pair.")
+        return splits
+
+
+class LLSFCV(GridSearch, BaseLLSF):
+    """LLSF with its penalties chosen by folds.
+
+    Parameters
+    ----------
+    alphas, betas, rhos : sequence of floats, default=None
+        Values of each penalty; None takes those of `grid`.
+    grid : {"coarse", "paper"}, default="coarse"
+        "paper": α and β in 2^-10, 2^-9, …, 2^10 and ρ in 0.1, 1, 10, together 1 323 candidates. "coarse": every third power
+        from 2^-9 to 2^9 and the same ρ, 147 candidates.
+    preset, threshold, max_iter, tol
+        As in :class:`LLSF`. Candidates are compared with the cuts that they would be deployed with. (The authors stop
+        earlier, at tol=1e-2, while tuning.)
+    cv : int, splitter or iterable of (train, test), default=5
+        An int means that many folds as in scikit-learn: in the order of the rows, or shuffled where `random_state` is given.
+    scoring : str, default="average_precision"
+        One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on every row (a ranking metric with
+        one label) gives way to the Hamming loss, and `scoring_` says so.
+    memory_budget : int, default=2**25
+        Bytes for the working arrays of the candidates that are iterated together; one candidate at least.
+    random_state : int or RandomState, default=None
+        Shuffles the folds of an int `cv`.
+
+    Attributes
+    ----------
+    alpha_, beta_, rho_ : float
+        The choice.
+    best_score_, best_params_, best_index_, scoring_
+        As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
+    cv_results_ : dict
+        params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>, losses negated; with more
+        than one fold also std_test_score and split<k>_test_score.
+
+    All other attributes are those of :class:`LLSF`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> X, Y = make_multilabel_classification(100, n_classes=4, random_state=0)
+    >>> model = LLSFCV(betas=[0.1, 1.0], preset="fair").fit(X, Y)
+    >>> len(model.cv_results_["params"]), sorted(model.best_params_)
+    (42, ['alpha', 'beta', 'rho'])
+    """
+
+    GRIDS: ClassVar[dict[str, Grid]] = {
+        "coarse": {"alpha": powers(2, range(-9, 10, 3)), "beta": powers(2, range(-9, 10, 3)), "rho": (0.1, 1.0, 10.0)},
+        "paper": {"alpha": powers(2, range(-10, 11)), "beta": powers(2, range(-10, 11)), "rho": (0.1, 1.0, 10.0)},
+    }
+
+    def __init__(
+        self,
+        alphas: Values = None,
+        betas: Values = None,
+        rhos: Values = None,
+        *,
+        grid: str = "coarse",
+        preset: str = "faithful",
+        threshold: float | str = 0.5,
+        max_iter: int = proximal.MAX_ITER,
+        tol: float = proximal.TOL,
+        cv: int | BaseCrossValidator | Iterable[Any] = 5,
+        scoring: str = "average_precision",
+        memory_budget: int = proximal.MEMORY_BUDGET,
+        random_state: Any = None,
+    ) -> None:
+        self.alphas = alphas
+        self.betas = betas
+        self.rhos = rhos
+        self.grid = grid
+        self.preset = preset
+        self.threshold = threshold
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.scoring = scoring
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+
+class JFSCCV(GridSearch, BaseJFSC):
+    """JFSC with its penalties chosen by folds.
+
+    Parameters
+    ----------
+    alphas, betas, gammas, etas : sequence of floats, default=None
+        Values of each penalty; None takes those of `grid`.
+    grid : {"coarse", "paper"}, default="coarse"
+        "paper": α, β and γ in 4^-5, 4^-4, …, 4^5 and η in 0.1, 1, 10, together 3 993 candidates. "coarse": every second power
+        from 4^-4 to 4^4 and η = 0.1, 125 candidates.
+    preset, intercept, threshold, max_iter, tol
+        As in :class:`JFSC`.
+    cv, scoring, memory_budget, random_state
+        As in :class:`LLSFCV`.
+
+    Attributes
+    ----------
+    alpha_, beta_, gamma_, eta_ : float
+        The choice.
+    best_score_, best_params_, best_index_, scoring_, cv_results_
+        As in :class:`LLSFCV`.
+
+    All other attributes are those of :class:`JFSC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> X, Y = make_multilabel_classification(100, n_classes=4, random_state=0)
+    >>> model = JFSCCV(alphas=[0.1], betas=[0.0, 0.1], gammas=[0.1, 1.0], cv=3).fit(X, Y)
+    >>> model.cv_results_["mean_test_score"].shape, sorted(model.best_params_)
+    ((4,), ['alpha', 'beta', 'eta', 'gamma'])
+    """
+
+    GRIDS: ClassVar[dict[str, Grid]] = {
+        "coarse": {name: powers(4, range(-4, 5, 2)) for name in ("alpha", "beta", "gamma")} | {"eta": (0.1,)},
+        "paper": {name: powers(4, range(-5, 6)) for name in ("alpha", "beta", "gamma")} | {"eta": (0.1, 1.0, 10.0)},
+    }
+
+    def __init__(
+        self,
+        alphas: Values = None,
+        betas: Values = None,
+        gammas: Values = None,
+        etas: Values = None,
+        *,
+        grid: str = "coarse",
+        preset: str = "faithful",
+        intercept: bool = True,
+        threshold: float | str = 0.5,
+        max_iter: int = proximal.MAX_ITER,
+        tol: float = proximal.TOL,
+        cv: int | BaseCrossValidator | Iterable[Any] = 5,
+        scoring: str = "average_precision",
+        memory_budget: int = proximal.MEMORY_BUDGET,
+        random_state: Any = None,
+    ) -> None:
+        self.alphas = alphas
+        self.betas = betas
+        self.gammas = gammas
+        self.etas = etas
+        self.grid = grid
+        self.preset = preset
+        self.intercept = intercept
+        self.threshold = threshold
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.scoring = scoring
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag("intercept", self.intercept)

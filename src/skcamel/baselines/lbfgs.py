@@ -1,0 +1,220 @@
+"""Many logistic problems over the same rows, minimised together: every step is two matrix products for all of them.
+
+Limited-memory quasi-Newton (L-BFGS) with a step length of its own for each problem. Finished problems leave the batch.
+A problem that is clearly no separable one goes on, after a few steps, in the metric of the Gram matrix AᵀA / 4, an upper
+bound of every Hessian: its optimum is the same and a fifth of the steps reach it. Separable problems stay in the plain
+metric on purpose. They have no optimum (but for the ridge), the direction in which their weights diverge depends on the
+metric, and that of the Gram matrix predicts new rows far worse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from skcamel.baselines.logistic_loss import loss_and_residual
+
+MEMORY = 10  # pairs of step and gradient change that model the curvature
+SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side
+CLEAR, PATIENCE = 10, 40  # steps after which overlapping problems, and all others, change the metric
+HALVINGS = 25
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Weights of the standardised columns and how each problem ended."""
+
+    coef: np.ndarray  # (D, B * n_free), row 0 is the intercept
+    objective: np.ndarray  # (B,)
+    n_iter: np.ndarray  # (B,)
+    converged: np.ndarray  # (B,) bool
+
+
+class Metric:
+    """Cholesky factor of AᵀA / 4 (weighted), made when first needed, for problems over the first columns of A."""
+
+    def __init__(self, A: np.ndarray, weights: np.ndarray | None, memory: int) -> None:
+        self.A, self.weights, self.factor = A, weights, None
+        self.total = float(len(A) if weights is None else weights.sum())
+        self.offered = A.shape[1] <= len(A) and 16 * A.shape[1] ** 2 <= memory
+
+    def solve(self, gradient: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
+        """Gradient in the metric; rows that a problem may not use stay 0.
+
+        Those rows are the last ones, so that one factor serves all lengths: its leading block is the factor of the
+        leading block of the matrix.
+        """
+        if self.factor is None:
+            gram = self.A.T @ (self.A if self.weights is None else self.A * self.weights[:, None])
+            gram[np.diag_indices_from(gram)] += 1e-4 * self.total
+            self.factor = np.linalg.cholesky(gram / 4)
+        half = solve_triangular(self.factor, gradient, lower=True, check_finite=False)
+        if allowed is not None:
+            half *= allowed
+        return solve_triangular(self.factor, half, lower=True, trans="T", check_finite=False)
+
+
+class Batch:
+    """Problems that are still running: weights, margins, gradients and curvature, one column (or n_free) each."""
+
+    def __init__(self, metric: Metric, targets: np.ndarray, allowed: np.ndarray | None, n_free: int, penalty: np.ndarray) -> None:
+        self.metric, self.targets, self.allowed, self.n_free, self.penalty = metric, targets, allowed, n_free, penalty
+        self.A, self.weights = metric.A, metric.weights
+        n_problems = targets.shape[1] // n_free
+        self.index = np.arange(n_problems)
+        self.coef = np.zeros((self.A.shape[1], targets.shape[1]))
+        self.coef[0] = self._start()
+        self.margins = np.tile(self.coef[0], (len(self.A), 1))
+        self.objective, residual = loss_and_residual(self.margins, targets, self.weights, n_free)
+        self.first_objective = self.objective
+        self.gradient = self._gradient(residual)
+        self.scale = np.full(n_problems, 4 / metric.total)
+        self.curved = np.zeros(n_problems, dtype=bool)
+        self.stuck = np.zeros(n_problems, dtype=bool)
+        self.history: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def steepness(self) -> np.ndarray:
+        """Largest entry of the gradient of each problem, (B,)."""
+        return np.abs(self.gradient).max(axis=0).reshape(-1, self.n_free).max(axis=1)
+
+    def keep(self, problems: np.ndarray) -> None:
+        """Leave out all other problems."""
+        columns = np.repeat(problems, self.n_free)
+        self.targets, self.coef, self.margins = self.targets[:, columns], self.coef[:, columns], self.margins[:, columns]
+        self.gradient = self.gradient[:, columns]
+        if self.allowed is not None:
+            self.allowed = self.allowed[:, columns]
+        for name in ("index", "objective", "first_objective", "scale", "curved", "stuck"):
+            setattr(self, name, getattr(self, name)[problems])
+        self.history = [(s[:, columns], y[:, columns], rho[problems]) for s, y, rho in self.history]
+
+    def change_metric(self, problems: np.ndarray) -> None:
+        """Go on in the metric of the Gram matrix and forget the curvature seen so far."""
+        new = problems & ~self.curved
+        if not new.any() or not self.metric.offered:
+            return
+        self.curved = self.curved | new
+        self.scale = np.where(new, 1.0, self.scale)
+        self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
+
+    def step(self) -> None:
+        """One quasi-Newton step of every problem."""
+        direction = self._direction()
+        slope = self._dot(self.gradient, direction)
+        ahead = self.A @ direction
+        lengths, objective, residual = self._search(direction, ahead, slope)
+        long = self._spread(lengths)
+        direction *= long
+        ahead *= long
+        self.coef += direction
+        self.margins += ahead
+        gradient = self._gradient(residual)
+        self._remember(direction, gradient - self.gradient)
+        self.objective, self.gradient = objective, gradient
+
+    def _start(self) -> np.ndarray:
+        """Intercepts log((n_c + 1) / (n_K + 1)) from the class counts."""
+        counts = self.targets.sum(axis=0) if self.weights is None else self.weights @ self.targets
+        last = self.metric.total - counts.reshape(-1, self.n_free).sum(axis=1)
+        return np.log((counts + 1) / (self._spread(last) + 1))
+
+    def _gradient(self, residual: np.ndarray) -> np.ndarray:
+        gradient = self.A.T @ residual
+        gradient += 2 * self.penalty * self.coef
+        if self.allowed is not None:
+            gradient *= self.allowed
+        return gradient
+
+    def _direction(self) -> np.ndarray:
+        """The two-loop recursion for all problems at once."""
+        d, shares = -self.gradient, []
+        for s, y, rho in reversed(self.history):
+            share = rho * self._dot(s, d)
+            d -= self._spread(share) * y
+            shares.append(share)
+        d = self._in_metric(d)
+        d *= self._spread(self.scale)
+        for (s, y, rho), share in zip(self.history, reversed(shares), strict=True):
+            d += self._spread(share - rho * self._dot(y, d)) * s
+        return d
+
+    def _in_metric(self, gradient: np.ndarray) -> np.ndarray:
+        if not self.curved.any():
+            return gradient
+        columns = np.repeat(self.curved, self.n_free)
+        if columns.all():
+            return self.metric.solve(gradient, self.allowed)
+        answer = gradient.copy()
+        answer[:, columns] = self.metric.solve(gradient[:, columns], None if self.allowed is None else self.allowed[:, columns])
+        return answer
+
+    def _search(self, direction: np.ndarray, ahead: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Step lengths of sufficient decrease; only element-wise work, since the margins move along a line."""
+        lengths = np.ones(len(slope))
+        objective, residual = self._along(direction, ahead, lengths, np.ones(len(slope), dtype=bool))
+        for _ in range(HALVINGS):
+            gain = self.objective - objective
+            short = ~(gain >= -1e-4 * lengths * slope)
+            if not short.any():
+                break
+            bend = -gain - lengths * slope  # above the tangent: the minimum of the parabola is the next guess
+            guess = np.where(bend > 0, -slope * lengths / (2 * np.where(bend > 0, bend, 1)), 0.1)
+            lengths = np.where(short, lengths * np.clip(guess, 0.1, 0.5), lengths)
+            objective[short], residual[:, np.repeat(short, self.n_free)] = self._along(direction, ahead, lengths, short)
+        self.stuck = ~(objective < self.objective)
+        return np.where(self.stuck, 0.0, lengths), np.where(self.stuck, self.objective, objective), residual
+
+    def _along(self, direction: np.ndarray, ahead: np.ndarray, lengths: np.ndarray, problems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Objective and residual of some problems after steps of the given lengths."""
+        columns = slice(None) if problems.all() else np.flatnonzero(np.repeat(problems, self.n_free))
+        long = self._spread(lengths)[columns]
+        margins = ahead[:, columns] * long
+        margins += self.margins[:, columns]
+        loss, residual = loss_and_residual(margins, self.targets[:, columns], self.weights, self.n_free)
+        coef = self.coef[:, columns] + long * direction[:, columns]
+        return loss + (self.penalty * coef**2).sum(axis=0).reshape(-1, self.n_free).sum(axis=1), residual
+
+    def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
+        """Keep a pair and the scale that it suggests; a pair without curvature gets no say."""
+        bend = self._dot(step, change)
+        told = bend > 0
+        rho = np.where(told, 1 / np.where(told, bend, 1), 0.0)
+        length = self._dot(change, self._in_metric(change))
+        self.scale = np.where(told & (length > 0), bend / np.where(length > 0, length, 1), self.scale)
+        self.history = [*self.history[-(MEMORY - 1) :], (step, change, rho)]
+
+    def _dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.einsum("ij,ij->j", a, b).reshape(-1, self.n_free).sum(axis=1)
+
+    def _spread(self, values: np.ndarray) -> np.ndarray:
+        """One value per problem ► one per column."""
+        return values if self.n_free == 1 else np.repeat(values, self.n_free)
+
+
+def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
+    """Run a batch to its end.
+
+    A problem ends when no entry of its gradient exceeds `tol` times the total weight of the rows; when its loss is below
+    0.01, far below the ln 2 that proves its rows separable; when no step lowers its objective in floating point; or after
+    `max_iter` steps, the only case that counts as not converged.
+    """
+    n_problems = len(batch.index)
+    coef, objective = batch.coef.copy(), batch.objective.copy()
+    n_iter, converged = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
+    for iteration in range(max_iter + 1):
+        done = (batch.steepness() <= tol * batch.metric.total) | (batch.objective <= SEPARATED) | batch.stuck
+        leaving = done if iteration < max_iter else np.ones_like(done)
+        if leaving.any():
+            index = batch.index[leaving]
+            columns = (index[:, None] * batch.n_free + np.arange(batch.n_free)).ravel()
+            coef[:, columns] = batch.coef[:, np.repeat(leaving, batch.n_free)]
+            objective[index], n_iter[index], converged[index] = batch.objective[leaving], iteration, done[leaving]
+            batch.keep(~leaving)
+        if not len(batch.index):
+            break
+        if iteration >= CLEAR:
+            batch.change_metric((batch.objective > 0.5 * batch.first_objective) | (iteration >= PATIENCE))
+        batch.step()
+    return Solution(coef, objective, n_iter, converged)

@@ -1,0 +1,283 @@
+"""Unregularised logistic regression for many targets over the same rows: the base learner of BR, ECC and RAkEL.
+
+For each target the sum over the rows of -log p(y | x), plus ridge · ||w||², is minimised over intercept and weights of the
+standardised columns. ``lbfgs`` does the work for a batch of targets; this file makes the batches and keeps the model.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit
+
+from skcamel.arrays import Array, available_bytes
+from skcamel.baselines.lbfgs import MEMORY, Batch, Metric, Solution, minimise
+from skcamel.baselines.logistic_loss import probabilities
+
+RIDGE = 1e-8
+TOLERANCE = 1e-5
+MAX_ITER = 1000
+BUDGET = 2**30  # bytes for the arrays of one batch
+
+
+class NotConverged(UserWarning):
+    """Some problems reached the limit of iterations; the estimators turn it into scikit-learn's warning."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns that vary, with their mean and sample standard deviation."""
+
+    kept: np.ndarray  # (d',) indices
+    mean: np.ndarray  # (d',)
+    spread: np.ndarray  # (d',)
+
+    def standardised(self, X: np.ndarray) -> np.ndarray:
+        """Rows as the solver wants them: (m, d')."""
+        Z = X[:, self.kept]
+        Z -= self.mean
+        Z /= self.spread
+        return Z
+
+    def margins(self, X: Array, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Standardised rows times weights, plus intercept; sparse rows stay sparse."""
+        if sparse.issparse(X):
+            raw = np.zeros((X.shape[1], coef.shape[1]))
+            raw[self.kept] = coef / self.spread[:, None]
+            return X @ raw + (intercept - self.mean @ raw[self.kept])
+        return self.standardised(X) @ coef + intercept
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Binary models, one for each target."""
+
+    columns: Columns
+    coef: np.ndarray  # (d', B)
+    intercept: np.ndarray  # (B,), infinite for a target with one class
+    solution: Solution
+
+    def probabilities(self, X: Array) -> np.ndarray:
+        """P(target = 1 | row), (m, B)."""
+        return expit(self.columns.margins(X, self.coef, self.intercept))
+
+    def chain_probabilities(self, X: Array) -> np.ndarray:
+        """P of each link of a chain, (m, B): earlier labels enter as hard predictions."""
+        split = int(np.searchsorted(self.columns.kept, X.shape[1]))
+        features = Columns(self.columns.kept[:split], self.columns.mean[:split], self.columns.spread[:split])
+        of_labels = self.coef[split:] / self.columns.spread[split:, None]
+        margins = features.margins(X, self.coef[:split], self.intercept - self.columns.mean[split:] @ of_labels)
+        links = self.columns.kept[split:] - X.shape[1]  # labels that vary, by their place in the chain
+        bits = np.zeros((X.shape[0], len(links)))
+        for link in range(margins.shape[1]):
+            n_earlier = int(np.searchsorted(links, link))
+            margins[:, link] += bits[:, :n_earlier] @ of_labels[:n_earlier, link]
+            if n_earlier < len(links) and links[n_earlier] == link:
+                bits[:, n_earlier] = margins[:, link] >= 0
+        return expit(margins)
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Models of several classes each, the last of them with margin 0."""
+
+    columns: Columns
+    coef: np.ndarray  # (d', B * (K - 1))
+    intercept: np.ndarray  # (B * (K - 1),)
+    n_classes: int
+    solution: Solution
+
+    def probabilities(self, X: Array) -> np.ndarray:
+        """P(class | row), (m, B, K)."""
+        return probabilities(self.columns.margins(X, self.coef, self.intercept), self.n_classes - 1)
+
+    def most_probable(self, X: Array) -> np.ndarray:
+        """The class of each row, (m, B); the lowest among equally probable ones."""
+        margins = self.columns.margins(X, self.coef, self.intercept).reshape(X.shape[0], -1, self.n_classes - 1)
+        best = margins.argmax(axis=2)
+        return np.where(margins.max(axis=2) >= 0, best, self.n_classes - 1)
+
+
+def dense(X: Array) -> np.ndarray:
+    """Rows as an array. Standardised sparse rows are not sparse, so there is nothing to save; refused where they cannot fit."""
+    if not sparse.issparse(X):
+        return X
+    needed, free = 16 * X.shape[0] * X.shape[1], available_bytes()
+    if free is not None and needed > free:
+        raise MemoryError(
+            f"Sparse rows of shape {X.shape} are standardised and need about {needed / 2**30:.1f} GiB as an array and its copy, and "
+            f"{free / 2**30:.1f} GiB are available; choose fewer features (sklearn.feature_selection) or rows, or pass a base_estimator "
+            "that takes sparse rows."
+        )
+    return X.toarray()
+
+
+def varying_columns(X: np.ndarray, weights: np.ndarray | None = None) -> Columns:
+    """Columns that are not constant over the rows with a positive weight.
+
+    Examples
+    --------
+    >>> varying_columns(np.array([[1.0, 5.0], [3.0, 5.0]])).kept
+    array([0])
+    """
+    w = np.ones(len(X)) if weights is None else weights
+    rows = X if weights is None else X[w > 0]
+    kept = np.flatnonzero((rows != rows[:1]).any(axis=0))
+    total = w.sum()
+    mean = w @ X[:, kept] / total
+    spread = np.sqrt(w @ (X[:, kept] - mean) ** 2 / max(total - 1, 1))
+    live = spread > 0  # columns that vary by less than rounding
+    return Columns(kept[live], mean[live], spread[live])
+
+
+def fit_logistic(
+    X: np.ndarray,
+    Y: np.ndarray,
+    *,
+    weights: np.ndarray | None = None,
+    labels: np.ndarray | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
+    memory: int = BUDGET,
+) -> Logistic:
+    """One binary model for each column of Y.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    Y : array of shape (n, B)
+        Targets in {0, 1}. A target with one class gets that class with probability 1.
+    weights : array of shape (n,), default=None
+        Counts of the rows in a bootstrap sample.
+    labels : array of shape (n, L), default=None
+        Further columns for a chain: target b sees the first b of them, and all of X.
+    tol, max_iter : float and int
+        A problem ends when no entry of its gradient exceeds `tol` times the number of rows. Separable targets end when
+        their loss is below 0.01. :class:`NotConverged` is warned about once if a problem reaches `max_iter`.
+    memory : int
+        Bytes for the work arrays of a batch; targets are cut into batches that fit.
+
+    Examples
+    --------
+    >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0.0], [1.0], [0.0], [1.0]])
+    >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
+    np.float64(2.0)
+    """
+    if weights is not None:
+        seen = weights > 0
+        X, Y, weights, labels = X[seen], Y[seen], weights[seen], None if labels is None else labels[seen]
+    width = X.shape[1]
+    everything = X if labels is None else np.hstack([X, labels])
+    columns = varying_columns(everything, weights)
+    reach = None if labels is None else 1 + np.searchsorted(columns.kept, width + np.arange(Y.shape[1]))
+    full = (Y[:1] == Y).all(axis=0)
+    live = np.flatnonzero(~full)
+    A = _design(columns, everything)
+    solution = solve(A, Y[:, live], 1, weights, None if reach is None else reach[live], tol=tol, max_iter=max_iter, memory=memory)
+    coef = np.zeros((A.shape[1], Y.shape[1]))
+    coef[:, live] = solution.coef
+    coef[0, full] = np.where(Y[0, full] > 0, np.inf, -np.inf)
+    return Logistic(columns, coef[1:], coef[0], solution)
+
+
+def fit_softmax(
+    X: np.ndarray, codes: np.ndarray, n_classes: int, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER, memory: int = BUDGET
+) -> Softmax:
+    """One model of `n_classes` classes for each column of `codes`.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+    codes : array of shape (n, B)
+        Classes 0 ... n_classes - 1, all of which occur in every column.
+    n_classes : int
+        At least 2.
+    tol, max_iter, memory
+        As in :func:`fit_logistic`.
+    """
+    columns = varying_columns(X)
+    targets = 1 - codes if n_classes == 2 else codes  # class 0 has the margin, the last class none
+    solution = solve(_design(columns, X), targets, n_classes - 1, tol=tol, max_iter=max_iter, memory=memory)
+    return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution)
+
+
+def solve(
+    A: np.ndarray,
+    targets: np.ndarray,
+    n_free: int,
+    weights: np.ndarray | None = None,
+    reach: np.ndarray | None = None,
+    *,
+    ridge: float = RIDGE,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
+    memory: int = BUDGET,
+) -> Solution:
+    """Solve all problems in batches that keep to the budget.
+
+    Parameters
+    ----------
+    A : array of shape (n, D)
+        Column 0 is 1, the others are standardised.
+    targets : array of shape (n, B)
+        {0, 1} where n_free is 1, else class numbers 0 ... n_free.
+    n_free : int
+        Number of classes minus one.
+    weights : array of shape (n,), default=None
+    reach : array of shape (B,), default=None
+        How many of the first columns each problem may use.
+    ridge, tol, max_iter, memory
+        As in :func:`fit_logistic`.
+    """
+    metric = Metric(A, weights, memory)
+    penalty = np.full((A.shape[1], 1), ridge)
+    penalty[0] = 0
+    parts = []
+    for rows in batches(A.shape, targets.shape[1], n_free, memory):
+        y = targets[:, rows]
+        if n_free > 1:
+            y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
+        allowed = None if reach is None else np.repeat(np.arange(A.shape[1])[:, None] < reach[rows], n_free, axis=1)
+        parts.append(minimise(Batch(metric, y.astype(np.float64), allowed, n_free, penalty), tol=tol, max_iter=max_iter))
+    return _joined(parts, A.shape[1], max_iter)
+
+
+def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -> Iterator[slice]:
+    """Slices of problems whose work arrays keep to `memory` bytes, at least one problem each.
+
+    Examples
+    --------
+    >>> [s.stop - s.start for s in batches((1000, 10), 5, 1, memory=200_000)]
+    [2, 2, 1]
+    """
+    n, n_columns = shape
+    per_problem = 8 * n_free * (9 * n + (2 * MEMORY + 10) * n_columns)
+    size = max(1, memory // per_problem)
+    return (slice(start, min(start + size, n_problems)) for start in range(0, n_problems, size))
+
+
+def _design(columns: Columns, X: np.ndarray) -> np.ndarray:
+    A = np.ones((len(X), 1 + len(columns.kept)))
+    A[:, 1:] = columns.standardised(X)
+    return A
+
+
+def _joined(parts: list[Solution], n_columns: int, max_iter: int) -> Solution:
+    if not parts:
+        return Solution(np.zeros((n_columns, 0)), np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=bool))
+    coef = np.hstack([part.coef for part in parts])
+    objective, n_iter, converged = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("objective", "n_iter", "converged")
+    )
+    if not converged.all():
+        warnings.warn(
+            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps; their "
+            "weights may still grow (rows that are nearly separable). Predictions are usable; raise max_iter or tol to silence this.",
+            NotConverged,
+            stacklevel=2,
+        )
+    return Solution(coef, objective, n_iter, converged)

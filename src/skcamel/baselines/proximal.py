@@ -1,0 +1,148 @@
+"""The early-stopped accelerated proximal sequence that LLSF and JFSC share, for many candidates at a time.
+
+Weights of C candidates are stacked as an array (q, C, d): seen as (q·C, d) one product applies X'X to all of them, seen as
+(q, C·d) one product applies the label matrix R.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+MAX_ITER = 100
+TOL = 1e-4
+MEMORY_BUDGET = 2**25  # bytes of working arrays of one batch: larger ones leave the cache and are no faster
+
+
+class State(Protocol):
+    """Candidates on their way: what :func:`run` needs to know of an objective."""
+
+    W: np.ndarray  # (q, C, d) the latest iterate
+
+    def step(self, momentum: float) -> np.ndarray:
+        """Move to the next iterate and return the monitored value of each candidate, (C,)."""
+        ...
+
+    def keep(self, kept: np.ndarray) -> None:
+        """Go on with these candidates alone."""
+        ...
+
+
+class Run(NamedTuple):
+    """Where the sequences ended."""
+
+    W: np.ndarray  # (q, C, d)
+    n_iter: np.ndarray  # (C,)
+    values: np.ndarray  # (C,) monitored value of the last iterate
+
+
+def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True) -> Run:
+    """Iterate every candidate until its own stop.
+
+    A candidate stops after `max_iter` iterations, when its monitored value changes by at most `tol` (the value before
+    the first iteration counts as 0), or when that value is not positive; its latest iterate is the answer. With
+    a_0 = a_1 = 1 and a_{t+1} = (1 + sqrt(1 + 4 a_t²)) / 2 the momentum of iteration t is (a_{t-1} - 1) / a_t, 0 in the
+    first two.
+
+    Parameters
+    ----------
+    state : State
+        At its start; used up.
+    max_iter : int, default=100
+    tol : float, default=1e-4
+    accelerated : bool, default=True
+        False: no momentum at all.
+    """
+    W, n_iter = state.W.copy(), np.zeros(state.W.shape[1], dtype=np.int64)
+    values = np.zeros(W.shape[1])
+    index = np.arange(W.shape[1])  # candidate of each column that the state still holds
+    running = np.ones(W.shape[1], dtype=bool)
+    before, now = 1.0, 1.0
+    for t in range(1, max_iter + 1):
+        reached = state.step((before - 1) / now if accelerated else 0.0)
+        before, now = now, (1 + np.sqrt(1 + 4 * now**2)) / 2
+        stops = (np.abs(reached - values[index]) <= tol) | (reached <= 0)
+        stops = running & (stops if t < max_iter else True)
+        values[index[running]], n_iter[index[running]] = reached[running], t
+        W[:, index[stops]] = state.W[:, stops]
+        running &= ~stops
+        if not running.any():
+            break
+        if running.mean() < 0.9:  # copying costs about as much as a step
+            state.keep(running)
+            index, running = index[running], running[running]
+    return Run(W, n_iter, values)
+
+
+def batches(n_candidates: int, bytes_each: int, budget: int) -> Iterator[np.ndarray]:
+    """Indices of candidates in order, as many at a time as the budget allows, at least one."""
+    size = max(1, budget // max(1, bytes_each))
+    for first in range(0, n_candidates, size):
+        yield np.arange(first, min(first + size, n_candidates))
+
+
+def soft(U: np.ndarray, threshold: np.ndarray) -> np.ndarray:
+    """sign(u) max(|u| - threshold, 0), entrywise.
+
+    Examples
+    --------
+    >>> soft(np.array([-3.0, 0.5, 2.0]), np.array(1.0))
+    array([-2.,  0.,  1.])
+    """
+    return U - np.clip(U, -threshold, threshold)
+
+
+def label_distance(Y: np.ndarray) -> np.ndarray:
+    """R (q, q): cosine distance between the columns of Y (n, q) in {0, 1}, 0 on the diagonal.
+
+    Machine epsilon is added to Y, so that an empty label has cosine sqrt(positives of k / n) with label k.
+
+    Examples
+    --------
+    >>> label_distance(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(12)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    shifted = Y + np.finfo(np.float64).eps
+    units = shifted / np.linalg.norm(shifted, axis=0)
+    R = np.maximum(1 - units.T @ units, 0)
+    np.fill_diagonal(R, 0)
+    return (R + R.T) / 2
+
+
+class Ridge:
+    """Ridge regression of Y on X for any penalty from one decomposition of the smaller Gram matrix, and ||X'X||_2.
+
+    Examples
+    --------
+    >>> ridge = Ridge(np.array([[1.0], [2.0]]), np.array([[1.0], [1.0]]))
+    >>> ridge.weights(1.0), round(ridge.norm, 12)  # 3 / (5 + 1)
+    (array([[0.5]]), 5.0)
+    """
+
+    def __init__(self, X: np.ndarray, Y: np.ndarray) -> None:
+        self.is_wide = X.shape[1] > X.shape[0]
+        gram = dense(X @ X.T if self.is_wide else X.T @ X)
+        eigenvalues, self.vectors = np.linalg.eigh(gram)
+        self.eigenvalues = np.maximum(eigenvalues, 0)
+        self.norm = float(self.eigenvalues[-1])
+        self.gram = None if self.is_wide else gram
+        self.X = X
+        self.targets = self.vectors.T @ (Y if self.is_wide else X.T @ Y)
+
+    def weights(self, penalty: float) -> np.ndarray:
+        """(X'X + penalty I)^{-1} X'Y, transposed: (q, d)."""
+        dual = self.vectors @ (self.targets / (self.eigenvalues + penalty)[:, None])
+        return np.ascontiguousarray((self.X.T @ dual if self.is_wide else dual).T)
+
+    def stacked(self, penalties: Sequence[float] | np.ndarray) -> np.ndarray:
+        """Weights of each penalty side by side, (q, C, d); equal penalties are solved once."""
+        distinct, index = np.unique(np.asarray(penalties), return_inverse=True)
+        return np.take(np.stack([self.weights(penalty) for penalty in distinct], axis=1), index, axis=1)
+
+
+def dense(X: np.ndarray) -> np.ndarray:
+    """X as a numpy array, sparse or not."""
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)

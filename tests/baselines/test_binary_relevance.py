@@ -1,0 +1,121 @@
+"""One model for each label, and nothing of one label in another."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from baselines import overlapping
+from reference import baselines as literal
+from skcamel.baselines import BinaryRelevance
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+@parametrize_with_checks([BinaryRelevance(), BinaryRelevance(LogisticRegression())])
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+def test_probabilities_are_those_of_separate_models():
+    X, Y = overlapping.make()
+    model = BinaryRelevance(tol=1e-9).fit(X[:100], Y[:100])
+    np.testing.assert_allclose(model.predict_proba(X), literal.binary_relevance(X[:100], Y[:100], X), atol=1e-5)
+
+
+def test_permuting_labels_permutes_columns():
+    X, Y = overlapping.make()
+    order = [2, 0, 3, 1]
+    of_all = BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(BinaryRelevance(tol=1e-9).fit(X, Y[:, order]).predict_proba(X), of_all[:, order], atol=1e-7)
+
+
+def test_changing_a_label_leaves_the_others_unchanged():
+    X, Y = overlapping.make()
+    before = BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)
+    Y[:, 1] = 1 - Y[::-1, 1]
+    after = BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(after[:, [0, 2, 3]], before[:, [0, 2, 3]], atol=1e-7)
+    assert abs(after[:, 1] - before[:, 1]).max() > 0.05
+
+
+def test_a_tie_is_predicted():
+    X, Y = np.zeros((4, 1)), np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
+    model = BinaryRelevance().fit(X, Y)
+    np.testing.assert_array_equal(model.predict_proba(X), 0.5)
+    assert model.predict(X).all()
+    assert (model.decision_function(X) > 0).all()
+
+
+def test_decisions_follow_probabilities():
+    X, Y = overlapping.make()
+    model = BinaryRelevance().fit(X, Y)
+    P = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X), P >= 0.5)
+    np.testing.assert_array_equal(model.decision_function(X) > 0, P >= 0.5)
+    np.testing.assert_allclose(model.decision_function(X) + 0.5, P)
+
+
+def test_constant_and_empty_labels_are_legal():
+    X, Y = overlapping.make()
+    Y[:, 0], Y[:, 3] = 0, 1
+    P = BinaryRelevance().fit(X, Y).predict_proba(X)
+    assert (P[:, 0] == 0).all()
+    assert (P[:, 3] == 1).all()
+
+
+def test_frames_keep_their_names():
+    X, Y = overlapping.make()
+    model = BinaryRelevance().fit(pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(Y.astype(int), columns=list("PQRS")))
+    assert list(model.label_names_) == list("PQRS")
+    assert list(model.feature_names_in_) == list("abcdef")
+    np.testing.assert_allclose(model.predict_proba(pd.DataFrame(X, columns=list("abcdef"))), BinaryRelevance().fit(X, Y).predict_proba(X))
+
+
+def test_sparse_rows_and_sparse_labels():
+    X, Y = overlapping.make()
+    X[abs(X) < 1] = 0
+    of_sparse = BinaryRelevance().fit(sparse.csr_array(X), sparse.csr_array(Y))
+    np.testing.assert_allclose(of_sparse.predict_proba(sparse.csr_array(X)), BinaryRelevance().fit(X, Y).predict_proba(X), atol=1e-8)
+
+
+def test_an_estimator_of_choice_is_used_for_each_label():
+    X, Y = overlapping.make()
+    model = BinaryRelevance(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, Y)
+    alone = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y[:, 2])
+    np.testing.assert_allclose(model.predict_proba(X)[:, 2], alone.predict_proba(X)[:, 1])
+
+
+def test_decision_values_stand_in_for_probabilities():
+    X, Y = overlapping.make()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = BinaryRelevance(LinearSVC(random_state=0)).fit(X, Y)
+    values = LinearSVC(random_state=0).fit(X, Y[:, 0]).decision_function(X)
+    P = model.predict_proba(X)[:, 0]
+    np.testing.assert_array_equal(np.argsort(P), np.argsort(values))
+    np.testing.assert_array_equal(P >= 0.5, values >= 0)
+
+
+def test_one_warning_for_all_labels_that_did_not_converge():
+    X, Y = overlapping.make()
+    with pytest.warns(ConvergenceWarning, match="did not reach their tolerance in 2 steps") as caught:
+        BinaryRelevance(max_iter=2).fit(X, Y)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"base_estimator": LogisticRegression}, TypeError, "pass an instance"),
+        ({"max_iter": 0}, ValueError, "max_iter must be at least 1, got 0"),
+        ({"tol": 0}, ValueError, "tol must be above 0, got 0"),
+    ],
+)
+def test_wrong_parameters_are_named(options, error, message):
+    with pytest.raises(error, match=message):
+        BinaryRelevance(**options).fit([[0.0], [1.0]], [[0], [1]])

@@ -1,0 +1,139 @@
+"""Chains see true labels in training and their own hard predictions afterwards."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.multioutput import ClassifierChain
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from baselines import overlapping
+from reference import baselines as literal
+from skcamel.baselines import BinaryRelevance, EnsembleOfClassifierChains
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+def plain(**options):
+    return EnsembleOfClassifierChains(1, bootstrap=False, tol=1e-9, **options)
+
+
+@parametrize_with_checks([EnsembleOfClassifierChains(2, random_state=0), EnsembleOfClassifierChains(2, combine="vote", random_state=0)])
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 0, 3, 1]])
+def test_a_chain_is_the_literal_one(order):
+    X, Y = overlapping.make(n=250)
+    model = plain(order=order).fit(X[:200], Y[:200])
+    np.testing.assert_allclose(model.predict_proba(X), literal.chain(X[:200], Y[:200], order, X), atol=1e-4)
+
+
+def test_a_member_learns_from_its_bag():
+    X, Y = overlapping.make(n=250)
+    model = EnsembleOfClassifierChains(1, order=[1, 0, 3, 2], random_state=3, tol=1e-9).fit(X, Y)
+    bag = np.random.RandomState(3).randint(len(X), size=len(X))
+    np.testing.assert_allclose(model.predict_proba(X), literal.chain(X[bag], Y[bag], [1, 0, 3, 2], X), atol=1e-4)
+
+
+def test_one_label_without_bootstrap_is_binary_relevance():
+    X, Y = overlapping.make()
+    np.testing.assert_allclose(plain().fit(X, Y[:, :1]).predict_proba(X), BinaryRelevance(tol=1e-9).fit(X, Y[:, :1]).predict_proba(X))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_first_label_of_a_chain_is_that_of_binary_relevance(seed):
+    X, Y = overlapping.make()
+    model = plain(random_state=seed).fit(X, Y)
+    first = model.estimators_[0].order[0]
+    np.testing.assert_allclose(model.predict_proba(X)[:, first], BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)[:, first], atol=1e-6)
+
+
+def test_confidences_are_averaged_and_cut_at_a_half():
+    X, Y = overlapping.make()
+    model = EnsembleOfClassifierChains(5, random_state=0).fit(X, Y)
+    F = model.predict_proba(X)
+    np.testing.assert_allclose(F, np.mean([chain.probabilities(X) for chain in model.estimators_], axis=0))
+    assert F.min() >= 0
+    assert F.max() <= 1
+    np.testing.assert_array_equal(model.predict(X), F >= 0.5)
+
+
+def test_votes_are_counted():
+    X, Y = overlapping.make()
+    model = EnsembleOfClassifierChains(6, combine="vote", random_state=0).fit(X, Y)
+    F = model.decision_function(X) + 0.5
+    np.testing.assert_allclose(6 * F, np.round(6 * F), atol=1e-12)
+    assert len(np.unique(F)) > 2
+    assert not hasattr(model, "predict_proba")
+
+
+@pytest.mark.parametrize("value", [0, 1])
+def test_a_constant_label_leaves_the_others_unchanged(value):
+    X, Y = overlapping.make()
+    wide = np.column_stack([Y[:, :1], np.full(len(Y), value), Y[:, 1:]])
+    with_constant = plain(order=[0, 1, 2, 3, 4]).fit(X, wide).predict_proba(X)
+    np.testing.assert_allclose(with_constant[:, [0, 2, 3, 4]], plain(order=[0, 1, 2, 3]).fit(X, Y).predict_proba(X), atol=1e-7)
+    assert (with_constant[:, 1] == value).all()
+
+
+def test_rare_labels_may_miss_a_bag():
+    X, Y = overlapping.make()
+    Y[:, 2] = 0
+    Y[5, 2] = 1
+    F = EnsembleOfClassifierChains(8, random_state=0).fit(X, Y).predict_proba(X)
+    assert np.isfinite(F).all()
+
+
+def test_orders_are_permutations_and_differ():
+    X, Y = overlapping.make()
+    orders = [tuple(chain.order) for chain in EnsembleOfClassifierChains(8, random_state=0).fit(X, Y).estimators_]
+    assert all(sorted(order) == [0, 1, 2, 3] for order in orders)
+    assert len(set(orders)) > 1
+
+
+def test_the_seed_decides_everything_and_jobs_nothing():
+    X, Y = overlapping.make()
+    one, two = (EnsembleOfClassifierChains(4, random_state=1, n_jobs=jobs).fit(X, Y).predict_proba(X) for jobs in (None, 2))
+    np.testing.assert_array_equal(one, two)
+    assert abs(one - EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)).max() > 1e-3
+
+
+def test_an_estimator_of_choice_gives_scikit_learns_chain():
+    X, Y = overlapping.make()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    base = LogisticRegression()
+    model = plain(order=[3, 1, 0, 2], base_estimator=base).fit(X, Y)
+    theirs = ClassifierChain(base, order=[3, 1, 0, 2]).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(model.predict_proba(X)[:, 3], theirs.predict_proba(X)[:, 3])
+
+
+def test_sparse_rows_and_frames():
+    X, Y = overlapping.make()
+    X[abs(X) < 1] = 0
+    options = {"random_state": 0}
+    of_array = EnsembleOfClassifierChains(2, **options).fit(X, Y).predict_proba(X)
+    of_sparse = EnsembleOfClassifierChains(2, **options).fit(sparse.csr_array(X), Y)
+    np.testing.assert_allclose(of_sparse.predict_proba(sparse.csr_array(X)), of_array, atol=1e-8)
+    named = EnsembleOfClassifierChains(2, **options).fit(X, pd.DataFrame(Y, columns=list("PQRS")))
+    assert list(named.label_names_) == list("PQRS")
+    base = LogisticRegression(max_iter=2000)
+    foreign = EnsembleOfClassifierChains(2, base_estimator=base, **options).fit(sparse.csr_array(X), Y)
+    assert foreign.predict(sparse.csr_array(X)).shape == Y.shape
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_estimators": 0}, "n_estimators must be at least 1, got 0"),
+        ({"combine": "mean"}, "combine must be 'confidence' or 'vote', got 'mean'"),
+        ({"order": [0, 0, 1, 2]}, "order must hold each of the numbers 0 to 3 once"),
+    ],
+)
+def test_wrong_parameters_are_named(options, message):
+    X, Y = overlapping.make(n=30)
+    with pytest.raises(ValueError, match=message):
+        EnsembleOfClassifierChains(**options).fit(X, Y)

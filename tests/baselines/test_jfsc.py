@@ -1,0 +1,193 @@
+"""JFSC: the literal loop, the laws of BASELINES.md section 6, and the manners of an estimator."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from reference import proximal as literal
+from skcamel.baselines import JFSC
+from skcamel.baselines.least_squares import LeastSquares
+from skcamel.baselines.least_squares import Penalties as SquaredPenalties
+from skcamel.baselines.proximal import label_distance
+from skcamel.baselines.robust import Penalties, RobustRegression, fisher, inverse_lengths, weighted_norm
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+def problem(n=40, d=6, q=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X @ rng.normal(size=(d, q)) + rng.normal(size=(n, q)) > 0.8).astype(float)
+
+
+def solve(X, Y, alpha=0.0, beta=0.0, gamma=0.0, eta=0.1, *, S=None, row_weights=inverse_lengths, **options):
+    regression = RobustRegression(X, Y, label_distance(Y), fisher(X, Y) if S is None else S, row_weights)
+    return regression.solve(Penalties(*np.array([[alpha], [beta], [gamma], [eta]], dtype=float)), **options).W[:, 0].T
+
+
+@parametrize_with_checks([JFSC(), JFSC(preset="fair"), JFSC(intercept=False, threshold="tuned")])
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+@given(
+    seed=st.integers(0, 1000),
+    shape=st.sampled_from([(12, 3, 2), (6, 20, 3), (10, 4, 1)]),
+    alpha=st.sampled_from([0.0, 0.1, 3.0]),
+    beta=st.sampled_from([0.0, 0.05, 1.0]),
+    gamma=st.sampled_from([0.0, 0.1, 2.0]),
+)
+def test_it_is_the_literal_loop(seed, shape, alpha, beta, gamma):
+    X, Y = problem(*shape, seed=seed)
+    S = literal.fisher(X, Y)
+    expected = literal.jfsc(X, Y, literal.distance(Y), S, alpha, beta, gamma, 0.5, max_iter=30, tol=-1.0)[-1]
+    W = solve(X, Y, alpha, beta, gamma, 0.5, S=S.T, max_iter=30, tol=-1.0)
+    # Power iteration ends at 1e-8; 30 steps of a sequence that may grow carry that on.
+    np.testing.assert_allclose(W, expected, atol=1e-4 * max(1.0, abs(expected).max()))
+
+
+@pytest.mark.parametrize("alpha", [0.1, 200.0])
+def test_it_stops_where_the_literal_loop_stops(alpha):
+    X, Y = problem()
+    S = literal.fisher(X, Y)
+    regression = RobustRegression(X, Y, label_distance(Y), S.T)
+    end = regression.solve(Penalties(*np.array([[alpha], [0.01], [0.1], [0.1]])))
+    expected = literal.jfsc(X, Y, literal.distance(Y), S, alpha, 0.01, 0.1, 0.1)
+    assert end.n_iter[0] == len(expected) - 1 < 101
+    np.testing.assert_allclose(end.W[:, 0].T, expected[-1], rtol=1e-5, atol=1e-5)
+    J = literal.jfsc_objective(X, Y, literal.distance(Y), S, expected[-1], alpha, 0.01, 0.1)
+    np.testing.assert_allclose(end.values[0], J, rtol=1e-6)
+
+
+def test_a_the_fisher_term():
+    x, y = np.array([[1.0], [3], [0], [0], [3]]), np.array([[1.0], [1], [0], [0], [0]])
+    assert fisher(x, y)[0, 0] == pytest.approx(4)
+    X, Y = problem()
+    s = fisher(X, Y)
+    np.testing.assert_allclose(s, literal.fisher(X, Y).T, atol=1e-10)
+    np.testing.assert_allclose(fisher(X + 100, Y), s, atol=1e-9)
+    np.testing.assert_allclose(fisher(3 * X, Y), 9 * s, atol=1e-9)
+    np.testing.assert_allclose(fisher(sparse.csr_array(X), Y), s, atol=1e-10)
+    assert not fisher(np.full((40, 2), 0.1), Y).any()
+    assert not fisher(X, np.hstack([0 * Y, 0 * Y + 1])).any()
+
+
+def test_b_with_equal_row_weights_it_ends_where_llsf_ends():
+    X, Y = problem(400, 5, 4)
+    ones = lambda residual: np.ones(residual.shape[1:])  # noqa: E731
+    W = solve(X, Y, 2.0, 0.0, 20.0, row_weights=ones, max_iter=5000, tol=-1.0)
+    squared = LeastSquares(X, Y, label_distance(Y)).solve(SquaredPenalties(*np.array([[2.0], [20.0], [0.1]])), max_iter=5000, tol=-1.0)
+    np.testing.assert_allclose(W, squared.W[:, 0].T, atol=1e-7)
+
+
+def geometric_median(Y):
+    point = Y.mean(axis=0)
+    for _ in range(5000):
+        weights = 1 / np.linalg.norm(Y - point, axis=1)
+        point = weights @ Y / weights.sum()
+    return point
+
+
+def test_c_a_constant_column_finds_the_geometric_median():
+    Y = np.array([[1.0, 0], [1, 1], [0, 1], [1, 0], [0, 0], [1, 1], [1, 0]])
+    W = solve(np.ones((7, 1)), Y, max_iter=3000, tol=-1.0)
+    np.testing.assert_allclose(W[0], geometric_median(Y), atol=5e-3)
+    single = np.array([[1.0], [1], [1], [0], [0]])
+    assert solve(np.ones((5, 1)), single, max_iter=3000, tol=-1.0)[0, 0] == pytest.approx(1.0, abs=2e-3)
+    mean = LeastSquares(np.ones((5, 1)), single, np.zeros((1, 1))).solve(SquaredPenalties(*np.array([[0.0], [0.0], [0.1]])), tol=1e-12)
+    assert mean.W.ravel() == pytest.approx(0.6, abs=1e-4)
+
+
+def test_d_convex_problems_end_in_an_optimum():
+    X, Y = problem(400, 5, 4)
+    S = np.abs(fisher(X, Y))
+    W = solve(X, Y, 0.5, 0.01, 15.0, S=S, max_iter=10_000, tol=-1.0)
+    weights = literal.row_weights(X, Y, W)
+    assert weights.max() < 1e3
+    G = X.T @ (weights[:, None] * (X @ W - Y)) + 0.5 * W @ label_distance(Y) + 0.01 * S.T * W
+    assert (W == 0).any()
+    assert (W != 0).any()
+    assert (abs(G[W == 0]) <= 15.0 + 1e-4).all()
+    np.testing.assert_allclose(G[W != 0], -15.0 * np.sign(W[W != 0]), atol=1e-4)
+
+
+@pytest.mark.parametrize("n_iter", [1, 7, 40])
+def test_e_doubled_rows_with_doubled_penalties_give_the_same_iterates(n_iter):
+    X, Y = problem()
+    once = solve(X, Y, 0.1, 0.01, 0.2, 0.3, max_iter=n_iter, tol=-1.0)
+    doubled = solve(np.vstack([X, X]), np.vstack([Y, Y]), 0.2, 0.01, 0.4, 0.6, max_iter=n_iter, tol=-1.0)
+    np.testing.assert_allclose(doubled, once, atol=1e-6)
+
+
+def test_e_labels_permute():
+    X, Y = problem()
+    order = np.array([2, 0, 3, 1])
+    np.testing.assert_allclose(solve(X, Y[:, order], 0.1, 0.01, 0.2), solve(X, Y, 0.1, 0.01, 0.2)[:, order], atol=1e-6)
+    twice = solve(X, np.hstack([Y, Y[:, :1]]), 0.1, 0.01, 0.2)
+    np.testing.assert_allclose(twice[:, 0], twice[:, -1], atol=1e-10)
+
+
+def test_the_step_follows_the_row_weights():
+    """With one label residuals vanish and their weights explode; a step fixed at the start would diverge."""
+    X, Y = problem(30, 25, 1)
+    W = solve(X, Y, max_iter=100)
+    assert np.abs(X @ W - Y).sum() <= np.abs(X @ literal.ridge(X, Y, 0.1) - Y).sum()
+
+
+@given(seed=st.integers(0, 1000))
+def test_the_weighted_norm(seed):
+    rng = np.random.default_rng(seed)
+    X, D = rng.normal(size=(9, 4)), rng.random((3, 9)) + 0.01
+    norm, _ = weighted_norm(X, D, np.ones((3, 4)))
+    np.testing.assert_allclose(norm, [np.linalg.norm(X.T @ np.diag(w) @ X, 2) for w in D], rtol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, Y = make_multilabel_classification(90, n_features=12, n_classes=5, random_state=0)
+    return X[:60], Y[:60], X[60:]
+
+
+@pytest.mark.parametrize("preset", ["faithful", "fair"])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_sparse_rows_give_the_same_scores(data, preset, intercept):
+    X, Y, new = data
+    dense, thin = (JFSC(preset=preset, intercept=intercept).fit(kind(X), Y) for kind in (np.asarray, sparse.csr_array))
+    np.testing.assert_allclose(thin.decision_function(sparse.csr_array(new)), dense.decision_function(new), atol=1e-5)
+    assert dense.intercept_.any() == intercept
+
+
+def test_the_faithful_preset_is_the_sequence_on_unit_rows_and_a_constant(data):
+    X, Y, new = data
+    unit = lambda Z: np.hstack([Z / np.linalg.norm(Z, axis=1)[:, None], np.ones((len(Z), 1))])  # noqa: E731
+    W = literal.jfsc(unit(X), Y, literal.distance(Y), literal.fisher(unit(X), Y), 4**-2, 4**-2, 4**-2, 0.1)[-1]
+    model = JFSC().fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(new) + 0.5, unit(new) @ W, atol=1e-5)
+    np.testing.assert_allclose(model.intercept_, W[-1], atol=1e-5)
+    assert model.fisher_.shape == model.coef_.shape == (5, 12)
+
+
+def test_constant_labels_one_label_and_one_dimensional_targets(data):
+    X, Y, new = data
+    Y = Y.copy()
+    Y[:, 0], Y[:, 1] = 0, 1
+    np.testing.assert_array_equal(JFSC(preset="fair", alpha=0.0).fit(X, Y).predict(new)[:, :2], np.tile([0, 1], (30, 1)))
+    column = JFSC().fit(X, Y[:, 2:3]).predict(new)
+    np.testing.assert_array_equal(JFSC().fit(X, np.where(Y[:, 2] == 1, "yes", "no")).predict(new) == "yes", column[:, 0] == 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gamma": -1}, "gamma must be a number >= 0, got -1"),
+        ({"eta": 0}, "eta must be a number > 0"),
+        ({"intercept": "yes"}, "intercept must be True or False, got 'yes'"),
+    ],
+)
+def test_wrong_parameters_are_refused(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        JFSC(**options).fit(*data[:2])

@@ -1,0 +1,227 @@
+"""LLSF: the literal loop, the laws of BASELINES.md section 5, and the manners of an estimator."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg, sparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import Lasso
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from reference import proximal as literal
+from skcamel.baselines import LLSF
+from skcamel.baselines.least_squares import LeastSquares, Penalties
+from skcamel.baselines.linear import tuned_cut
+from skcamel.baselines.proximal import label_distance
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+def problem(n=40, d=6, q=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    Y = (X @ rng.normal(size=(d, q)) + rng.normal(size=(n, q)) > 0.8).astype(float)
+    return X, Y, label_distance(Y)
+
+
+def solve(X, Y, R, alpha=0.0, beta=0.0, rho=0.1, **options):
+    penalties = Penalties(np.array([alpha]), np.array([beta]), np.array([rho]))
+    return LeastSquares(X, Y, R).solve(penalties, **options).W[:, 0].T
+
+
+@parametrize_with_checks([LLSF(), LLSF(preset="fair", threshold="tuned")])
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+@given(
+    seed=st.integers(0, 1000),
+    shape=st.sampled_from([(12, 3, 2), (6, 20, 3), (6, 9, 3), (10, 4, 1)]),
+    alpha=st.sampled_from([0.0, 0.1, 3.0, 500.0]),
+    beta=st.sampled_from([0.0, 0.1, 2.0]),
+    rho=st.sampled_from([0.1, 10.0]),
+)
+def test_it_is_the_literal_loop(seed, shape, alpha, beta, rho):
+    X, Y, R = problem(*shape, seed=seed)
+    expected = literal.llsf(X, Y, R, alpha, beta, rho)
+    end = LeastSquares(X, Y, R).solve(Penalties(np.array([alpha]), np.array([beta]), np.array([rho])))
+    assert end.n_iter[0] == len(expected) - 1
+    np.testing.assert_allclose(end.W[:, 0].T, expected[-1], atol=1e-9 * max(1.0, abs(expected[-1]).max()))
+    np.testing.assert_allclose(R, literal.distance(Y), atol=1e-12)
+
+
+def test_a_the_first_iterate_in_closed_form():
+    X, Y, R = problem()
+    start, L = literal.ridge(X, Y, 0.7), literal.llsf_step_constant(X, R, 0.3)
+    np.testing.assert_allclose(solve(X, Y, R, 0.3, 0.2, 0.7, max_iter=0), start, atol=1e-12)
+    first = literal.soft(start + (0.7 * start - 0.3 * start @ R) / L, 0.2 / L)
+    np.testing.assert_allclose(solve(X, Y, R, 0.3, 0.2, 0.7, max_iter=1), first, atol=1e-12)
+    plain = literal.llsf_step_constant(X, R, 0.0)
+    np.testing.assert_allclose(solve(X, Y, R, rho=0.7, max_iter=1), (1 + 0.7 / plain) * start, atol=1e-12)
+
+
+def test_b_without_correlation_it_is_the_lasso():
+    X, Y, R = problem()
+    W = solve(X, Y, R, beta=3.0, max_iter=20_000, tol=-1.0)
+    for j in range(Y.shape[1]):
+        lasso = Lasso(alpha=3.0 / len(X), fit_intercept=False, tol=1e-12, max_iter=100_000).fit(X, Y[:, j])
+        np.testing.assert_allclose(W[:, j], lasso.coef_, atol=1e-7)
+    Q = np.linalg.qr(X)[0]
+    np.testing.assert_allclose(solve(Q, Y, R, beta=0.3, max_iter=2000, tol=-1.0), literal.soft(Q.T @ Y, 0.3), atol=1e-9)
+
+
+def test_c_convex_problems_end_in_an_optimum():
+    X, Y, R = problem(400, 5, 4)
+    assert np.linalg.eigvalsh(X.T @ X)[0] + 2.0 * np.linalg.eigvalsh(R)[0] > 0
+    W = solve(X, Y, R, 2.0, 20.0, max_iter=20_000, tol=-1.0)
+    G = literal.llsf_gradient(X, Y, R, W, 2.0)
+    assert (W == 0).any()
+    assert (W != 0).any()
+    assert (abs(G[W == 0]) <= 20.0 + 1e-6).all()
+    np.testing.assert_allclose(G[W != 0], -20.0 * np.sign(W[W != 0]), atol=1e-6)
+    sylvester = linalg.solve_sylvester(X.T @ X, 2.0 * R, X.T @ Y)
+    np.testing.assert_allclose(solve(X, Y, R, 2.0, max_iter=20_000, tol=-1.0), sylvester, atol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 5.0])
+def test_d_all_weights_vanish_from_the_largest_correlation_on(alpha):
+    X, Y, R = problem(400, 5, 4)
+    largest = abs(X.T @ Y).max()
+    assert not solve(X, Y, R, alpha, 1.001 * largest, max_iter=5000, tol=-1.0).any()
+    assert solve(X, Y, R, alpha, 0.999 * largest, max_iter=5000, tol=-1.0).any()
+
+
+@pytest.mark.parametrize("alpha", [0.5, 50.0])
+def test_e_without_momentum_the_objective_never_rises(alpha):
+    X, Y, R = problem(8, 12, 4)
+    ends = [
+        LeastSquares(X, Y, R).solve(Penalties(*np.array([[alpha], [0.3], [0.1]])), max_iter=t, tol=-1.0, accelerated=False).W[:, 0].T
+        for t in range(12)
+    ]
+    J = [literal.llsf_objective(X, Y, R, W, alpha, 0.3) for W in ends]
+    assert (np.diff(J) <= 1e-9 * np.abs(J[1:])).all()
+
+
+def test_f_labels_permute_repeat_and_decouple():
+    X, Y, _ = problem()
+    order = np.array([2, 0, 3, 1])
+    W = solve(X, Y, label_distance(Y), 1.0, 0.5)
+    np.testing.assert_allclose(solve(X, Y[:, order], label_distance(Y[:, order]), 1.0, 0.5), W[:, order], atol=1e-10)
+    twice = np.hstack([Y, Y[:, :1]])
+    repeated = solve(X, twice, label_distance(twice), 1.0, 0.5)
+    np.testing.assert_allclose(repeated[:, 0], repeated[:, -1], atol=1e-10)
+    alone = solve(X, Y[:, :1], label_distance(Y[:, :1]), 0.0, 0.5, max_iter=50, tol=-1.0)
+    together = solve(X, Y, label_distance(Y), 0.0, 0.5, max_iter=50, tol=-1.0)
+    np.testing.assert_allclose(alone[:, 0], together[:, 0], atol=1e-12)
+
+
+@given(seed=st.integers(0, 1000), q=st.integers(2, 9))
+def test_g_the_distance_has_one_positive_eigenvalue_at_most(seed, q):
+    Y = (np.random.default_rng(seed).random((15, q)) < 0.3).astype(float)
+    R = label_distance(Y)
+    assert (np.linalg.eigvalsh(R) > 1e-9).sum() <= 1
+    assert (R >= 0).all()
+    assert not R.diagonal().any()
+
+
+def test_the_distance_of_an_empty_label():
+    Y = np.array([[1.0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0]])
+    np.testing.assert_allclose(label_distance(Y), [[0, 1 - 0.5**0.5, 1 - 0.5**0.5], [1 - 0.5**0.5, 0, 0], [1 - 0.5**0.5, 0, 0]], atol=1e-12)
+
+
+@pytest.mark.parametrize("n_iter", [1, 7, 40])
+def test_h_doubled_rows_with_doubled_penalties_give_the_same_iterates(n_iter):
+    X, Y, R = problem()
+    once = solve(X, Y, R, 0.5, 0.4, 0.2, max_iter=n_iter, tol=-1.0)
+    X2, Y2 = np.vstack([X, X]), np.vstack([Y, Y])
+    np.testing.assert_allclose(solve(X2, Y2, label_distance(Y2), 1.0, 0.8, 0.4, max_iter=n_iter, tol=-1.0), once, atol=1e-11)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, Y = make_multilabel_classification(90, n_features=12, n_classes=5, random_state=0)
+    return X[:60], Y[:60], X[60:]
+
+
+@pytest.mark.parametrize("preset", ["faithful", "fair"])
+@pytest.mark.parametrize("d", [12, 200])
+def test_sparse_rows_and_frames_give_the_same_scores(data, preset, d):
+    X, Y, new = data
+    extra = np.zeros((90, d - 12))
+    X, new = np.hstack([X, extra[:60]]), np.hstack([new, extra[60:]])
+    X[3] = new[2] = 0
+    expected = LLSF(preset=preset).fit(X, Y).decision_function(new)
+    scores = LLSF(preset=preset).fit(sparse.csr_array(X), sparse.csr_array(Y)).decision_function(sparse.csr_array(new))
+    np.testing.assert_allclose(scores, expected, atol=1e-9)
+    columns = [f"x{j}" for j in range(d)]
+    model = LLSF(preset=preset).fit(pd.DataFrame(X, columns=columns), pd.DataFrame(Y, columns=list("abcde")))
+    np.testing.assert_allclose(model.decision_function(pd.DataFrame(new, columns=columns)), expected, atol=1e-12)
+    assert list(model.label_names_) == list("abcde")
+    assert set().union(*model.label_sets(pd.DataFrame(new, columns=columns))) <= set("abcde")
+
+
+def test_the_faithful_preset_is_the_sequence_on_unit_rows(data):
+    X, Y, new = data
+    W = literal.llsf(X / np.linalg.norm(X, axis=1)[:, None], Y, literal.distance(Y), 2**-3, 2**-3, 0.1)[-1]
+    F = new / np.linalg.norm(new, axis=1)[:, None] @ W
+    model = LLSF().fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(new) + 0.5, F, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(new), F >= 0.5)
+    assert not model.intercept_.any()
+
+
+def test_the_fair_preset_does_not_see_shifts_and_scales_of_columns(data):
+    X, Y, new = data
+    plain, moved = LLSF(preset="fair").fit(X, Y), LLSF(preset="fair").fit(3 * X + 7, Y)
+    np.testing.assert_allclose(moved.decision_function(3 * new + 7), plain.decision_function(new), atol=1e-9)
+
+
+def test_constant_labels_are_legal(data):
+    X, Y, new = data
+    Y = Y.copy()
+    Y[:, 0], Y[:, 1] = 0, 1
+    for preset in ("faithful", "fair"):
+        F = LLSF(beta=0.0, preset=preset).fit(X, Y).decision_function(new)
+        assert np.isfinite(F).all()
+    np.testing.assert_array_equal(LLSF(preset="fair", alpha=0.0).fit(X, Y).predict(new)[:, :2], np.tile([0, 1], (30, 1)))
+    assert not LLSF().fit(X, 0 * Y).predict(new).any()
+
+
+def test_one_label_and_one_dimensional_targets(data):
+    X, Y, new = data
+    column = LLSF(preset="fair").fit(X, Y[:, 1:2]).predict(new)
+    classes = LLSF(preset="fair").fit(X, np.where(Y[:, 1] == 1, "yes", "no")).predict(new)
+    assert column.shape == (30, 1)
+    np.testing.assert_array_equal(classes == "yes", column[:, 0] == 1)
+
+
+def test_the_tuned_cut_is_the_first_best_of_51(data):
+    X, Y, new = data
+    model = LLSF(threshold="tuned").fit(X, Y)
+    F = model.decision_function(X) + model.threshold_
+    cuts = np.linspace(0, F.max(), 51)
+    f1 = [np.mean([2 * (y & p).sum() / max(1, y.sum() + p.sum()) if (y | p).any() else 1.0 for y, p in zip(Y, t <= F)]) for t in cuts]
+    assert model.threshold_ == pytest.approx(cuts[int(np.argmax(f1))])
+    assert model.threshold_ != 0.5
+    assert tuned_cut(Y, -np.ones(Y.shape)) <= 0
+    scores = model.decision_function(new)
+    np.testing.assert_array_equal(model.predict(new), scores > 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alpha": -1}, "alpha must be a number >= 0, got -1"),
+        ({"beta": np.nan}, "beta must be a number >= 0"),
+        ({"rho": 0}, "rho must be a number > 0"),
+        ({"preset": "best"}, "preset='best' is not known"),
+        ({"threshold": "label"}, "threshold='label' is not known"),
+        ({"max_iter": -1}, "max_iter must be an integer >= 0"),
+        ({"tol": 0}, "tol must be a number > 0"),
+    ],
+)
+def test_wrong_parameters_are_refused(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        LLSF(**options).fit(*data[:2])

@@ -1,0 +1,181 @@
+"""LLSFCV and JFSCCV: batches equal separate fits, the table is scikit-learn's, memory keeps to its budget."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import skcamel.baselines
+from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
+from skcamel.baselines.least_squares import LeastSquares, Penalties
+from skcamel.baselines.proximal import batches, label_distance
+from skcamel.baselines.robust import Penalties as RobustPenalties
+from skcamel.baselines.robust import RobustRegression, fisher
+from skcamel.metrics import NAMES, evaluate
+from skcamel.metrics.conventions import LOSSES
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+def small_llsf(**options):
+    return LLSFCV([0.0, 0.5], [0.05, 1.0], [0.1], cv=2, **options)
+
+
+def small_jfsc(**options):
+    return JFSCCV([0.0, 0.1], [0.01], [0.05, 1.0], [0.1], cv=2, **options)
+
+
+@parametrize_with_checks([small_llsf(), small_llsf(preset="fair", threshold="tuned"), small_jfsc()])
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, Y = make_multilabel_classification(90, n_features=12, n_classes=5, random_state=0)
+    return X, Y
+
+
+@pytest.mark.parametrize(("search", "single"), [(LLSFCV, LLSF), (JFSCCV, JFSC)])
+@pytest.mark.parametrize("options", [{}, {"preset": "fair"}, {"threshold": "tuned"}], ids=str)
+@pytest.mark.parametrize("memory_budget", [2**25, 1])
+def test_every_candidate_scores_as_a_separate_fit(data, search, single, options, memory_budget):
+    X, Y = data
+    axes = {"alphas": [0.0, 0.2, 50.0], "betas": [0.01, 1.0]} | ({"gammas": [0.1, 3.0]} if search is JFSCCV else {"rhos": [0.1, 10.0]})
+    model = search(**axes, cv=3, memory_budget=memory_budget, **options).fit(X, Y)
+    results = model.cv_results_
+    assert len(results["params"]) == 12
+    for k, params in enumerate(results["params"]):
+        folds = []
+        for train, test in KFold(3).split(X):
+            fitted = single(**params, **options).fit(X[train], Y[train])
+            folds.append(evaluate(Y[test], fitted.decision_function(X[test]), fitted.predict(X[test])))
+        for name in NAMES:
+            mean = np.mean([fold[name] for fold in folds]) * (-1 if name in LOSSES else 1)
+            assert results[f"mean_test_{name}"][k] == pytest.approx(mean, abs=1e-9), (name, params)
+        assert results["split1_test_score"][k] == pytest.approx(folds[1]["average_precision"], abs=1e-9)
+    refit = single(**model.best_params_, **options).fit(X, Y)
+    np.testing.assert_allclose(model.decision_function(X), refit.decision_function(X), atol=1e-10)
+
+
+def test_batched_weights_equal_separate_ones(data):
+    X, Y = data[0] / np.linalg.norm(data[0], axis=1)[:, None], data[1].astype(float)
+    grid = np.array([(a, b, r) for a in (0.0, 2**-3, 8.0, 1024.0) for b in (0.0, 2**-3, 8.0) for r in (0.1, 10.0)]).T
+    problem = LeastSquares(X, Y, label_distance(Y))
+    together = problem.solve(Penalties(*grid))
+    assert len(set(together.n_iter)) > 5
+    for k in range(grid.shape[1]):
+        alone = problem.solve(Penalties(*grid[:, k : k + 1]))
+        assert alone.n_iter[0] == together.n_iter[k]
+        np.testing.assert_allclose(alone.W[:, 0], together.W[:, k], atol=1e-9)
+    for budget in (1, 5000, 2**30):
+        parts = list(problem.solve_batches(Penalties(*grid), max_iter=100, tol=1e-4, budget=budget))
+        order = np.concatenate([index for index, _ in parts])
+        np.testing.assert_array_equal(np.sort(order), np.arange(grid.shape[1]))
+        np.testing.assert_allclose(np.concatenate([end.W for _, end in parts], axis=1), together.W[:, order], atol=1e-9)
+
+
+def test_batches_cover_all_candidates_within_the_budget():
+    assert [part.tolist() for part in batches(5, 10, 25)] == [[0, 1], [2, 3], [4]]
+    assert [part.tolist() for part in batches(2, 10, 1)] == [[0], [1]]
+
+
+@pytest.mark.parametrize("kind", ["llsf", "jfsc"])
+@pytest.mark.parametrize("budget", [2**20, 2**23])
+def test_working_arrays_stay_within_the_budget(kind, budget, rng):
+    X = rng.random((150, 60))
+    Y = (rng.random((150, 8)) < 0.3).astype(float)
+    grid = np.geomspace(1e-3, 1e-2, 400)
+    if kind == "llsf":
+        problem, penalties = LeastSquares(X, Y, label_distance(Y)), Penalties(np.full(400, 0.1), grid, np.full(400, 0.1))
+    else:
+        problem = RobustRegression(X, Y, label_distance(Y), fisher(X, Y))
+        penalties = RobustPenalties(grid, grid, grid, np.full(400, 0.1))
+    tracemalloc.start()
+    sizes = [len(index) for index, _ in problem.solve_batches(penalties, max_iter=4, tol=1e-4, budget=budget)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= budget + 2**17
+    assert peak >= budget / 3  # and the budget is used
+    assert len(sizes) > 1
+
+
+def test_the_table_has_scikit_learns_form(data):
+    X, Y = data
+    model = small_llsf(scoring="hamming_loss", preset="fair").fit(X, Y)
+    results = model.cv_results_
+    np.testing.assert_array_equal(results["mean_test_score"], results["mean_test_hamming_loss"])
+    assert (results["mean_test_score"] <= 0).all()
+    assert results["rank_test_score"][model.best_index_] == 1
+    assert model.best_score_ == results["mean_test_score"].max()
+    assert model.best_params_ == results["params"][model.best_index_]
+    assert (model.alpha_, model.beta_, model.rho_) == tuple(model.best_params_.values())
+    np.testing.assert_array_equal(results["param_beta"], [0.05, 1.0, 0.05, 1.0])
+    np.testing.assert_allclose(results["mean_test_score"], (results["split0_test_score"] + results["split1_test_score"]) / 2)
+    assert "std_test_score" in results
+
+
+def test_grids_have_the_sizes_that_the_paper_prints():
+    sizes = {
+        (search, name): int(np.prod([len(values) for values in search.GRIDS[name].values()]))
+        for search in (LLSFCV, JFSCCV)
+        for name in ("coarse", "paper")
+    }
+    assert list(sizes.values()) == [147, 1323, 125, 3993]
+    assert LLSFCV.GRIDS["paper"]["alpha"][::10] == (2**-10, 1.0, 2**10)
+    assert JFSCCV.GRIDS["paper"]["gamma"][::5] == (4**-5, 1.0, 4**5)
+
+
+def test_the_papers_grid_on_request(data):
+    X, Y = data
+    model = LLSFCV(grid="paper", max_iter=3, cv=[(np.arange(60), np.arange(60, 90))]).fit(X, Y)
+    assert len(model.cv_results_["params"]) == 1323
+    assert "std_test_score" not in model.cv_results_
+
+
+def test_splitters_sparse_rows_and_shuffling(data):
+    X, Y = data
+    splitter = ShuffleSplit(2, random_state=0)
+    dense = small_llsf().set_params(cv=splitter).fit(X, Y)
+    thin = small_llsf().set_params(cv=splitter).fit(sparse.csr_array(X), Y)
+    np.testing.assert_allclose(dense.cv_results_["mean_test_score"], thin.cv_results_["mean_test_score"], atol=1e-9)
+    first, again, plain = (small_llsf(random_state=seed).fit(X, Y).cv_results_["mean_test_score"] for seed in (0, 0, None))
+    np.testing.assert_array_equal(first, again)
+    assert (first != plain).any()
+
+
+def test_one_label_falls_back_to_hamming_loss(data):
+    X, Y = data
+    model = small_jfsc().fit(X, Y[:, :1])
+    assert model.scoring_ == "hamming_loss"
+    assert model.predict(X).shape == (90, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alphas": []}, "alphas must be a sequence with at least one value"),
+        ({"alphas": 1.0}, "alphas must be a sequence"),
+        ({"betas": [-1.0]}, "betas must be a number >= 0, got -1"),
+        ({"rhos": [0.0]}, "rhos must be a number > 0"),
+        ({"grid": "fine"}, "grid='fine' is not known"),
+        ({"scoring": "auc"}, "scoring='auc' is not known"),
+        ({"cv": "loo"}, "cv='loo' is not known"),
+        ({"cv": []}, "cv gave no split"),
+        ({"memory_budget": 0}, "memory_budget must be a number of bytes"),
+    ],
+)
+def test_wrong_parameters_are_refused(data, options, message):
+    with pytest.raises(ValueError, match=message):
+        LLSFCV(**options).fit(*data)
+
+
+def test_public_names_are_pinned():
+    assert sorted(skcamel.baselines.__all__) == dir(skcamel.baselines)
+    assert {"LLSF", "LLSFCV", "JFSC", "JFSCCV"} < set(dir(skcamel.baselines))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = skcamel.baselines.nothing

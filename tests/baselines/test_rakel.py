@@ -1,0 +1,171 @@
+"""Small sets of labels vote with patterns that they have seen."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from baselines import overlapping
+from reference import baselines as literal
+from skcamel.baselines import BinaryRelevance, RAkEL
+from skcamel.baselines.rakel import draw_labelsets
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+
+
+@parametrize_with_checks(
+    [RAkEL(n_estimators=2, random_state=0), RAkEL(base_estimator=DecisionTreeClassifier(random_state=0), random_state=0)]
+)
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+def outputs(model, X):
+    F = model.decision_function(X) + 0.5
+    return np.where(np.isclose(F, 0.5), 0.5, F)
+
+
+@settings(max_examples=60, deadline=None)
+@given(q=st.integers(1, 30), k=st.integers(1, 5), wanted=st.integers(1, 80), seed=st.integers(0, 5))
+def test_sets_are_distinct_and_as_many_as_exist(q, k, wanted, seed):
+    k = min(k, q)
+    sets = draw_labelsets(q, k, wanted, np.random.RandomState(seed))
+    assert sets.shape == (min(wanted, math.comb(q, k)), k)
+    assert len(set(map(tuple, sets))) == len(sets)
+    assert (np.diff(sets, axis=1) > 0).all()
+    assert sets.min() >= 0
+    assert sets.max() < q
+
+
+@pytest.mark.parametrize(("q", "wanted"), [(5, 3), (7, 3)])  # listed, and drawn again on repeats
+def test_all_sets_are_equally_likely(q, wanted):
+    random = np.random.RandomState(0)
+    counts = np.zeros(q)
+    for _ in range(2000):
+        counts += np.bincount(draw_labelsets(q, 3, wanted, random).ravel(), minlength=q)
+    expected = 2000 * wanted * 3 / q
+    assert abs(counts / expected - 1).max() < 0.06
+
+
+def test_default_is_two_sets_per_label():
+    X, Y = overlapping.make(q=6)
+    assert RAkEL(random_state=0).fit(X, Y).labelsets_.shape == (12, 3)
+
+
+def test_four_labels_give_all_four_sets():
+    X, Y = overlapping.make(q=4)
+    model = RAkEL(random_state=0).fit(X, Y)
+    assert sorted(map(tuple, model.labelsets_)) == literal.all_subsets(4, 3)
+    assert (np.bincount(model.labelsets_.ravel()) == 3).all()
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_votes_are_the_literal_ones(k):
+    X, Y = overlapping.make(n=300, q=4)
+    model = RAkEL(k, random_state=0, tol=1e-8).fit(X[:250], Y[:250])
+    expected = literal.powersets(X[:250], Y[:250], [tuple(s) for s in model.labelsets_], X)
+    assert np.isclose(outputs(model, X), expected).mean() > 0.998  # a margin of rounding size may fall either way
+
+
+def test_votes_are_whole():
+    X, Y = overlapping.make(q=6)
+    model = RAkEL(random_state=0).fit(X, Y)
+    counts = np.bincount(model.labelsets_.ravel(), minlength=6)
+    votes = outputs(model, X) * counts
+    np.testing.assert_allclose(votes, np.round(votes), atol=1e-10)
+    np.testing.assert_array_equal(model.predict(X), votes >= counts / 2)
+
+
+def test_sets_of_one_label_are_binary_relevance():
+    X, Y = overlapping.make()
+    model = RAkEL(1, random_state=0, tol=1e-9).fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), BinaryRelevance(tol=1e-9).fit(X, Y).predict(X))
+
+
+def test_k_above_q_is_one_label_powerset_of_seen_patterns():
+    X, Y = overlapping.make(n=60, q=5)
+    model = RAkEL(9, random_state=0).fit(X, Y)
+    assert model.labelsets_.tolist() == [[0, 1, 2, 3, 4]]
+    assert set(map(tuple, model.predict(X * 3))) <= set(map(tuple, Y.astype(int)))
+
+
+def test_unseen_patterns_are_never_voted_for():
+    X, Y = overlapping.make(q=3)
+    Y[:, 2] = Y[:, 0] * (1 - Y[:, 1])
+    assert set(map(tuple, RAkEL(3, random_state=0).fit(X, Y).predict(3 * X))) <= set(map(tuple, Y.astype(int)))
+
+
+def test_a_set_with_one_pattern_always_votes_for_it():
+    X, Y = overlapping.make()
+    Y[:] = [1, 0, 1, 0]
+    model = RAkEL(2, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(outputs(model, X), Y)
+
+
+def test_constant_labels_among_others():
+    X, Y = overlapping.make(q=5)
+    Y[:, 0], Y[:, 4] = 0, 1
+    P = RAkEL(random_state=0).fit(X, Y).predict(X)
+    assert not P[:, 0].any()
+    assert P[:, 4].all()
+
+
+def test_a_label_in_no_set_is_never_predicted():
+    X, Y = overlapping.make(q=8)
+    Y[:, :] = np.maximum(Y, Y[::-1])
+    model = RAkEL(n_estimators=1, random_state=0).fit(X, Y)
+    missing = np.setdiff1d(np.arange(8), model.labelsets_)
+    assert len(missing) == 5
+    assert (model.decision_function(X)[:, missing] == -0.5).all()
+    assert not model.predict(X)[:, missing].any()
+
+
+def test_equally_probable_patterns_give_the_lowest_code():
+    X, Y = np.zeros((4, 1)), np.array([[1, 1], [0, 1], [1, 0], [0, 0]])
+    assert not RAkEL(2).fit(X, Y).predict(X).any()
+    assert not RAkEL(2, base_estimator=DecisionTreeClassifier()).fit(X, Y).predict(X).any()
+
+
+def test_there_are_no_probabilities():
+    assert not hasattr(RAkEL(), "predict_proba")
+
+
+def test_the_seed_decides_everything():
+    X, Y = overlapping.make(q=9)
+    first, again, other = (RAkEL(n_estimators=4, random_state=seed).fit(X, Y) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.decision_function(X), again.decision_function(X))
+    assert (first.labelsets_ != other.labelsets_).any()
+
+
+@pytest.mark.parametrize("base", [DecisionTreeClassifier(max_depth=3, random_state=0), LinearSVC(random_state=0)])
+def test_an_estimator_of_choice_votes(base):
+    X, Y = overlapping.make()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = RAkEL(4, base_estimator=base).fit(X, Y)
+    codes = Y @ [1, 2, 4, 8]
+    theirs = base.fit(X, codes).predict(X)
+    np.testing.assert_array_equal(model.predict(X) @ [1, 2, 4, 8], theirs)
+
+
+def test_sparse_rows_and_frames():
+    X, Y = overlapping.make()
+    X[abs(X) < 1] = 0
+    of_sparse = RAkEL(random_state=0).fit(sparse.csr_array(X), pd.DataFrame(Y, columns=list("PQRS")))
+    assert list(of_sparse.label_names_) == list("PQRS")
+    np.testing.assert_array_equal(of_sparse.predict(sparse.csr_array(X)), RAkEL(random_state=0).fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"k": 0}, "k must be at least 1, got 0"), ({"n_estimators": 0}, "n_estimators must be at least 1 or None, got 0")],
+)
+def test_wrong_parameters_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        RAkEL(**options).fit([[0.0], [1.0]], [[0], [1]])

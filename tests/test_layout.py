@@ -25,6 +25,7 @@ ORDER = (
     ("prediction",),
     ("classifier", "classifier_cv"),
     ("baselines",),
+    ("baselines",),
     ("persistence",),
     ("cli", "__main__"),
 )
@@ -74,6 +75,7 @@ def test_public_names_are_pinned():
         "ModelFileError",
         "PAPER_ALPHAS",
         "PAPER_LAMBDA2S",
+        "baselines",
         "data",
         "load",
         "metrics",

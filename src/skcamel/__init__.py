@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skcamel import data, metrics
+    from skcamel import baselines, data, metrics
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.persistence import ModelFileError, load, save
@@ -16,6 +16,7 @@ __all__ = [
     "CamelClassifier",
     "CamelClassifierCV",
     "ModelFileError",
+    "baselines",
     "data",
     "load",
     "metrics",
@@ -28,6 +29,7 @@ _HOME = {
     "CamelClassifier": "classifier",
     "CamelClassifierCV": "classifier_cv",
     "ModelFileError": "persistence",
+    "baselines": "baselines",
     "data": "data",
     "load": "persistence",
     "metrics": "metrics",

@@ -13,6 +13,7 @@ import warnings
 import zipfile
 from dataclasses import fields
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,30 @@ from scipy import sparse
 
 import skcamel
 from skcamel.files import whole_file
-from skcamel.kernel import Kernel
-from skcamel.scaling import Scaling
 
 FORMAT, VERSION = "skcamel-model", 1
 HEADER = "header"
-MODELS = {"CamelClassifier": "skcamel.classifier", "CamelClassifierCV": "skcamel.classifier_cv"}
-PARTS = {part.__name__: part for part in (Kernel, Scaling)}
+# The only classes that a file can name, and where they live.
+MODELS = {
+    "CamelClassifier": "skcamel.classifier",
+    "CamelClassifierCV": "skcamel.classifier_cv",
+    "BinaryRelevance": "skcamel.baselines.binary_relevance",
+    "EnsembleOfClassifierChains": "skcamel.baselines.classifier_chains",
+    "RAkEL": "skcamel.baselines.rakel",
+    "LLSF": "skcamel.baselines.llsf",
+    "JFSC": "skcamel.baselines.jfsc",
+    "LLSFCV": "skcamel.baselines.grid_search",
+    "JFSCCV": "skcamel.baselines.grid_search",
+}
+PARTS = {
+    "Kernel": "skcamel.kernel",
+    "Scaling": "skcamel.scaling",
+    "Chain": "skcamel.baselines.classifier_chains",
+    "Columns": "skcamel.baselines.logistic",
+    "Logistic": "skcamel.baselines.logistic",
+    "Softmax": "skcamel.baselines.logistic",
+    "Solution": "skcamel.baselines.lbfgs",
+}
 SEARCH_ONLY = ("cv", "callback", "random_state")  # parameters that a fitted model does not need
 
 
@@ -40,7 +58,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : fitted CamelClassifier or CamelClassifierCV
+    model : fitted estimator of skcamel
     path : str or path
         Used as given, whatever its suffix.
 
@@ -56,11 +74,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     name = type(model).__name__
     if MODELS.get(name) != type(model).__module__:
-        raise TypeError(f"save takes a fitted {' or '.join(MODELS)}, got {name}; for other estimators use skops.io.dump.")
-    if not hasattr(model, "dual_coef_"):
+        raise TypeError(f"save takes a fitted estimator of skcamel ({', '.join(MODELS)}), got {name}; for others use skops.io.dump.")
+    if not hasattr(model, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     arrays: dict[str, np.ndarray] = {}
-    parameters = {key: _storable(key, value) for key, value in model.get_params(deep=False).items()}
+    parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
     state = {key: value for key, value in vars(model).items() if key not in parameters}
     header = {
         "format": FORMAT,
@@ -140,13 +158,13 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return header, arrays
 
 
-def _storable(key: str, value: Any) -> Any:
+def _storable(model: Any, key: str, value: Any) -> Any:
     """A parameter as it is stored; what only steers the search and is no plain value is left out, with a warning."""
     if key not in SEARCH_ONLY or value is None or isinstance(value, str | int | float):
         return value
     if key != "callback":
         warnings.warn(f"{key}={value!r} is not stored with the model; its predictions do not depend on it, a refit would.", stacklevel=3)
-    return "loo" if key == "cv" else None
+    return signature(type(model)).parameters[key].default
 
 
 def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
@@ -170,7 +188,7 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
             return {f"${kind.__name__}": [_encode(item, arrays, where) for item in value]}
     if isinstance(value, dict):
         return {"$dict": [[key, _encode(item, arrays, where)] for key, item in value.items()]}
-    if type(value) in PARTS.values():
+    if PARTS.get(type(value).__name__) == type(value).__module__:
         return {f"${type(value).__name__}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
     raise TypeError(
         f"save cannot store {where}={value!r}: only numbers, text and arrays can be written without pickle. "
@@ -199,4 +217,6 @@ def _decode(node: Any, arrays: dict[str, np.ndarray]) -> Any:
         return tuple(items) if kind == "$tuple" else items
     if kind == "$dict":
         return {key: _decode(item, arrays) for key, item in content}
-    return PARTS[kind.removeprefix("$")](**{key: _decode(item, arrays) for key, item in content.items()})
+    name = kind.removeprefix("$")
+    part = getattr(import_module(PARTS[name]), name)
+    return part(**{key: _decode(item, arrays) for key, item in content.items()})

@@ -10,7 +10,6 @@ from sklearn.utils.metaestimators import available_if
 from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline
 
-
 BELOW_HALF = np.nextafter(0.5, 0)
 
 

@@ -20,6 +20,9 @@ from skcamel.metrics import NAMES, evaluate
 REFERENCE: dict[str, tuple[str, Callable[[], Any], tuple[float, ...]]] = {
     "LLSF medical": ("medical", LLSF, (0.128, 0.010, 0.032, 0.022, 0.907, 0.769, 0.816)),
     "JFSC medical, no intercept": ("medical", lambda: JFSC(intercept=False), (0.130, 0.010, 0.034, 0.023, 0.905, 0.764, 0.814)),
+    # The reference does not record its penalties here. Of four choices tried, this one is within a deviation in all seven; the
+    # defaults are 1.9 and 1.2 deviations above it in macro-F1 and micro-F1, and within one in the other five.
+    "LLSF emotions": ("emotions", lambda: LLSF(1.0, 1.0, 0.1), (0.420, 0.287, 0.378, 0.256, 0.707, 0.161, 0.234)),
     "LLSF emotions, fair": ("emotions", lambda: LLSF(1.0, 1.0, 1.0, preset="fair"), (0.25, 0.20, 0.30, 0.16, 0.81)),
 }
 SAMPLE = 60  # separate fits that are timed, spread over the grid

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold
+from threadpoolctl import threadpool_limits
 
 from benchmarks.machine import Row, at_most, seconds
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
@@ -19,6 +20,9 @@ from skcamel.metrics import NAMES, evaluate
 REFERENCE: dict[str, tuple[str, Callable[[], Any], tuple[float, ...]]] = {
     "LLSF medical": ("medical", LLSF, (0.128, 0.010, 0.032, 0.022, 0.907, 0.769, 0.816)),
     "JFSC medical, no intercept": ("medical", lambda: JFSC(intercept=False), (0.130, 0.010, 0.034, 0.023, 0.905, 0.764, 0.814)),
+    # The reference does not record its penalties here. Of four choices tried, this one is within a deviation in all seven; the
+    # defaults are 1.9 and 1.2 deviations above it in macro-F1 and micro-F1, and within one in the other five.
+    "LLSF emotions": ("emotions", lambda: LLSF(1.0, 1.0, 0.1), (0.420, 0.287, 0.378, 0.256, 0.707, 0.161, 0.234)),
     "LLSF emotions, fair": ("emotions", lambda: LLSF(1.0, 1.0, 1.0, preset="fair"), (0.25, 0.20, 0.30, 0.16, 0.81)),
 }
 SAMPLE = 60  # separate fits that are timed, spread over the grid
@@ -41,23 +45,29 @@ def whole_grid(search: Any, X: np.ndarray, Y: np.ndarray) -> int:
 
 
 def separate_fits(make: Callable[..., Any], search: Any, X: np.ndarray, Y: np.ndarray) -> float:
-    """Seconds of one fit for each candidate, from a random sample of the grid."""
+    """Seconds of one fit for each candidate, from a random sample of the grid; with the number of BLAS threads that suits them."""
     axes = search._axes()
     candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
     chosen = np.random.default_rng(0).choice(len(candidates), SAMPLE, replace=False)
-    return seconds(lambda: [make(**candidates[k]).fit(X, Y) for k in chosen], 3) * len(candidates) / SAMPLE
+
+    def fits(threads: int | None) -> None:
+        with threadpool_limits(threads, user_api="blas"):
+            for k in chosen:
+                make(**candidates[k]).fit(X, Y)
+
+    return min(seconds(lambda threads=threads: fits(threads), 3) for threads in (None, 1)) * len(candidates) / SAMPLE
 
 
 def speed() -> list[Row]:
     X, Y = training_fold()
-    rows = []
-    for name, make, search in (("LLSF, paper's grid", LLSF, LLSFCV(grid="paper")), ("JFSC, coarse grid", JFSC, JFSCCV())):
-        together = seconds(lambda search=search: whole_grid(search, X, Y), 3 if make is LLSF else 1)
-        apart = separate_fits(make, search, X, Y) if make is LLSF else float("nan")
-        rows.append(Row(f"{name}: all candidates on a training fold of yeast", together, "s"))
-        if make is LLSF:
-            rows.append(at_most(f"{name}: together / separate fits", together / apart, 0.1))
-    return rows
+    together = seconds(lambda: whole_grid(LLSFCV(grid="paper"), X, Y), 3)
+    apart = separate_fits(LLSF, LLSFCV(grid="paper"), X, Y)
+    coarse = seconds(lambda: whole_grid(JFSCCV(), X, Y), 1)
+    return [
+        Row("LLSF, 1 323 candidates on a training fold of yeast", together, "s"),
+        at_most("LLSF, 1 323 candidates together / separate fits", together / apart, 0.1),
+        Row("JFSC, 125 candidates on a training fold of yeast", coarse, "s"),
+    ]
 
 
 def accuracy() -> list[Row]:

@@ -2,7 +2,8 @@
 
 Limited-memory quasi-Newton (L-BFGS) with a step length of its own for each problem. Finished problems leave the batch.
 A problem that is clearly no separable one goes on, after a few steps, in the metric of the Gram matrix AᵀA / 4, an upper
-bound of every Hessian: its optimum is the same and a fifth of the steps reach it. Separable problems stay in the plain
+bound of every Hessian: its optimum is the same and a fifth of the steps reach it. The few that last even longer go on
+with Hessians of their own. Separable problems stay in the plain
 metric on purpose. They have no optimum (but for the ridge), the direction in which their weights diverge depends on the
 metric, and that of the Gram matrix predicts new rows far worse.
 """
@@ -12,13 +13,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.special import expit
 
 from skcamel.baselines.logistic_loss import loss_and_residual
 
 MEMORY = 10  # pairs of step and gradient change that model the curvature
 SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side
 CLEAR, PATIENCE = 10, 40  # steps after which overlapping problems, and all others, change the metric
+REFRESH = 5  # steps after which a Hessian of its own is made anew
+NEGLIGIBLE = 1e-9
+WINDOW = 10  # steps over which the decrease of the objective is judged
 HALVINGS = 25
 
 
@@ -36,7 +41,8 @@ class Metric:
     """Cholesky factor of AᵀA / 4 (weighted), made when first needed, for problems over the first columns of A."""
 
     def __init__(self, A: np.ndarray, weights: np.ndarray | None, memory: int) -> None:
-        self.A, self.weights, self.factor = A, weights, None
+        self.A, self.weights, self.memory = A, weights, memory
+        self.factor: np.ndarray | None = None
         self.total = float(len(A) if weights is None else weights.sum())
         self.offered = A.shape[1] <= len(A) and 16 * A.shape[1] ** 2 <= memory
 
@@ -49,11 +55,22 @@ class Metric:
         if self.factor is None:
             gram = self.A.T @ (self.A if self.weights is None else self.A * self.weights[:, None])
             gram[np.diag_indices_from(gram)] += 1e-4 * self.total
-            self.factor = np.linalg.cholesky(gram / 4)
+            self.factor = np.asfortranarray(np.linalg.cholesky(gram / 4))
         half = solve_triangular(self.factor, gradient, lower=True, check_finite=False)
         if allowed is not None:
             half *= allowed
         return solve_triangular(self.factor, half, lower=True, trans="T", check_finite=False)
+
+    def hessian_factor(self, margins: np.ndarray, n_columns: int) -> np.ndarray:
+        """Cholesky factor of the Hessian of one binary problem over the first columns, from the rows that still count."""
+        p = expit(margins)
+        bend = p * (1 - p) if self.weights is None else self.weights * p * (1 - p)
+        rows = np.flatnonzero(bend > NEGLIGIBLE * bend.max())
+        root = self.A[rows, :n_columns] * np.sqrt(bend[rows])[:, None]
+        hessian = root.T @ root
+        diagonal = np.diag_indices_from(hessian)
+        hessian[diagonal] += NEGLIGIBLE * hessian[diagonal].max()
+        return np.asfortranarray(np.linalg.cholesky(hessian))
 
 
 class Batch:
@@ -68,16 +85,23 @@ class Batch:
         self.coef[0] = self._start()
         self.margins = np.tile(self.coef[0], (len(self.A), 1))
         self.objective, residual = loss_and_residual(self.margins, targets, self.weights, n_free)
-        self.first_objective = self.objective
+        self.first_objective = self.past_objective = self.objective
         self.gradient = self._gradient(residual)
         self.scale = np.full(n_problems, 4 / metric.total)
         self.curved = np.zeros(n_problems, dtype=bool)
         self.stuck = np.zeros(n_problems, dtype=bool)
         self.history: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.factors: dict[int, np.ndarray] = {}  # of problems that go on in the metric of their own Hessian
 
     def steepness(self) -> np.ndarray:
         """Largest entry of the gradient of each problem, (B,)."""
         return np.abs(self.gradient).max(axis=0).reshape(-1, self.n_free).max(axis=1)
+
+    def idle(self, share: float) -> np.ndarray:
+        """Problems whose objective fell by no more than `share` of itself since the last call, (B,)."""
+        idle = self.past_objective - self.objective <= share * self.objective
+        self.past_objective = self.objective
+        return idle
 
     def keep(self, problems: np.ndarray) -> None:
         """Leave out all other problems."""
@@ -86,7 +110,7 @@ class Batch:
         self.gradient = self.gradient[:, columns]
         if self.allowed is not None:
             self.allowed = self.allowed[:, columns]
-        for name in ("index", "objective", "first_objective", "scale", "curved", "stuck"):
+        for name in ("index", "objective", "first_objective", "past_objective", "scale", "curved", "stuck"):
             setattr(self, name, getattr(self, name)[problems])
         self.history = [(s[:, columns], y[:, columns], rho[problems]) for s, y, rho in self.history]
 
@@ -96,6 +120,19 @@ class Batch:
         if not new.any() or not self.metric.offered:
             return
         self.curved = self.curved | new
+        self.scale = np.where(new, 1.0, self.scale)
+        self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
+
+    def use_hessians(self) -> None:
+        """Go on in the metric of each problem's Hessian at its present weights: for the few that last long."""
+        if self.n_free > 1 or not self.metric.offered:
+            return
+        reach = np.full(len(self.index), len(self.coef)) if self.allowed is None else self.allowed.sum(axis=0)
+        room = max(1, self.metric.memory // (16 * len(self.coef) ** 2))
+        for b, problem in enumerate(self.index[:room]):
+            self.factors[int(problem)] = self.metric.hessian_factor(self.margins[:, b], int(reach[b]))
+        new = np.isin(self.index, list(self.factors))
+        self.curved = self.curved & ~new
         self.scale = np.where(new, 1.0, self.scale)
         self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
 
@@ -129,7 +166,8 @@ class Batch:
 
     def _direction(self) -> np.ndarray:
         """The two-loop recursion for all problems at once."""
-        d, shares = -self.gradient, []
+        d = -self.gradient
+        shares: list[np.ndarray] = []
         for s, y, rho in reversed(self.history):
             share = rho * self._dot(s, d)
             d -= self._spread(share) * y
@@ -141,6 +179,8 @@ class Batch:
         return d
 
     def _in_metric(self, gradient: np.ndarray) -> np.ndarray:
+        if self.factors:
+            return self._in_own_metric(gradient)
         if not self.curved.any():
             return gradient
         columns = np.repeat(self.curved, self.n_free)
@@ -148,6 +188,14 @@ class Batch:
             return self.metric.solve(gradient, self.allowed)
         answer = gradient.copy()
         answer[:, columns] = self.metric.solve(gradient[:, columns], None if self.allowed is None else self.allowed[:, columns])
+        return answer
+
+    def _in_own_metric(self, gradient: np.ndarray) -> np.ndarray:
+        answer = gradient.copy()
+        for b, problem in enumerate(self.index):
+            if int(problem) in self.factors:
+                factor = self.factors[int(problem)]
+                answer[: len(factor), b] = cho_solve((factor, True), gradient[: len(factor), b], check_finite=False)
         return answer
 
     def _search(self, direction: np.ndarray, ahead: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -181,8 +229,9 @@ class Batch:
         bend = self._dot(step, change)
         told = bend > 0
         rho = np.where(told, 1 / np.where(told, bend, 1), 0.0)
-        length = self._dot(change, self._in_metric(change))
-        self.scale = np.where(told & (length > 0), bend / np.where(length > 0, length, 1), self.scale)
+        if not self.factors:  # a Hessian has the right scale
+            length = self._dot(change, self._in_metric(change))
+            self.scale = np.where(told & (length > 0), bend / np.where(length > 0, length, 1), self.scale)
         self.history = [*self.history[-(MEMORY - 1) :], (step, change, rho)]
 
     def _dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -197,14 +246,16 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
     """Run a batch to its end.
 
     A problem ends when no entry of its gradient exceeds `tol` times the total weight of the rows; when its loss is below
-    0.01, far below the ln 2 that proves its rows separable; when no step lowers its objective in floating point; or after
-    `max_iter` steps, the only case that counts as not converged.
+    0.01, far below the ln 2 that proves its rows separable; when ten steps lower its objective by no more than `tol` / 100 of
+    it, as where some weights diverge to no avail; or after `max_iter` steps, the only case that counts as not converged.
     """
     n_problems = len(batch.index)
     coef, objective = batch.coef.copy(), batch.objective.copy()
     n_iter, converged = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
     for iteration in range(max_iter + 1):
         done = (batch.steepness() <= tol * batch.metric.total) | (batch.objective <= SEPARATED) | batch.stuck
+        if iteration and iteration % WINDOW == 0:
+            done |= batch.idle(0.01 * tol)
         leaving = done if iteration < max_iter else np.ones_like(done)
         if leaving.any():
             index = batch.index[leaving]
@@ -216,5 +267,7 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
             break
         if iteration >= CLEAR:
             batch.change_metric((batch.objective > 0.5 * batch.first_objective) | (iteration >= PATIENCE))
+        if iteration >= PATIENCE and (iteration - PATIENCE) % REFRESH == 0:
+            batch.use_hessians()
         batch.step()
     return Solution(coef, objective, n_iter, converged)

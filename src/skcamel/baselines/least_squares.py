@@ -68,11 +68,9 @@ class LeastSquares:
     ) -> Iterator[tuple[np.ndarray, proximal.Run]]:
         """The same in batches of equal α that keep the working arrays within `budget` bytes: indices of candidates, and their run."""
         bytes_each = 8 * _State.ARRAYS * self.targets.size
-        for alpha in dict.fromkeys(penalties.alpha.tolist()):
-            equal = np.flatnonzero(penalties.alpha == alpha)
-            for part in proximal.batches(len(equal), bytes_each, budget):
-                index = equal[part]
-                yield index, proximal.run(_State(self, penalties.part(index)), max_iter=max_iter, tol=tol)
+        groups = (np.flatnonzero(penalties.alpha == alpha) for alpha in dict.fromkeys(penalties.alpha.tolist()))
+        indices = (equal[part] for equal in groups for part in proximal.batches(len(equal), bytes_each, budget))
+        yield from proximal.run_batches(indices, lambda index: _State(self, penalties.part(index)), max_iter=max_iter, tol=tol)
 
 
 class _State:

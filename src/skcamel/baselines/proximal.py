@@ -6,14 +6,18 @@ Weights of C candidates are stacked as an array (q, C, d): seen as (q·C, d) one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from joblib import cpu_count
+from threadpoolctl import threadpool_limits
 
 MAX_ITER = 100
 TOL = 1e-4
-MEMORY_BUDGET = 2**25  # bytes of working arrays of one batch: larger ones leave the cache and are no faster
+MEMORY_BUDGET = 2**25  # bytes of working arrays of all batches at work: larger ones leave the cache and are no faster
 
 
 class State(Protocol):
@@ -77,10 +81,36 @@ def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated
 
 
 def batches(n_candidates: int, bytes_each: int, budget: int) -> Iterator[np.ndarray]:
-    """Indices of candidates in order, as many at a time as the budget allows, at least one."""
-    size = max(1, budget // max(1, bytes_each))
+    """Indices of candidates in order, as many at a time as a core's share of the budget allows, at least one."""
+    size = max(1, budget // cpu_count() // max(1, bytes_each))
     for first in range(0, n_candidates, size):
         yield np.arange(first, min(first + size, n_candidates))
+
+
+def run_batches(
+    indices: Iterable[np.ndarray], start: Callable[[np.ndarray], State], *, max_iter: int, tol: float
+) -> Iterator[tuple[np.ndarray, Run]]:
+    """Runs of batches of candidates in their order, one batch on each core.
+
+    Products of one batch are small, and threads that share one would wait for each other; so each batch has a core to itself,
+    for the passes between the products too. No more batches are begun than there are cores.
+    """
+
+    def end(index: np.ndarray) -> Run:
+        return run(start(index), max_iter=max_iter, tol=tol)
+
+    waiting: deque[tuple[np.ndarray, Future[Run]]] = deque()
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cpu_count()) as pool:
+        for index in indices:
+            if len(waiting) == cpu_count():
+                done, future = waiting.popleft()
+                yield done, future.result()
+                del future
+            waiting.append((index, pool.submit(end, index)))
+        while waiting:
+            done, future = waiting.popleft()
+            yield done, future.result()
+            del future
 
 
 def soft(U: np.ndarray, threshold: np.ndarray) -> np.ndarray:

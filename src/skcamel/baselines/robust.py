@@ -115,16 +115,14 @@ class RobustRegression:
 
     def solve(self, penalties: Penalties, *, max_iter: int = proximal.MAX_ITER, tol: float = proximal.TOL) -> proximal.Run:
         """The sequences of all candidates, in one batch."""
-        state = _State(self, penalties, self.ridge.stacked(penalties.eta))
-        return proximal.run(state, max_iter=max_iter, tol=tol)
+        return proximal.run(_State(self, penalties), max_iter=max_iter, tol=tol)
 
     def solve_batches(
         self, penalties: Penalties, *, max_iter: int, tol: float, budget: int = proximal.MEMORY_BUDGET
     ) -> Iterator[tuple[np.ndarray, proximal.Run]]:
         """The same in batches that keep the working arrays within `budget` bytes: indices of candidates, and their run."""
-        n, d = self.X.shape
-        for index in proximal.batches(len(penalties.alpha), 8 * _State.ARRAYS * len(self.R) * (n + d), budget):
-            yield index, self.solve(penalties.part(index), max_iter=max_iter, tol=tol)
+        indices = proximal.batches(len(penalties.alpha), 8 * _State.ARRAYS * len(self.R) * sum(self.X.shape), budget)
+        yield from proximal.run_batches(indices, lambda index: _State(self, penalties.part(index)), max_iter=max_iter, tol=tol)
 
 
 class _State:
@@ -132,7 +130,8 @@ class _State:
 
     ARRAYS = 7  # (q, C, n + d) arrays alive at the peak, with temporaries
 
-    def __init__(self, problem: RobustRegression, penalties: Penalties, W: np.ndarray) -> None:
+    def __init__(self, problem: RobustRegression, penalties: Penalties) -> None:
+        W = problem.ridge.stacked(penalties.eta)
         self.problem, self.W, self.W_before = problem, W, W
         self.alpha, self.beta, self.gamma = (values[:, None] for values in penalties[:3])
         self.residual = self.residual_before = problem.residual(W)

@@ -23,7 +23,7 @@ class BinaryRelevance(ProbabilisticBaseline):
         1 / (1 + exp(-s)) stands for the probability.
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
 
     Attributes
@@ -53,7 +53,7 @@ class BinaryRelevance(ProbabilisticBaseline):
            [0.8 , 1.  ]])
     """
 
-    def __init__(self, base_estimator: Any = None, *, max_iter: int = 1000, tol: float = 1e-5) -> None:
+    def __init__(self, base_estimator: Any = None, *, max_iter: int = 1000, tol: float = 1e-4) -> None:
         self.base_estimator = base_estimator
         self.max_iter = max_iter
         self.tol = tol

@@ -63,7 +63,9 @@ class BinaryRelevance(ProbabilisticBaseline):
         check_solver(self.max_iter, self.tol)
 
     def _learn(self, X: Array, Y: np.ndarray) -> None:
-        self.n_iter_, self.model_, self.estimators_ = 1, None, None
+        self.n_iter_ = 1
+        self.model_: Any = None
+        self.estimators_: list[Any] | None = None
         if self.base_estimator is not None:
             self.estimators_ = [fit_one(self.base_estimator, X, y) for y in Y.T]
             return

@@ -23,7 +23,7 @@ class BinaryRelevance(ProbabilisticBaseline):
         1 / (1 + exp(-s)) stands for the probability.
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
 
     Attributes
@@ -53,7 +53,7 @@ class BinaryRelevance(ProbabilisticBaseline):
            [0.8 , 1.  ]])
     """
 
-    def __init__(self, base_estimator: Any = None, *, max_iter: int = 1000, tol: float = 1e-5) -> None:
+    def __init__(self, base_estimator: Any = None, *, max_iter: int = 1000, tol: float = 1e-4) -> None:
         self.base_estimator = base_estimator
         self.max_iter = max_iter
         self.tol = tol
@@ -63,7 +63,9 @@ class BinaryRelevance(ProbabilisticBaseline):
         check_solver(self.max_iter, self.tol)
 
     def _learn(self, X: Array, Y: np.ndarray) -> None:
-        self.n_iter_, self.model_, self.estimators_ = 1, None, None
+        self.n_iter_ = 1
+        self.model_: Any = None
+        self.estimators_: list[Any] | None = None
         if self.base_estimator is not None:
             self.estimators_ = [fit_one(self.base_estimator, X, y) for y in Y.T]
             return

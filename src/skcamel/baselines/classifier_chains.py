@@ -60,7 +60,7 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         Members fitted at the same time, in threads. The numbers do not depend on it.
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
 
     Attributes
@@ -102,7 +102,7 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         random_state: Any = None,
         n_jobs: int | None = None,
         max_iter: int = 1000,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
     ) -> None:
         self.n_estimators = n_estimators
         self.base_estimator = base_estimator

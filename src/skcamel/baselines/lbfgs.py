@@ -20,7 +20,7 @@ from skcamel.baselines.logistic_loss import loss_and_residual
 
 MEMORY = 10  # pairs of step and gradient change that model the curvature
 SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side
-CLEAR, PATIENCE = 10, 40  # steps after which overlapping problems, and all others, change the metric
+CLEAR, PATIENCE = 5, 150  # steps after which overlapping problems, and all others, change the metric
 REFRESH = 5  # steps after which a Hessian of its own is made anew
 NEGLIGIBLE = 1e-9
 WINDOW = 10  # steps over which the decrease of the objective is judged

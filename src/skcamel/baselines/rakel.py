@@ -33,7 +33,7 @@ class RAkEL(Baseline):
     random_state : int, RandomState or None, default=None
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
 
     Attributes
@@ -73,7 +73,7 @@ class RAkEL(Baseline):
         base_estimator: Any = None,
         random_state: Any = None,
         max_iter: int = 1000,
-        tol: float = 1e-5,
+        tol: float = 1e-4,
     ) -> None:
         self.k = k
         self.n_estimators = n_estimators

@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, check_cv
 
 from skcamel import correlation
@@ -17,12 +16,12 @@ from skcamel.inputs import Labels, unchanged_on_error
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.parameters import check_bandwidth, check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
 from skcamel.prediction import BaseCamel
+from skcamel.selection.results import tabulate
 from skcamel.selection.search import (
     Data,
     Decomposed,
     Grid,
     Scores,
-    greater_is_better,
     represent,
     score_fold,
     score_leave_one_out,
@@ -235,22 +234,10 @@ class CamelClassifierCV(BaseCamel):
 
     def _choose(self, folds: list[list[Scores]], grid: Grid) -> dict[str, Any]:
         """Fill cv_results_ and the attributes of the choice."""
-        candidates = grid.candidates()
-        per_fold = [greater_is_better(results) for results in folds]
-        means = {name: _mean([scores[name] for scores in per_fold]) for name in NAMES}
-        self.scoring_ = "hamming_loss" if np.isnan(means[self.scoring]).all() else self.scoring
-        scores = np.where(np.isnan(means[self.scoring_]), -np.inf, means[self.scoring_])
-        self.best_index_ = int(scores.argmax())
-        self.best_score_ = float(means[self.scoring_][self.best_index_])
-        self.best_params_ = candidates[self.best_index_]
-        self.cv_results_: dict[str, Any] = {"params": candidates}
-        self.cv_results_ |= {f"param_{key}": _column([c[key] for c in candidates]) for key in self.best_params_}
-        self.cv_results_ |= {"mean_test_score": means[self.scoring_], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
-        self.cv_results_ |= {f"mean_test_{name}": means[name] for name in NAMES}
-        if not isinstance(self.cv, str):
-            splits = [fold[self.scoring_] for fold in per_fold]
-            self.cv_results_ |= {f"split{k}_test_score": values for k, values in enumerate(splits)}
-            self.cv_results_["std_test_score"] = np.std(splits, axis=0)
+        found = tabulate(grid.candidates(), folds, self.scoring, split_scores=not isinstance(self.cv, str))
+        self.cv_results_, self.scoring_ = found.table, found.scoring
+        self.best_index_, self.best_score_ = found.best_index, found.best_score
+        self.best_params_ = found.table["params"][found.best_index]
         self.alpha_, self.lambda1_, self.lambda2_, self.kernel_, self.scaling_, self.bandwidth_multiplier_ = (
             self.best_params_[key] for key in ("alpha", "lambda1", "lambda2", "kernel", "scaling", "bandwidth")
         )
@@ -275,19 +262,3 @@ class CamelClassifierCV(BaseCamel):
         log.info("%d of %d candidates scored, best %s so far %.4f", done, total, name, best)
         if self.callback is not None:
             self.callback(Progress(done, total, best))
-
-
-def _mean(per_fold: list[np.ndarray]) -> np.ndarray:
-    """Mean over the folds in which the metric is defined."""
-    values = np.array(per_fold)
-    defined = ~np.isnan(values)
-    count = defined.sum(axis=0)
-    return np.where(count > 0, np.where(defined, values, 0).sum(axis=0) / np.maximum(count, 1), np.nan)
-
-
-def _column(values: list[Any]) -> np.ndarray:
-    """An array of numbers where all are numbers, else of objects."""
-    numeric = all(isinstance(value, int | float) for value in values)
-    column = np.empty(len(values), dtype=float if numeric else object)
-    column[:] = values
-    return column

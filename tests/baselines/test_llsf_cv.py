@@ -135,7 +135,7 @@ def test_the_papers_grid_on_request(data):
     X, Y = data
     model = LLSFCV(grid="paper", max_iter=3, cv=[(np.arange(60), np.arange(60, 90))]).fit(X, Y)
     assert len(model.cv_results_["params"]) == 1323
-    assert "std_test_score" not in model.cv_results_
+    np.testing.assert_array_equal(model.cv_results_["split0_test_score"], model.cv_results_["mean_test_score"])
 
 
 def test_splitters_sparse_rows_and_shuffling(data):

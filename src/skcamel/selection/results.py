@@ -21,7 +21,9 @@ class Results(NamedTuple):
     scoring: str  # the criterion that was used
 
 
-def tabulate(candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], scoring: str) -> Results:
+def tabulate(
+    candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], scoring: str, *, split_scores: bool = True
+) -> Results:
     """Table of all candidates; equal scores: the first is best.
 
     Parameters
@@ -32,6 +34,9 @@ def tabulate(candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[S
         For each fold the seven metrics of each candidate.
     scoring : str
         One of the seven. Where it is undefined on every row (a ranking metric with one label) the Hamming loss decides.
+
+    split_scores : bool, default=True
+        Whether the score of every fold stands in the table; leave-one-out has none.
 
     Examples
     --------
@@ -45,10 +50,10 @@ def tabulate(candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[S
     used = "hamming_loss" if np.isnan(means[scoring]).all() else scoring
     scores = np.where(np.isnan(means[used]), -np.inf, means[used])
     table: dict[str, Any] = {"params": [dict(candidate) for candidate in candidates]}
-    table |= {f"param_{key}": np.array([candidate[key] for candidate in candidates]) for key in candidates[0]}
+    table |= {f"param_{key}": _column([candidate[key] for candidate in candidates]) for key in candidates[0]}
     table |= {"mean_test_score": means[used], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
     table |= {f"mean_test_{name}": means[name] for name in NAMES}
-    if len(folds) > 1:
+    if split_scores:
         splits = [fold[used] for fold in per_fold]
         table |= {f"split{k}_test_score": values for k, values in enumerate(splits)}
         table["std_test_score"] = np.std(splits, axis=0)
@@ -62,3 +67,11 @@ def _mean(per_fold: list[np.ndarray]) -> np.ndarray:
     defined = ~np.isnan(values)
     count = defined.sum(axis=0)
     return np.where(count > 0, np.where(defined, values, 0).sum(axis=0) / np.maximum(count, 1), np.nan)
+
+
+def _column(values: list[Any]) -> np.ndarray:
+    """An array of numbers where all are numbers, else of objects."""
+    numeric = all(isinstance(value, int | float) for value in values)
+    column = np.empty(len(values), dtype=float if numeric else object)
+    column[:] = values
+    return column

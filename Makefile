@@ -32,7 +32,7 @@ check: $(VENV)/.dev  ## the test suite alone, a process per core with one BLAS t
 oldest:  ## the test suite with the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli]" --group test $$($(PYTHON) -c "$(FLOORS)")
+	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,datasets]" --group test $$($(PYTHON) -c "$(FLOORS)")
 	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
 
 coverage: $(VENV)/.dev  ## which lines the test suite runs

@@ -336,7 +336,6 @@ def test_more_than_twenty_labels_with_one_ridge_keep_exact_leave_one_out(rng):
     X, Y = rng.normal(size=(60, 3)), (rng.random((60, 30)) < 0.3).astype(int)
     many = CamelClassifier(alpha=0.0, threshold="common").fit(X, Y)
     few = CamelClassifier(alpha=0.0).fit(X, Y[:, :3])
-    np.testing.assert_allclose(many._slopes[:3] * 0 + 1, 1)
     assert many.thresholds_[0] != 0
     np.testing.assert_allclose(CamelClassifier(alpha=0.0).fit(X, Y)._slopes[:3], few._slopes, rtol=1e-6)
 

@@ -41,7 +41,7 @@ PARTS = {
     "Kernel": "skcamel.kernel",
     "Scaling": "skcamel.scaling",
     "Chain": "skcamel.baselines.classifier_chains",
-    "Columns": "skcamel.baselines.logistic",
+    "Columns": "skcamel.baselines.design",
     "Logistic": "skcamel.baselines.logistic",
     "Softmax": "skcamel.baselines.logistic",
     "Solution": "skcamel.baselines.lbfgs",

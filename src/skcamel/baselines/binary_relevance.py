@@ -8,7 +8,7 @@ import numpy as np
 
 from skcamel.arrays import Array
 from skcamel.baselines.base_learner import check_base_estimator, check_solver, convergence_warning, fit_one, positive_probability
-from skcamel.baselines.logistic import dense, fit_logistic
+from skcamel.baselines.logistic import fit_logistic
 from skcamel.baselines.probabilistic import ProbabilisticBaseline
 
 
@@ -39,8 +39,7 @@ class BinaryRelevance(ProbabilisticBaseline):
     Notes
     -----
     A label with one class in training gets that class with probability 1. Where a label can be separated by the features
-    its weights would grow for ever; they stop when the loss of all rows together is below 0.01. Sparse rows are made dense
-    for the logistic solver.
+    its weights would grow for ever; they stop when the loss of all rows together is below 0.01.
 
     Examples
     --------
@@ -70,7 +69,7 @@ class BinaryRelevance(ProbabilisticBaseline):
             self.estimators_ = [fit_one(self.base_estimator, X, y) for y in Y.T]
             return
         with convergence_warning():
-            self.model_ = fit_logistic(dense(X), Y, tol=self.tol, max_iter=self.max_iter)
+            self.model_ = fit_logistic(X, Y, tol=self.tol, max_iter=self.max_iter)
         self.n_iter_ = max(1, int(self.model_.solution.n_iter.max(initial=0)))
 
     def _outputs(self, X: Array) -> np.ndarray:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
@@ -19,7 +18,7 @@ from skcamel.baselines.base_learner import (
     fit_one,
     positive_probability,
 )
-from skcamel.baselines.logistic import Logistic, dense, fit_logistic
+from skcamel.baselines.logistic import Logistic, beside, fit_logistic
 from skcamel.baselines.probabilistic import ProbabilisticBaseline
 
 
@@ -124,10 +123,9 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
 
     def _learn(self, X: Array, Y: np.ndarray) -> None:
         plans = self._plans(*Y.shape)
-        rows = dense(X) if self.base_estimator is None else X
         with convergence_warning():
             self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._chain)(rows, Y, order, counts) for order, counts in plans
+                delayed(self._chain)(X, Y, order, counts) for order, counts in plans
             )
         self._votes = self.combine == "vote"
         steps = [chain.links.solution.n_iter.max(initial=1) for chain in self.estimators_ if isinstance(chain.links, Logistic)]
@@ -149,7 +147,7 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         if self.base_estimator is None:
             links = fit_logistic(X, in_order, weights=counts, labels=in_order[:, :-1], tol=self.tol, max_iter=self.max_iter)
             return Chain(order, links)
-        return Chain(order, [fit_one(self.base_estimator, _with(X, in_order[:, :s]), in_order[:, s], counts) for s in range(len(order))])
+        return Chain(order, [fit_one(self.base_estimator, beside(X, in_order[:, :s]), in_order[:, s], counts) for s in range(len(order))])
 
     def _outputs(self, X: Array) -> np.ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))
@@ -163,10 +161,5 @@ def _through(links: list[Any], X: Array) -> np.ndarray:
     """Probabilities along a chain of foreign models, (m, q)."""
     P = np.empty((X.shape[0], len(links)))
     for s, link in enumerate(links):
-        P[:, s] = positive_probability(link, _with(X, (P[:, :s] >= 0.5).astype(np.float64)))
+        P[:, s] = positive_probability(link, beside(X, (P[:, :s] >= 0.5).astype(np.float64)))
     return P
-
-
-def _with(X: Array, labels: np.ndarray) -> Array:
-    """Rows with label columns appended."""
-    return sparse.hstack([X, sparse.csr_array(labels)], format="csr") if sparse.issparse(X) else np.hstack([X, labels])

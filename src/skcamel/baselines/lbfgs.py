@@ -3,9 +3,8 @@
 Limited-memory quasi-Newton (L-BFGS) with a step length of its own for each problem. Finished problems leave the batch.
 A problem that is clearly no separable one goes on, after a few steps, in the metric of the Gram matrix AᵀA / 4, an upper
 bound of every Hessian: its optimum is the same and a fifth of the steps reach it. The few that last even longer go on
-with Hessians of their own. Separable problems stay in the plain
-metric on purpose. They have no optimum (but for the ridge), the direction in which their weights diverge depends on the
-metric, and that of the Gram matrix predicts new rows far worse.
+with Hessians of their own. Separable problems stay in the plain metric on purpose. They have no optimum (but for the ridge),
+the direction in which their weights diverge depends on the metric, and that of the Gram matrix predicts new rows far worse.
 """
 
 from __future__ import annotations
@@ -16,12 +15,14 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import expit
 
+from skcamel.baselines.design import Design
 from skcamel.baselines.logistic_loss import loss_and_residual
 
 MEMORY = 10  # pairs of step and gradient change that model the curvature
 SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side
-CLEAR, PATIENCE = 5, 150  # steps after which overlapping problems, and all others, change the metric
-REFRESH = 5  # steps after which a Hessian of its own is made anew
+CLEAR, PATIENCE = 3, 150  # steps after which overlapping problems, and all others, change the metric
+OVERLAP, NEARLY_SEPARABLE = 0.5, 0.1  # shares of the first objective: kept only where classes overlap; left where they hardly do
+SETTLED = 1e-7  # share of its objective by which the last step of an overlapping problem may still lower it
 NEGLIGIBLE = 1e-9
 WINDOW = 10  # steps over which the decrease of the objective is judged
 HALVINGS = 25
@@ -40,11 +41,11 @@ class Solution:
 class Metric:
     """Cholesky factor of AᵀA / 4 (weighted), made when first needed, for problems over the first columns of A."""
 
-    def __init__(self, A: np.ndarray, weights: np.ndarray | None, memory: int) -> None:
+    def __init__(self, A: Design, weights: np.ndarray | None, memory: int) -> None:
         self.A, self.weights, self.memory = A, weights, memory
         self.factor: np.ndarray | None = None
-        self.total = float(len(A) if weights is None else weights.sum())
-        self.offered = A.shape[1] <= len(A) and 16 * A.shape[1] ** 2 <= memory
+        self.total = float(A.shape[0] if weights is None else weights.sum())
+        self.offered = A.shape[1] <= A.shape[0] and 16 * A.shape[1] ** 2 <= memory
 
     def solve(self, gradient: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
         """Gradient in the metric; rows that a problem may not use stay 0.
@@ -53,7 +54,7 @@ class Metric:
         leading block of the matrix.
         """
         if self.factor is None:
-            gram = self.A.T @ (self.A if self.weights is None else self.A * self.weights[:, None])
+            gram = self.A.gram(self.weights)
             gram[np.diag_indices_from(gram)] += 1e-4 * self.total
             self.factor = np.asfortranarray(np.linalg.cholesky(gram / 4))
         half = solve_triangular(self.factor, gradient, lower=True, check_finite=False)
@@ -66,7 +67,7 @@ class Metric:
         p = expit(margins)
         bend = p * (1 - p) if self.weights is None else self.weights * p * (1 - p)
         rows = np.flatnonzero(bend > NEGLIGIBLE * bend.max())
-        root = self.A[rows, :n_columns] * np.sqrt(bend[rows])[:, None]
+        root = self.A.part(rows, n_columns) * np.sqrt(bend[rows])[:, None]
         hessian = root.T @ root
         diagonal = np.diag_indices_from(hessian)
         hessian[diagonal] += NEGLIGIBLE * hessian[diagonal].max()
@@ -83,9 +84,10 @@ class Batch:
         self.index = np.arange(n_problems)
         self.coef = np.zeros((self.A.shape[1], targets.shape[1]))
         self.coef[0] = self._start()
-        self.margins = np.tile(self.coef[0], (len(self.A), 1))
+        self.margins = np.tile(self.coef[0], (self.A.shape[0], 1))
         self.objective, residual = loss_and_residual(self.margins, targets, self.weights, n_free)
         self.first_objective = self.past_objective = self.objective
+        self.gain = np.full(n_problems, np.inf)  # of the last step
         self.gradient = self._gradient(residual)
         self.scale = np.full(n_problems, 4 / metric.total)
         self.curved = np.zeros(n_problems, dtype=bool)
@@ -96,6 +98,17 @@ class Batch:
     def steepness(self) -> np.ndarray:
         """Largest entry of the gradient of each problem, (B,)."""
         return np.abs(self.gradient).max(axis=0).reshape(-1, self.n_free).max(axis=1)
+
+    def overlapping(self, share: float = OVERLAP) -> np.ndarray:
+        """Problems whose objective is still above that share of the first one, (B,)."""
+        return self.objective > share * self.first_objective
+
+    def settled(self) -> np.ndarray:
+        """Problems near their optimum: a step lowers an overlapping one by next to nothing, (B,).
+
+        Not asked of several classes, of which a rare one can nearly always be separated and then has no optimum.
+        """
+        return np.full(len(self.index), self.n_free > 1) | ~self.overlapping(NEARLY_SEPARABLE) | (self.gain <= SETTLED * self.objective)
 
     def idle(self, share: float) -> np.ndarray:
         """Problems whose objective fell by no more than `share` of itself since the last call, (B,)."""
@@ -110,7 +123,8 @@ class Batch:
         self.gradient = self.gradient[:, columns]
         if self.allowed is not None:
             self.allowed = self.allowed[:, columns]
-        for name in ("index", "objective", "first_objective", "past_objective", "scale", "curved", "stuck"):
+        self.factors = {problem: factor for problem, factor in self.factors.items() if problem in self.index[problems]}
+        for name in ("index", "objective", "first_objective", "past_objective", "gain", "scale", "curved", "stuck"):
             setattr(self, name, getattr(self, name)[problems])
         self.history = [(s[:, columns], y[:, columns], rho[problems]) for s, y, rho in self.history]
 
@@ -123,15 +137,17 @@ class Batch:
         self.scale = np.where(new, 1.0, self.scale)
         self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
 
-    def use_hessians(self) -> None:
+    def use_hessians(self, problems: np.ndarray) -> None:
         """Go on in the metric of each problem's Hessian at its present weights: for the few that last long."""
-        if self.n_free > 1 or not self.metric.offered:
+        if self.n_free > 1 or not self.metric.offered:  # of several classes it would be large
             return
         reach = np.full(len(self.index), len(self.coef)) if self.allowed is None else self.allowed.sum(axis=0)
         room = max(1, self.metric.memory // (16 * len(self.coef) ** 2))
-        for b, problem in enumerate(self.index[:room]):
-            self.factors[int(problem)] = self.metric.hessian_factor(self.margins[:, b], int(reach[b]))
-        new = np.isin(self.index, list(self.factors))
+        chosen = np.flatnonzero(problems)[:room]
+        for b in chosen:
+            self.factors[int(self.index[b])] = self.metric.hessian_factor(self.margins[:, b], int(reach[b]))
+        new = np.zeros_like(problems)
+        new[chosen] = True
         self.curved = self.curved & ~new
         self.scale = np.where(new, 1.0, self.scale)
         self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
@@ -140,7 +156,7 @@ class Batch:
         """One quasi-Newton step of every problem."""
         direction = self._direction()
         slope = self._dot(self.gradient, direction)
-        ahead = self.A @ direction
+        ahead = self.A.times(direction)
         lengths, objective, residual = self._search(direction, ahead, slope)
         long = self._spread(lengths)
         direction *= long
@@ -149,6 +165,7 @@ class Batch:
         self.margins += ahead
         gradient = self._gradient(residual)
         self._remember(direction, gradient - self.gradient)
+        self.gain = self.objective - objective
         self.objective, self.gradient = objective, gradient
 
     def _start(self) -> np.ndarray:
@@ -158,7 +175,7 @@ class Batch:
         return np.log((counts + 1) / (self._spread(last) + 1))
 
     def _gradient(self, residual: np.ndarray) -> np.ndarray:
-        gradient = self.A.T @ residual
+        gradient = self.A.back(residual)
         gradient += 2 * self.penalty * self.coef
         if self.allowed is not None:
             gradient *= self.allowed
@@ -179,24 +196,25 @@ class Batch:
         return d
 
     def _in_metric(self, gradient: np.ndarray) -> np.ndarray:
-        if self.factors:
-            return self._in_own_metric(gradient)
-        if not self.curved.any():
+        if not self.factors and not self.curved.any():
             return gradient
-        columns = np.repeat(self.curved, self.n_free)
-        if columns.all():
-            return self.metric.solve(gradient, self.allowed)
         answer = gradient.copy()
-        answer[:, columns] = self.metric.solve(gradient[:, columns], None if self.allowed is None else self.allowed[:, columns])
-        return answer
-
-    def _in_own_metric(self, gradient: np.ndarray) -> np.ndarray:
-        answer = gradient.copy()
-        for b, problem in enumerate(self.index):
+        if self.curved.any():
+            columns = np.repeat(self.curved, self.n_free)
+            solved = self.metric.solve(gradient[:, columns], None if self.allowed is None else self.allowed[:, columns])
+            answer[:, columns] = self._coupled(solved)
+        for b, problem in enumerate(self.index if self.factors else ()):
             if int(problem) in self.factors:
                 factor = self.factors[int(problem)]
                 answer[: len(factor), b] = cho_solve((factor, True), gradient[: len(factor), b], check_finite=False)
         return answer
+
+    def _coupled(self, solved: np.ndarray) -> np.ndarray:
+        """Classes share the last one: the bound of their Hessian is (I - 11ᵀ/K) ⊗ AᵀA / 2, whose inverse adds the sum to each."""
+        if self.n_free == 1:
+            return solved
+        by_class = solved.reshape(len(solved), -1, self.n_free)
+        return (by_class + by_class.sum(axis=2, keepdims=True)).reshape(solved.shape)
 
     def _search(self, direction: np.ndarray, ahead: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Step lengths of sufficient decrease; only element-wise work, since the margins move along a line."""
@@ -229,13 +247,15 @@ class Batch:
         bend = self._dot(step, change)
         told = bend > 0
         rho = np.where(told, 1 / np.where(told, bend, 1), 0.0)
-        if not self.factors:  # a Hessian has the right scale
+        if len(self.factors) < len(self.index):
             length = self._dot(change, self._in_metric(change))
-            self.scale = np.where(told & (length > 0), bend / np.where(length > 0, length, 1), self.scale)
+            free = ~np.isin(self.index, list(self.factors))  # a Hessian has the right scale
+            self.scale = np.where(told & free & (length > 0), bend / np.where(length > 0, length, 1), self.scale)
         self.history = [*self.history[-(MEMORY - 1) :], (step, change, rho)]
 
     def _dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return np.einsum("ij,ij->j", a, b).reshape(-1, self.n_free).sum(axis=1)
+        dots = np.einsum("ij,ij->j", a, b)
+        return dots if self.n_free == 1 else dots.reshape(-1, self.n_free).sum(axis=1)
 
     def _spread(self, values: np.ndarray) -> np.ndarray:
         """One value per problem ► one per column."""
@@ -245,15 +265,18 @@ class Batch:
 def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
     """Run a batch to its end.
 
-    A problem ends when no entry of its gradient exceeds `tol` times the total weight of the rows; when its loss is below
-    0.01, far below the ln 2 that proves its rows separable; when ten steps lower its objective by no more than `tol` / 100 of
-    it, as where some weights diverge to no avail; or after `max_iter` steps, the only case that counts as not converged.
+    A problem ends when no entry of its gradient exceeds `tol` times the total weight of the rows and, if its classes overlap,
+    the last step lowered its objective by no more than a ten-millionth; when its loss is below 0.01, far below the ln 2 that
+    proves its rows separable; when ten steps lower its objective by no more than `tol` / 100 of it, as where some weights
+    diverge to no avail; or after `max_iter` steps, the only case that counts as not converged.
     """
+    n_columns = len(batch.coef)  # a Hessian costs as much as n_columns / 4 steps
+    hessians_pay, refresh = min(PATIENCE, 10 + n_columns // 8), 3
     n_problems = len(batch.index)
     coef, objective = batch.coef.copy(), batch.objective.copy()
     n_iter, converged = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
     for iteration in range(max_iter + 1):
-        done = (batch.steepness() <= tol * batch.metric.total) | (batch.objective <= SEPARATED) | batch.stuck
+        done = (batch.steepness() <= tol * batch.metric.total) & batch.settled() | (batch.objective <= SEPARATED) | batch.stuck
         if iteration and iteration % WINDOW == 0:
             done |= batch.idle(0.01 * tol)
         leaving = done if iteration < max_iter else np.ones_like(done)
@@ -266,8 +289,8 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
         if not len(batch.index):
             break
         if iteration >= CLEAR:
-            batch.change_metric((batch.objective > 0.5 * batch.first_objective) | (iteration >= PATIENCE))
-        if iteration >= PATIENCE and (iteration - PATIENCE) % REFRESH == 0:
-            batch.use_hessians()
+            batch.change_metric(batch.overlapping() | (iteration >= PATIENCE))
+        if iteration >= hessians_pay and (iteration - hessians_pay) % refresh == 0:
+            batch.use_hessians(batch.overlapping(NEARLY_SEPARABLE) | (iteration >= PATIENCE))
         batch.step()
     return Solution(coef, objective, n_iter, converged)

@@ -13,43 +13,22 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
-from skcamel.arrays import Array, available_bytes
+from skcamel.arrays import Array
+from skcamel.baselines.design import Columns, Design, SparseDesign, design, varying_columns
 from skcamel.baselines.lbfgs import MEMORY, Batch, Metric, Solution, minimise
 from skcamel.baselines.logistic_loss import probabilities
 
 RIDGE = 1e-8
-TOLERANCE = 1e-5
+TOLERANCE = 1e-4
 MAX_ITER = 1000
 BUDGET = 2**30  # bytes for the arrays of one batch
+SMALL = 2**24  # multiplications of a product up to which threads cost more than they bring
 
 
 class NotConverged(UserWarning):
     """Some problems reached the limit of iterations; the estimators turn it into scikit-learn's warning."""
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Columns that vary, with their mean and sample standard deviation."""
-
-    kept: np.ndarray  # (d',) indices
-    mean: np.ndarray  # (d',)
-    spread: np.ndarray  # (d',)
-
-    def standardised(self, X: np.ndarray) -> np.ndarray:
-        """Rows as the solver wants them: (m, d')."""
-        Z = X[:, self.kept]
-        Z -= self.mean
-        Z /= self.spread
-        return Z
-
-    def margins(self, X: Array, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
-        """Standardised rows times weights, plus intercept; sparse rows stay sparse."""
-        if sparse.issparse(X):
-            raw = np.zeros((X.shape[1], coef.shape[1]))
-            raw[self.kept] = coef / self.spread[:, None]
-            return X @ raw + (intercept - self.mean @ raw[self.kept])
-        return self.standardised(X) @ coef + intercept
 
 
 @dataclass(frozen=True)
@@ -102,40 +81,8 @@ class Softmax:
         return np.where(margins.max(axis=2) >= 0, best, self.n_classes - 1)
 
 
-def dense(X: Array) -> np.ndarray:
-    """Rows as an array. Standardised sparse rows are not sparse, so there is nothing to save; refused where they cannot fit."""
-    if not sparse.issparse(X):
-        return X
-    needed, free = 16 * X.shape[0] * X.shape[1], available_bytes()
-    if free is not None and needed > free:
-        raise MemoryError(
-            f"Sparse rows of shape {X.shape} are standardised and need about {needed / 2**30:.1f} GiB as an array and its copy, and "
-            f"{free / 2**30:.1f} GiB are available; choose fewer features (sklearn.feature_selection) or rows, or pass a base_estimator "
-            "that takes sparse rows."
-        )
-    return X.toarray()
-
-
-def varying_columns(X: np.ndarray, weights: np.ndarray | None = None) -> Columns:
-    """Columns that are not constant over the rows with a positive weight.
-
-    Examples
-    --------
-    >>> varying_columns(np.array([[1.0, 5.0], [3.0, 5.0]])).kept
-    array([0])
-    """
-    w = np.ones(len(X)) if weights is None else weights
-    rows = X if weights is None else X[w > 0]
-    kept = np.flatnonzero((rows != rows[:1]).any(axis=0))
-    total = w.sum()
-    mean = w @ X[:, kept] / total
-    spread = np.sqrt(w @ (X[:, kept] - mean) ** 2 / max(total - 1, 1))
-    live = spread > 0  # columns that vary by less than rounding
-    return Columns(kept[live], mean[live], spread[live])
-
-
 def fit_logistic(
-    X: np.ndarray,
+    X: Array,
     Y: np.ndarray,
     *,
     weights: np.ndarray | None = None,
@@ -148,7 +95,7 @@ def fit_logistic(
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array or CSR matrix of shape (n, d)
     Y : array of shape (n, B)
         Targets in {0, 1}. A target with one class gets that class with probability 1.
     weights : array of shape (n,), default=None
@@ -156,8 +103,9 @@ def fit_logistic(
     labels : array of shape (n, L), default=None
         Further columns for a chain: target b sees the first b of them, and all of X.
     tol, max_iter : float and int
-        A problem ends when no entry of its gradient exceeds `tol` times the number of rows. Separable targets end when
-        their loss is below 0.01. :class:`NotConverged` is warned about once if a problem reaches `max_iter`.
+        A problem ends when no entry of its gradient exceeds `tol` times the number of rows and, where the classes overlap,
+        the objective has come to rest, to about 1e-7 of it. Separable targets end when their loss is below 0.01.
+        :class:`NotConverged` is warned about once if a problem reaches `max_iter`.
     memory : int
         Bytes for the work arrays of a batch; targets are cut into batches that fit.
 
@@ -171,12 +119,12 @@ def fit_logistic(
         seen = weights > 0
         X, Y, weights, labels = X[seen], Y[seen], weights[seen], None if labels is None else labels[seen]
     width = X.shape[1]
-    everything = X if labels is None else np.hstack([X, labels])
+    everything = X if labels is None else beside(X, labels)
     columns = varying_columns(everything, weights)
     reach = None if labels is None else 1 + np.searchsorted(columns.kept, width + np.arange(Y.shape[1]))
     full = (Y[:1] == Y).all(axis=0)
     live = np.flatnonzero(~full)
-    A = _design(columns, everything)
+    A = design(columns, everything)
     solution = solve(A, Y[:, live], 1, weights, None if reach is None else reach[live], tol=tol, max_iter=max_iter, memory=memory)
     coef = np.zeros((A.shape[1], Y.shape[1]))
     coef[:, live] = solution.coef
@@ -185,13 +133,13 @@ def fit_logistic(
 
 
 def fit_softmax(
-    X: np.ndarray, codes: np.ndarray, n_classes: int, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER, memory: int = BUDGET
+    X: Array, codes: np.ndarray, n_classes: int, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER, memory: int = BUDGET
 ) -> Softmax:
     """One model of `n_classes` classes for each column of `codes`.
 
     Parameters
     ----------
-    X : array of shape (n, d)
+    X : array or CSR matrix of shape (n, d)
     codes : array of shape (n, B)
         Classes 0 ... n_classes - 1, all of which occur in every column.
     n_classes : int
@@ -201,12 +149,17 @@ def fit_softmax(
     """
     columns = varying_columns(X)
     targets = 1 - codes if n_classes == 2 else codes  # class 0 has the margin, the last class none
-    solution = solve(_design(columns, X), targets, n_classes - 1, tol=tol, max_iter=max_iter, memory=memory)
+    solution = solve(design(columns, X), targets, n_classes - 1, tol=tol, max_iter=max_iter, memory=memory)
     return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution)
 
 
+def beside(X: Array, labels: np.ndarray) -> Array:
+    """Rows with label columns appended; sparse rows stay sparse."""
+    return sparse.hstack([X, sparse.csr_array(labels)], format="csr") if sparse.issparse(X) else np.hstack([X, labels])
+
+
 def solve(
-    A: np.ndarray,
+    A: Design,
     targets: np.ndarray,
     n_free: int,
     weights: np.ndarray | None = None,
@@ -221,7 +174,7 @@ def solve(
 
     Parameters
     ----------
-    A : array of shape (n, D)
+    A : Design of shape (n, D)
         Column 0 is 1, the others are standardised.
     targets : array of shape (n, B)
         {0, 1} where n_free is 1, else class numbers 0 ... n_free.
@@ -237,12 +190,14 @@ def solve(
     penalty = np.full((A.shape[1], 1), ridge)
     penalty[0] = 0
     parts = []
-    for rows in batches(A.shape, targets.shape[1], n_free, memory):
-        y = targets[:, rows]
-        if n_free > 1:
-            y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
-        allowed = None if reach is None else np.repeat(np.arange(A.shape[1])[:, None] < reach[rows], n_free, axis=1)
-        parts.append(minimise(Batch(metric, y.astype(np.float64), allowed, n_free, penalty), tol=tol, max_iter=max_iter))
+    is_small = isinstance(A, SparseDesign) or A.shape[0] * A.shape[1] * n_free * targets.shape[1] <= SMALL
+    with threadpool_limits(1 if is_small else None, user_api="blas"):
+        for rows in batches(A.shape, targets.shape[1], n_free, memory):
+            y = targets[:, rows]
+            if n_free > 1:
+                y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
+            allowed = None if reach is None else np.repeat(np.arange(A.shape[1])[:, None] < reach[rows], n_free, axis=1)
+            parts.append(minimise(Batch(metric, y.astype(np.float64), allowed, n_free, penalty), tol=tol, max_iter=max_iter))
     return _joined(parts, A.shape[1], max_iter)
 
 
@@ -258,12 +213,6 @@ def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -
     per_problem = 8 * n_free * (9 * n + (2 * MEMORY + 10) * n_columns)
     size = max(1, memory // per_problem)
     return (slice(start, min(start + size, n_problems)) for start in range(0, n_problems, size))
-
-
-def _design(columns: Columns, X: np.ndarray) -> np.ndarray:
-    A = np.ones((len(X), 1 + len(columns.kept)))
-    A[:, 1:] = columns.standardised(X)
-    return A
 
 
 def _joined(parts: list[Solution], n_columns: int, max_iter: int) -> Solution:

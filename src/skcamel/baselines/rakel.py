@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline
 from skcamel.baselines.base_learner import check_base_estimator, check_solver, convergence_warning, fit_one, most_probable
-from skcamel.baselines.logistic import Softmax, dense, fit_softmax
+from skcamel.baselines.logistic import Softmax, fit_softmax
 
 DENSE_DRAW = 4  # where fewer than four times as many sets exist as are wanted, all of them are listed
 
@@ -100,13 +100,13 @@ class RAkEL(Baseline):
         self._models: list[tuple[list[int], Any]]  # the sets that a model answers for, and the model
         if self.base_estimator is None:
             with convergence_warning():
-                self._models = self._batched(dense(X), codes)
+                self._models = self._batched(X, codes)
         else:
             self._models = [([m], fit_one(self.base_estimator, X, code)) for m, code in enumerate(codes.T)]
         steps = [model.solution.n_iter.max(initial=1) for _, model in self._models if isinstance(model, Softmax)]
         self.n_iter_ = int(max(steps, default=1))
 
-    def _batched(self, X: np.ndarray, codes: np.ndarray) -> list[tuple[list[int], Any]]:
+    def _batched(self, X: Array, codes: np.ndarray) -> list[tuple[list[int], Any]]:
         """One fit for all sets with the same number of patterns."""
         groups = defaultdict(list)
         for m, patterns in enumerate(self.patterns_):

@@ -144,11 +144,9 @@ def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lam
            [-0.333, -0.667]])
     """
     basis = label_basis(G)
-    rho = basis.ridges(lambda1, lambda2)  # (l,)
-    beta = _coefficients(spectrum, targets.projected @ basis.R, rho)  # (n, l)
+    beta, offset, rho = _components(spectrum, targets, basis, lambda1, lambda2)
     w = spectrum.weights
     scores = targets.Y @ basis.R - rho * (beta if w is None else beta / w[:, None])  # (n, l) of the training rows
-    offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
     to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
     A = lambda2 * beta @ to_paper
     residual = A if w is None else A / w[:, None]
@@ -160,6 +158,19 @@ def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lam
         Z=scores @ to_paper + residual,
         kernel_mean=spectrum.kernel_mean,
     )
+
+
+def coefficients(spectrum: Spectrum, targets: Targets, basis: LabelBasis, lambda1: float, lambda2: float) -> tuple[Array, Array]:
+    """Only what predicts: `dual_coef` (n, q) and `intercept` (q,) of :func:`solve`."""
+    beta, offset, _ = _components(spectrum, targets, basis, lambda1, lambda2)
+    return beta @ basis.R.T, offset @ basis.R.T
+
+
+def _components(spectrum: Spectrum, targets: Targets, basis: LabelBasis, lambda1: float, lambda2: float) -> tuple[Array, Array, Array]:
+    """β (n, l), intercepts (l,) and ridges (l,) of the components."""
+    rho = basis.ridges(lambda1, lambda2)
+    beta = _coefficients(spectrum, targets.projected @ basis.R, rho)
+    return beta, targets.mean @ basis.R - spectrum.kernel_mean @ beta, rho
 
 
 def leave_one_out(

@@ -89,16 +89,6 @@ def test_no_cut_is_judged_on_rows_that_set_it(rows, rng):
         np.testing.assert_array_equal(decided[group], scores[group] > cuts)
 
 
-def test_few_rows_have_every_representation_tried_and_many_only_the_promising(rows):
-    X, Y, _ = rows
-    data, _ = checked(X, Y)
-    grids = [criteria.single("none", "rbf", m, alphas=(0.0,), lambda2s=(0.1,)) for m in (1e-3, 0.5, 1.0, 1e3)]
-    assert criteria.promising(data, grids, n_rows=60) == grids
-    chosen = criteria.promising(data, grids, n_rows=50)
-    assert 0 < len(chosen) < len(grids)
-    assert grids[0] not in chosen  # a kernel that sees no neighbours ranks no new row
-
-
 def test_weights_and_tuned_cuts_are_refused_together(rows):
     X, Y, _ = rows
     data, S = checked(X, Y)

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel import correlation
 from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
-from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
+from skcamel.metrics.conventions import LOSSES, NAMES
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
 from skcamel.selection.search import Data, Decomposed, Grid, label_bases, on_device, represent
@@ -128,36 +127,6 @@ def predict(
             scores[key] = kernels[id(representation)] @ B + intercept
         answers[criterion] = to_numpy(scores[key]), to_numpy(cast(scores[key] > winner.cuts, "int64"))
     return answers
-
-
-def promising(
-    data: Data, representations: Sequence[Grid], *, n_rows: int, sparsity: float = 0.01, seed: int = 0, device: Any = None
-) -> list[Grid]:
-    """Which of several representations to try on all rows: those that are best for some criterion on a sample of the rows.
-
-    Parameters
-    ----------
-    data : Data
-    representations : sequence of Grid
-        One scaling, kernel and bandwidth each, with few values of the other parameters.
-    n_rows : int
-        Size of the sample. Data with no more rows have every representation tried.
-    sparsity, seed, device
-        Of the correlation, of the sample, and where to compute.
-    """
-    if len(data.Y) <= n_rows:
-        return list(representations)
-    rows = np.sort(np.random.default_rng(seed).choice(len(data.Y), n_rows, replace=False))
-    sample = data.rows(rows)
-    S = correlation.learn(sample.Y, strength=sparsity, weights=sample.weights).S
-    best: dict[str, tuple[float, int]] = {}
-    for k, grid in enumerate(representations):
-        for _, spectrum in represent(sample, grid, device):
-            verdicts = _at_zero(_shortlisted(_scored(sample, S, grid, spectrum, iter(grid.candidates())), 0))
-            for criterion in (*RANKING, "hamming_loss"):  # cuts at 0 say little about tuned F1
-                if criterion not in best or verdicts[criterion].score > best[criterion][0]:
-                    best[criterion] = verdicts[criterion].score, k
-    return [representations[k] for k in sorted({k for _, k in best.values()})]
 
 
 def single(scaling: str, kernel: str, bandwidth: float, *, alphas: Sequence[float], lambda2s: Sequence[float]) -> Grid:

@@ -49,15 +49,15 @@ def by_dask(tasks: Iterable[Task], cluster: Any) -> Iterator[Result]:
         raise ImportError("A Dask cluster needs: pip install 'skcamel[distributed]'") from error
     client = Client(cluster, set_as_default=False) if isinstance(cluster, str) else cluster
     waiting = iter(tasks)
-    data: dict[str, Any] = {}  # digest ► future
+    data: dict[str, Any] = {}  # name of a data set ► future
     running: dict[str, Task] = {}
 
     def start_some(count: int) -> Iterator[Any]:
         for _, task in zip(range(count), waiting, strict=False):
-            if task.source.sha256 not in data:
+            if task.source.name not in data:
                 with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # sent once, on purpose
-                    data[task.source.sha256] = client.submit(_as_it_is, load(task.source), pure=False)
-            future = client.submit(compute, task, data[task.source.sha256], pure=False)
+                    data[task.source.name] = client.submit(_as_it_is, load(task.source), pure=False)
+            future = client.submit(compute, task, data[task.source.name], pure=False)
             running[future.key] = task
             yield future
 

@@ -72,6 +72,8 @@ class StudyFolder:
     def add_request(self, request: Mapping[str, Any]) -> None:
         """Note in ``study.json`` what was asked for, if it is new."""
         with self.locks.whole_folder():
+            for path in self.path.glob(".*.json*.*"):  # of a run that was killed while it wrote, under this lock
+                path.unlink(missing_ok=True)
             runs = _read_json(self.path / "study.json", {"runs": []})["runs"]
             if request not in runs:
                 _write_json(self.path / "study.json", {"runs": [*runs, request]})

@@ -215,8 +215,8 @@ def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
     known = folder.cards()
     for source in sources:
         if source.name not in known:
-            figures = load(source).card().as_dict()
-            folder.add_card(source.name, {key: jsonable(value) for key, value in figures.items() if key not in CARD_FIGURES_TOO_LONG})
+            figures = {key: value for key, value in load(source).card().as_dict().items() if key not in CARD_FIGURES_TOO_LONG}
+            folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
 
 
 def _described(method: Method) -> dict[str, Any]:

@@ -27,9 +27,14 @@ class Source:
     sha256: str
     n: int  # rows
 
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Name and digest: equal values under another name may be stored otherwise, dense or sparse."""
+        return self.name, self.sha256
+
 
 # the last data set of this process, and the last folds: each a pair that threads swap in one step
-_last_data: tuple[str, Any] = ("", None)
+_last_data: tuple[Any, Any] = (None, None)
 _last_folds: tuple[Any, list[Split]] = (None, [])
 
 
@@ -58,8 +63,8 @@ def load(source: Source, dataset: Dataset | None = None) -> Dataset:
     dataset : Dataset, default=None
         The data, where they were brought to this process by other means.
     """
-    sha256, last = _last_data
-    if sha256 == source.sha256:
+    known, last = _last_data
+    if known == source.identity:
         return last
     dataset = _read(source.origin) if dataset is None else dataset
     found = digest(dataset.X, dataset.Y)
@@ -88,7 +93,7 @@ def load_split(source: Source, kind: str, n_folds: int, seed: int, fold: int, da
 
 def _remember(source: Source, dataset: Dataset) -> None:
     global _last_data  # noqa: PLW0603 (a cache of one process)
-    _last_data = (source.sha256, dataset)
+    _last_data = (source.identity, dataset)
 
 
 def _read(origin: str | Path | Dataset) -> Dataset:

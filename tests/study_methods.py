@@ -37,7 +37,7 @@ class Mean:
     def fit(self, X, Y, *, seed):
         if LOG in os.environ:
             with Path(os.environ[LOG]).open("a") as file:  # one short line: appended in one piece
-                file.write(f"{self.name} {Y.sum()} {X[0, 0]:.6f}\n")
+                file.write(f"{self.name} {Y.sum()} {X.sum():.9f}\n")
         time.sleep(self.pause)
         return FittedMean(Y.mean(axis=0))
 

@@ -26,6 +26,14 @@ def fits(log):
     return log.read_text().splitlines() if log.exists() else []
 
 
+def comparable(records):
+    """Records without what may differ between equal runs; NaN made equal to itself."""
+    return [
+        {key: "NaN" if value != value else value for key, value in record.items() if "seconds" not in key and "memory" not in key}
+        for record in records
+    ]
+
+
 class Mean:
     """Predicts the share of each label in the training part."""
 

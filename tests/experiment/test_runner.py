@@ -16,21 +16,13 @@ from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFol
 from skcamel.experiment import Records, RecordsError, run_study
 from skcamel.experiment import sources as sources_module
 from skcamel.metrics import NAMES
-from study_methods import FailsOnce, Mean, made
+from study_methods import FailsOnce, Mean, comparable, made
 
 
 @pytest.fixture
 def log(tmp_path, monkeypatch):
     monkeypatch.setenv(study_methods.LOG, str(tmp_path / "log"))
     return tmp_path / "log"
-
-
-def comparable(records):
-    """Records without what may differ between equal runs; NaN made equal to itself."""
-    return [
-        {key: "NaN" if value != value else value for key, value in record.items() if "seconds" not in key and "memory" not in key}
-        for record in records
-    ]
 
 
 def test_a_record_holds_what_the_contract_names(tmp_path):

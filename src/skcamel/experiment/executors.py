@@ -62,7 +62,7 @@ def by_dask(tasks: Iterable[Task], cluster: Any) -> Iterator[Result]:
             yield future
 
     try:
-        done = as_completed(start_some(_wanted(client)))
+        done = as_completed(start_some(_wanted(client)), loop=client.loop)
         for future in done:
             task = running.pop(future.key)
             error = future.exception()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
 from skcamel.experiment.jsonable import jsonable
@@ -42,11 +43,11 @@ class EstimatorMethod:
         self.settings = described(estimator) if settings is None else settings
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedEstimator:
-        """Fit a clone; a single label is given as a 1-d y, which every classifier of scikit-learn takes."""
+        """Fit a clone; a single label is given as a 1-d y, unless the estimator takes matrices only."""
         model = clone(self.estimator)
         unset = [key for key, value in model.get_params().items() if key.rpartition("__")[2] == "random_state" and value is None]
         model.set_params(**dict.fromkeys(unset, seed))
-        model.fit(X, Y[:, 0] if Y.shape[1] == 1 else Y)
+        model.fit(X, Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output else Y)
         return FittedEstimator(model, Y.shape[1])
 
 

@@ -45,7 +45,8 @@ def test_every_name_works_with_constant_labels_and_the_same_seed_gives_the_same(
         assert outcome.scores.shape == outcome.decisions.shape == (10, 5)
         assert np.array_equal(outcome.scores, two[criterion].scores)
         assert set(np.unique(outcome.decisions)) <= {0, 1}
-        assert outcome.decisions[:, 3].all()
+        if name != "llsf":  # has no intercept, as its authors left it
+            assert outcome.decisions[:, 3].all()
         assert not outcome.decisions[:, 4].any()
         evaluate(Y[30:], outcome.scores, outcome.decisions)
     assert set(one) == (set(NAMES) if name == "camel" else {"average_precision"} if name in ("llsf", "jfsc") else {""})
@@ -141,7 +142,7 @@ def test_an_import_path_that_leads_nowhere_is_told(path):
 
 @pytest.mark.parametrize("spec", [study_methods.FitsNothing(), DecisionTreeClassifier, ("tree", DecisionTreeClassifier), 3], ids=str)
 def test_what_is_no_method_is_refused(spec):
-    with pytest.raises(TypeError, match="must be a scikit-learn estimator, got .*; pass an instance"):
+    with pytest.raises(TypeError, match=r"must be a scikit-learn estimator, got .*; pass an instance"):
         get_method(spec)
 
 

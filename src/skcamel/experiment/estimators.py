@@ -68,10 +68,12 @@ class FittedEstimator:
         for answer in ("decision_function", "predict_proba"):
             if hasattr(self.model, answer):
                 given = getattr(self.model, answer)(X)
-                columns = _of_each_label(given, self.model) if isinstance(given, list) else _dense(given)
+                if isinstance(given, list):
+                    return _of_each_label(given, self.model)
+                columns = _dense(given).astype(np.float64)
                 if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
                     columns = _positive(columns, self.model.classes_)
-                return columns.reshape(X.shape[0], self.q).astype(np.float64)
+                return columns.reshape(X.shape[0], self.q)
         return decisions.astype(np.float64)
 
 

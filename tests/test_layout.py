@@ -25,8 +25,8 @@ ORDER = (
     ("prediction",),
     ("classifier", "classifier_cv"),
     ("baselines",),
-    ("baselines",),
     ("persistence",),
+    ("experiment",),
     ("cli", "__main__"),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
@@ -77,6 +77,7 @@ def test_public_names_are_pinned():
         "PAPER_LAMBDA2S",
         "baselines",
         "data",
+        "experiment",
         "load",
         "metrics",
         "save",

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skcamel import baselines, data, metrics
+    from skcamel import baselines, data, experiment, metrics
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.persistence import ModelFileError, load, save
@@ -18,6 +18,7 @@ __all__ = [
     "ModelFileError",
     "baselines",
     "data",
+    "experiment",
     "load",
     "metrics",
     "save",
@@ -31,6 +32,7 @@ _HOME = {
     "ModelFileError": "persistence",
     "baselines": "baselines",
     "data": "data",
+    "experiment": "experiment",
     "load": "persistence",
     "metrics": "metrics",
     "save": "persistence",

@@ -19,6 +19,7 @@ DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 # name ► (module:command, the line that `skcamel --help` shows)
 COMMANDS = {
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
+    "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),
 }
 
 

@@ -1,0 +1,166 @@
+"""``skcamel study``: methods x data sets x folds into a folder of records; calls ``skcamel.experiment.run_study``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from skcamel.cli.datasets import as_json, label_columns, label_file, open_dataset
+from skcamel.cli.main import examples
+
+INTERRUPTED = 130  # as shells have it: 128 + SIGINT
+
+
+def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise click.BadParameter("name at least one, several with commas between them.")
+    return names
+
+
+@click.command(
+    epilog=examples(
+        "skcamel study --datasets yeast,emotions --methods camel,br --preset quick --out DIR",
+        "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 --out DIR",
+        "skcamel study --datasets mine.arff --methods sklearn.neighbors:KNeighborsClassifier --out DIR",
+        "skcamel study --datasets yeast --methods camel --dask tcp://127.0.0.1:8786 --out DIR",
+    )
+)
+@click.option("--datasets", required=True, callback=_names, metavar="A,B,…", help="Catalogue names, or files of any known format.")
+@click.option(
+    "--methods",
+    required=True,
+    callback=_names,
+    metavar="A,B,…",
+    help="camel, br, ecc, rakel, llsf, jfsc, extra-trees, random-forest, logistic, svc, or package.module:Class.",
+)
+@click.option("--out", required=True, type=click.Path(file_okay=False), help="The study folder. Run again: does what is missing.")
+@click.option(
+    "--preset",
+    type=click.Choice(["quick", "paper", "best"]),
+    default="paper",
+    show_default=True,
+    help="quick: 3 folds, coarse grids. paper: 10 folds, features, cuts and grids of the paper. best: scaling, kernel, bandwidth and cuts "
+    "chosen in the training part, for each metric.",
+)
+@click.option(
+    "--folds", type=click.Choice(["plain", "stratified"]), default="plain", show_default=True, help="Shuffled, or labels spread evenly."
+)
+@click.option("--n-folds", type=click.IntRange(min=2), help="Outer folds; default: 3 for quick, else 10.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), default=0, show_default=True, help="Of folds and methods.")
+@click.option("--n-jobs", type=int, default=1, show_default=True, help="Units at the same time; -1: one on each core.")
+@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")
+@click.option("--device", metavar="NAME", help="cuda: CAMEL computes on a GPU.")
+@label_columns
+@label_file
+@click.option("--quiet", is_flag=True, help="No progress.")
+@as_json
+@click.pass_context
+def study(
+    ctx: click.Context, /, datasets: Sequence[str], methods: Sequence[str], out: str, *, quiet: bool, as_json: bool, **options: Any
+) -> None:
+    """Compare methods on data sets: seven metrics in each of several folds, kept in a folder.
+
+    The study can be stopped at any moment (Ctrl-C, power loss) and is resumed by the same command; several commands may
+    share the work of one folder. A unit that fails is noted, the others go on, and the exit code is 1.
+    """
+    from skcamel.experiment.methods import get_method
+    from skcamel.experiment.runner import run_study
+
+    files = {"labels": options.pop("labels"), "xml": options.pop("xml")}
+    opened = [name if _is_name(name) else open_dataset(name, **files, data_home=None) for name in datasets]
+    device = options.pop("device")
+    chosen = [get_method(spec, options["preset"], device=device) for spec in methods]
+    try:
+        records = run_study(opened, chosen, out=out, progress="quiet" if quiet else "auto", **options)
+    except KeyboardInterrupt:
+        click.echo(f"\nStopped. Finished units are kept in {out}; run the same command again to do the rest.", err=True)
+        ctx.exit(INTERRUPTED)
+    asked = {"dataset": [name if isinstance(name, str) else name.name for name in opened], "method": [method.name for method in chosen]}
+    asked |= {"preset": [options["preset"]], "folds": [options["folds"]], "seed": [options["seed"]]}
+    finished, failures = ([unit for unit in units if _matches(unit, asked)] for units in (records, records.failures))
+    shown = summary(finished)
+    if as_json:
+        click.echo(json.dumps({"out": out, "finished": len(finished), "failures": failures, "summary": shown}, indent=1))
+    else:
+        click.echo("\n".join(_lines(shown)))
+    if failures:
+        click.echo(_failed(failures, out), err=True)
+        ctx.exit(1)
+
+
+def _matches(unit: Mapping[str, Any], asked: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether the unit is of this study; the folder may hold others."""
+    return all(unit[field] in values for field, values in asked.items())
+
+
+def _is_name(text: str) -> bool:
+    """Whether the text names a set of the catalogue rather than a file."""
+    path = Path(text)
+    return not (path.is_file() or path.suffix or len(path.parts) > 1)
+
+
+def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Mean and standard deviation over the folds, for each data set and method.
+
+    Parameters
+    ----------
+    records : iterable of mappings
+
+    Returns
+    -------
+    list of dict
+        dataset, method, folds, and for each metric its mean and ``<metric>_std`` (n - 1); None where it is undefined.
+    """
+    from statistics import fmean, stdev
+
+    from skcamel.metrics.conventions import NAMES
+
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for record in records:
+        groups.setdefault((record["dataset"], record["method"]), []).append(record)
+    rows = []
+    for (dataset, method), group in groups.items():
+        row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": len(group)}
+        for name in NAMES:
+            values = [record[name] for record in group if record[name] == record[name]]
+            row[name] = fmean(values) if values else None
+            row[f"{name}_std"] = stdev(values) if len(values) > 1 else None
+        rows.append(row)
+    return rows
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One block for each data set: a line for each method, mean ± std in thousandths."""
+    from skcamel.metrics.conventions import NAMES
+
+    heads = [name.replace("_", " ") for name in NAMES]
+    lines: list[str] = []
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        block = [row for row in rows if row["dataset"] == dataset]
+        width = max(len(row["method"]) for row in block)
+        widths = [max(9, len(head)) for head in heads]
+        lines += ["", f"{dataset} (mean ± std of {max(row['folds'] for row in block)} folds)"]
+        lines.append("  ".join([" " * width, *(head.rjust(w) for head, w in zip(heads, widths, strict=True))]))
+        for row in block:
+            cells = (_cell(row[name], row[f"{name}_std"]).rjust(w) for name, w in zip(NAMES, widths, strict=True))
+            lines.append("  ".join([row["method"].ljust(width), *cells]))
+    return lines
+
+
+def _cell(mean: float | None, std: float | None) -> str:
+    if mean is None:
+        return "undefined"
+    figure = f"{mean:.3f}".removeprefix("0")
+    return figure if std is None else f"{figure}±" + f"{std:.3f}".removeprefix("0")
+
+
+def _failed(failures: Sequence[Mapping[str, Any]], out: str) -> str:
+    first = "; ".join(f"{f['dataset']}, {f['method']}, fold {f['fold'] + 1} ({' '.join(f['error'].split())})" for f in failures[:3])
+    more = f" and {len(failures) - 3} more" if len(failures) > 3 else ""
+    units = "1 unit" if len(failures) == 1 else f"{len(failures)} units"
+    return f"Error: {units} failed: {first}{more}. Tracebacks are in {Path(out) / 'failures'}; the same command tries them again."

@@ -1,0 +1,149 @@
+"""One unit ► its record: load, split, fit, predict, evaluate. Runs in whatever process a backend chooses."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import skcamel
+from skcamel.data.dataset import Dataset
+from skcamel.experiment.jsonable import jsonable
+from skcamel.experiment.memory import forget_peak, peak_memory
+from skcamel.experiment.outcome import Method, Outcome
+from skcamel.experiment.sources import Source, load_split
+from skcamel.experiment.units import Unit
+from skcamel.metrics.conventions import NAMES
+from skcamel.metrics.summary import edge_cases, evaluate
+
+USUAL_CRITERION = "average_precision"  # of methods that keep an outcome for each criterion
+EACH = "each"  # preset best: every metric is the outcome of the model selected for it
+
+
+@dataclass(frozen=True)
+class Task:
+    """A unit with all that is needed to do it elsewhere."""
+
+    unit: Unit
+    method: Method
+    source: Source
+    coordinator: int  # process that writes the records
+    threads: int | None = None  # of BLAS; None leaves them as they are
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a unit: a record, or a failure."""
+
+    unit: Unit
+    record: dict[str, Any]
+    failed: bool = False
+
+
+def compute(task: Task, dataset: Dataset | None = None) -> Result:
+    """Do a unit; an error becomes a failure, with its traceback as text, so that any process can send it home.
+
+    Parameters
+    ----------
+    task : Task
+    dataset : Dataset, default=None
+        The data, if they came along; None: read from the task's source.
+    """
+    if os.getpid() != task.coordinator and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the coordinator ends the others
+    try:
+        with _limited(task.threads):
+            return Result(task.unit, _record(task, dataset))
+    except Exception as error:
+        return failure(task.unit, error)
+
+
+def failure(unit: Unit, error: BaseException) -> Result:
+    """Turn an error into the failure of a unit."""
+    text = "".join(traceback.format_exception(error))
+    return Result(unit, unit.as_dict() | {"error": f"{type(error).__name__}: {error}", "traceback": text}, failed=True)
+
+
+def _limited(threads: int | None) -> AbstractContextManager[Any]:
+    return nullcontext() if threads is None else threadpool_limits(threads)
+
+
+def _record(task: Task, dataset: Dataset | None) -> dict[str, Any]:
+    unit, method = task.unit, task.method
+    start = time.perf_counter()
+    data, (train, test) = load_split(task.source, unit.folds, unit.n_folds, unit.seed, unit.fold, dataset)
+    forget_peak()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        before_fit = time.perf_counter()
+        fitted = method.fit(data.X[train], data.Y[train], seed=unit.seed)
+        after_fit = time.perf_counter()
+        outcomes = fitted.outcomes(data.X[test])
+        after_predict = time.perf_counter()
+    return (
+        unit.as_dict()
+        | measured(data.Y[test], outcomes, unit.preset)
+        | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
+        | {"data_sha256": task.source.sha256, "device": getattr(method, "device", None) or "cpu"}
+        | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
+        | {f"version_{name}": number for name, number in versions().items()}
+        | {"fit_seconds": after_fit - before_fit, "predict_seconds": after_predict - after_fit}
+        | {"unit_seconds": time.perf_counter() - start, "peak_memory_bytes": peak_memory()}
+    )
+
+
+def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], preset: str) -> dict[str, Any]:
+    """The seven metrics, under each criterion where there are several, with parameters and edge cases.
+
+    Parameters
+    ----------
+    Y : array of shape (m, q)
+        Truth.
+    outcomes : mapping of criterion to Outcome
+    preset : str
+        Of several outcomes, "best" shows for each metric the one selected for it; other presets that selected by average
+        precision.
+
+    Examples
+    --------
+    >>> Y = np.array([[1, 0], [0, 1]])
+    >>> found = measured(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1})}, "paper")
+    >>> found["criterion"], found["params"], found["average_precision"], found["edge_labels_absent"]
+    ('', {'alpha': 1}, 1.0, 0)
+    """
+    values = {criterion: evaluate(Y, outcome.scores, outcome.decisions) for criterion, outcome in outcomes.items()}
+    shown = next(iter(outcomes)) if len(outcomes) == 1 else EACH if preset == "best" else USUAL_CRITERION
+    record: dict[str, Any] = {"criterion": shown, "params": {} if shown == EACH else jsonable(outcomes[shown].params)}
+    record |= {name: float(values[name if shown == EACH else shown][name]) for name in NAMES}
+    if len(outcomes) > 1:
+        for criterion, outcome in outcomes.items():
+            record |= {f"{name}_by_{criterion}": float(value) for name, value in values[criterion].items()}
+            record[f"params_by_{criterion}"] = jsonable(outcome.params)
+    # absent labels matter to macro-F1 most
+    decisions = outcomes["macro_f1" if shown == EACH else shown].decisions
+    return record | {f"edge_{name}": count for name, count in asdict(edge_cases(Y, decisions)).items()}
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Python and the packages that decide about numbers."""
+    found = {"python": platform.python_version(), "skcamel": skcamel.__version__}
+    for name in ("numpy", "scipy", "scikit-learn", "torch"):
+        try:
+            found[name.replace("-", "_")] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

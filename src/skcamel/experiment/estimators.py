@@ -1,0 +1,117 @@
+"""Any scikit-learn multi-label estimator as a method of a study."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from skcamel.arrays import Array
+from skcamel.experiment.jsonable import jsonable
+from skcamel.experiment.outcome import Outcome
+
+
+class EstimatorMethod:
+    """An estimator under a name; each unit fits a clone, whose unset ``random_state`` parameters get the seed.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator
+        With `fit`, `predict`, and `decision_function` or `predict_proba` for scores; without these two the decisions are the
+        scores. All forms of scikit-learn are understood, lists with an array for each label too.
+    settings : dict, default=None
+        None: the class and all parameters that differ from its defaults.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> EstimatorMethod("knn", KNeighborsClassifier(3)).settings
+    {'estimator': 'sklearn.neighbors._classification:KNeighborsClassifier', 'n_neighbors': 3}
+    """
+
+    def __init__(self, name: str, estimator: Any, settings: dict[str, Any] | None = None) -> None:
+        if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")):
+            raise TypeError(f"The method {name!r} must be a scikit-learn estimator, got {estimator!r}; pass an instance, as in MyMethod().")
+        self.name = name
+        self.estimator = estimator
+        self.settings = described(estimator) if settings is None else settings
+
+    def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedEstimator:
+        """Fit a clone; a single label is given as a 1-d y, unless the estimator takes matrices only."""
+        model = clone(self.estimator)
+        unset = [key for key, value in model.get_params().items() if key.rpartition("__")[2] == "random_state" and value is None]
+        model.set_params(**dict.fromkeys(unset, seed))
+        model.fit(X, Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output else Y)
+        return FittedEstimator(model, Y.shape[1])
+
+
+@dataclass(frozen=True)
+class FittedEstimator:
+    """A fitted clone. A search tells its choice: `best_params_`, and the criterion in `scoring_` (skcamel's) if it has one."""
+
+    model: Any
+    q: int
+
+    def outcomes(self, X: Array) -> dict[str, Outcome]:
+        """The one outcome."""
+        decisions = _dense(self.model.predict(X)).reshape(X.shape[0], self.q)
+        outcome = Outcome(self._scores(X, decisions), (decisions == 1).astype(np.int64), jsonable(getattr(self.model, "best_params_", {})))
+        return {getattr(self.model, "scoring_", ""): outcome}
+
+    def _scores(self, X: Array, decisions: np.ndarray) -> np.ndarray:
+        for answer in ("decision_function", "predict_proba"):
+            if hasattr(self.model, answer):
+                given = getattr(self.model, answer)(X)
+                if isinstance(given, list):
+                    return _of_each_label(given, self.model)
+                columns = _dense(given).astype(np.float64)
+                if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
+                    columns = _positive(columns, self.model.classes_)
+                return columns.reshape(X.shape[0], self.q)
+        return decisions.astype(np.float64)
+
+
+def described(estimator: Any) -> dict[str, Any]:
+    """Class and changed parameters, equal for equal estimators in every run."""
+    kind = type(estimator)
+    defaults = {name: given.default for name, given in inspect.signature(kind).parameters.items()}
+    given = estimator.get_params(deep=False)
+    changed = {name: value for name, value in given.items() if name not in defaults or not _same(value, defaults[name])}
+    parts = {name: described(value) if hasattr(value, "get_params") else jsonable(value) for name, value in sorted(changed.items())}
+    return {"estimator": f"{kind.__module__}:{kind.__qualname__}"} | parts
+
+
+def imported(path: str) -> Any:
+    """The estimator that ``package.module:Class`` names, made without arguments; an instance or a function that makes one will do too."""
+    module, _, attribute = path.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        cure = "a method is package.module:Class, importable from here (PYTHONPATH names further folders)"
+        raise ImportError(f"{path}: {error}; {cure}.") from error
+    return found() if callable(found) else found
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and jsonable(value) == jsonable(default))
+
+
+def _dense(given: Any) -> np.ndarray:
+    return np.asarray(given.toarray() if hasattr(given, "toarray") else given)
+
+
+def _of_each_label(given: list[Any], model: Any) -> np.ndarray:
+    """Probabilities of class 1 (m, q) from scikit-learn's list of arrays (m, classes of the label)."""
+    return np.column_stack([_positive(np.asarray(P), classes) for P, classes in zip(given, model.classes_, strict=True)])
+
+
+def _positive(P: np.ndarray, classes: Any) -> np.ndarray:
+    """Column of class 1; a label that was constant in training has one column, of whichever class that was."""
+    where = np.flatnonzero(np.asarray(classes) == 1)
+    return P[:, where[0]] if len(where) else np.zeros(len(P))

@@ -1,0 +1,121 @@
+"""Names ► methods: CAMEL, the five methods of the paper's comparison, and what a user of scikit-learn would pick instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skcamel.experiment.estimators import EstimatorMethod, imported
+from skcamel.experiment.outcome import Fitted, Method, Outcome
+from skcamel.metrics.conventions import choice
+
+__all__ = ["FOLDS", "METHOD_TITLES", "PRESETS", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"]
+
+METHOD_TITLES = {
+    "camel": "CAMEL",
+    "br": "BR",
+    "ecc": "ECC",
+    "rakel": "RAkEL",
+    "llsf": "LLSF",
+    "jfsc": "JFSC",
+    "extra-trees": "extra-trees",
+    "random-forest": "random-forest",
+    "logistic": "logistic",
+    "svc": "svc",
+}
+FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
+PRESETS = tuple(FOLDS)
+TREES = 500
+
+
+def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -> Method:
+    """The method that a user named or gave.
+
+    Parameters
+    ----------
+    spec : str, estimator, (name, estimator) or Method
+        A name of `METHOD_TITLES`; ``"package.module:Class"`` for an estimator to import; an estimator of scikit-learn, alone or
+        with the name that its records shall bear.
+    preset : {"quick", "paper", "best"}, default="paper"
+        "quick": coarse grids, 3 inner folds. "paper": the paper's grid for CAMEL, features and cuts as the authors of each
+        method have them. "best": features scaled and cuts tuned inside the training part, where the method has such options.
+    device : str, default=None
+        "cuda": CAMEL computes on a GPU.
+
+    Examples
+    --------
+    >>> get_method("llsf").settings
+    {'grid': 'coarse', 'cv': 5, 'preset': 'faithful', 'threshold': 0.5}
+    >>> get_method("sklearn.neighbors:KNeighborsClassifier").name
+    'KNeighborsClassifier'
+    """
+    choice(preset, PRESETS, "preset")
+    if isinstance(spec, str):
+        if ":" in spec:
+            return get_method(imported(spec), preset, device=device)
+        return _named(choice(spec, tuple(METHOD_TITLES), "method"), preset, device)
+    if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], str):
+        return EstimatorMethod(*spec)
+    if isinstance(spec, Method):
+        return spec
+    return EstimatorMethod(type(spec).__name__, spec)
+
+
+def _named(name: str, preset: str, device: str | None) -> Method:
+    if name == "camel":
+        from skcamel.experiment.camel import CamelMethod
+
+        return CamelMethod(preset, device=device)
+    if name in ("llsf", "jfsc"):
+        return _grid_search(name, preset)
+    return EstimatorMethod(name, *{"br": _br, "ecc": _ecc, "rakel": _rakel}.get(name, lambda: _scikit(name))())
+
+
+def _br() -> tuple[Any, dict[str, Any]]:
+    from skcamel.baselines import BinaryRelevance
+
+    return BinaryRelevance(), {}
+
+
+def _ecc() -> tuple[Any, dict[str, Any]]:
+    from skcamel.baselines import EnsembleOfClassifierChains
+
+    model = EnsembleOfClassifierChains()
+    return model, {"n_estimators": model.n_estimators}
+
+
+def _rakel() -> tuple[Any, dict[str, Any]]:
+    from skcamel.baselines import RAkEL
+
+    model = RAkEL()
+    return model, {"k": model.k}
+
+
+def _grid_search(name: str, preset: str) -> Method:
+    """LLSF or JFSC with a coarse grid: the authors' own has 1 323 or 3 993 candidates; give ``("llsf", LLSFCV(grid="paper"))`` for it."""
+    from skcamel.baselines import JFSCCV, LLSFCV
+
+    settings: dict[str, Any] = {"grid": "coarse", "cv": 3 if preset == "quick" else 5}
+    settings |= {"preset": "fair", "threshold": "tuned"} if preset == "best" else {"preset": "faithful", "threshold": 0.5}
+    return EstimatorMethod(name, (LLSFCV if name == "llsf" else JFSCCV)(**settings), settings)
+
+
+def _scikit(name: str) -> tuple[Any, dict[str, Any]]:
+    """Methods of scikit-learn.
+
+    Columns are scaled but not centred, so that sparse rows stay sparse: a shift changes neither an intercept that is not
+    penalised nor a distance. For the RBF kernel "auto", 1/d, is what "scale" would be on centred columns of variance 1.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    from skcamel.baselines import BinaryRelevance
+
+    if name == "extra-trees":
+        return ExtraTreesClassifier(TREES), {"n_estimators": TREES}
+    if name == "random-forest":
+        return RandomForestClassifier(TREES), {"n_estimators": TREES}
+    learner = LogisticRegression(max_iter=1000) if name == "logistic" else SVC(gamma="auto")
+    return make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner)), {"scaling": "standard", "C": learner.C}

@@ -1,0 +1,223 @@
+""":func:`run_study`: plan the units, claim those that are missing, have them computed, and write down what comes back."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import skcamel
+from skcamel.data.dataset import Dataset
+from skcamel.experiment import folds as outer_folds
+from skcamel.experiment.compute import Result, Task
+from skcamel.experiment.executors import by_dask, by_joblib, in_this_process
+from skcamel.experiment.folder import StudyFolder
+from skcamel.experiment.jsonable import jsonable
+from skcamel.experiment.methods import FOLDS, PRESETS, get_method
+from skcamel.experiment.outcome import Method
+from skcamel.experiment.progress import Event, Listener, listener
+from skcamel.experiment.records import Records, RecordsError
+from skcamel.experiment.sources import Source, as_source, load
+from skcamel.experiment.units import Unit
+from skcamel.metrics.conventions import choice
+
+PAUSE = 0.2  # seconds between two looks at units that another run holds
+CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
+
+
+def run_study(
+    datasets: Sequence[str | os.PathLike[str] | Dataset],
+    methods: Sequence[Any],
+    *,
+    preset: str = "paper",
+    out: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    n_folds: int | None = None,
+    folds: str = "plain",
+    n_jobs: int | None = None,
+    backend: str | None = None,
+    dask: Any = None,
+    device: str | None = None,
+    progress: str | Listener | None = None,
+) -> Records:
+    """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
+
+    Run again with the same folder, it does exactly what is missing; a unit that failed is tried again. Several runs may
+    share a folder, each does what no other does.
+
+    Parameters
+    ----------
+    datasets : sequence of str, path or Dataset
+        Catalogue names, files of any known format, or data from Python, which need a name.
+    methods : sequence of str, estimator, (name, estimator) or Method
+        See :func:`skcamel.experiment.get_method`.
+    preset : {"quick", "paper", "best"}, default="paper"
+        See :func:`skcamel.experiment.get_method`.
+    out : str or path, default=None
+        The study folder, made if it is not there. None: nothing is kept but what is returned.
+    seed : int, default=0
+        Of the folds, and of all that is random in a method.
+    n_folds : int, default=None
+        Outer folds; None: 3 for "quick", else 10.
+    folds : {"plain", "stratified"}, default="plain"
+        Shuffled folds, or those that spread each label evenly.
+    n_jobs : int, default=None
+        Units at the same time; -1: one on each core. None: 1, or what ``joblib.parallel_config`` says.
+    backend : str, default=None
+        Of joblib; None: processes, or what ``joblib.parallel_config`` says.
+    dask : str or distributed.Client, default=None
+        Address of a Dask scheduler, in place of `n_jobs`.
+    device : str, default=None
+        "cuda": CAMEL computes on a GPU.
+    progress : {"auto", "bars", "lines", "quiet"} or callable, default=None
+        "auto": bars if stderr is a terminal, else lines. A callable is given each `Event`. None is quiet.
+
+    Returns
+    -------
+    Records
+        All records of the folder, those of earlier runs too.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skcamel.data import Dataset
+    >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    >>> records = run_study([Dataset(X, Y, name="made")], ["br", "camel"], preset="quick")
+    >>> [(record["method"], record["fold"], round(record["hamming_loss"], 2)) for record in records][::3]
+    [('br', 0, 0.33), ('camel', 0, 0.28)]
+    """
+    choice(preset, PRESETS, "preset")
+    choice(folds, outer_folds.KINDS, "folds")
+    chosen = [get_method(spec, preset, device=device) for spec in _listed(methods, "methods")]
+    sources = [as_source(origin) for origin in _listed(datasets, "datasets")]
+    _refuse_twice("methods", [method.name for method in chosen])
+    _refuse_twice("datasets", [source.name for source in sources])
+    count = FOLDS[preset] if n_folds is None else n_folds
+    _check_folds(count, sources)
+    tasks = [
+        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, jsonable(method.settings)), method, source, os.getpid())
+        for source in sources
+        for method in chosen
+        for fold in range(count)
+    ]
+    request = {"datasets": [source.name for source in sources], "methods": [_described(method) for method in chosen]}
+    request |= {"preset": preset, "seed": seed, "n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
+    if dask is not None:
+        execute = partial(by_dask, cluster=dask)
+    else:
+        execute = in_this_process if _is_sequential(n_jobs, backend) else partial(by_joblib, n_jobs=n_jobs, backend=backend)
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary if out is None else out)
+        with StudyFolder(path) as folder:
+            _refuse_other_data(Records(path), sources)
+            folder.add_request(request)
+            _add_cards(folder, sources)
+            _run(folder, tasks, execute, progress)
+        return Records(path)
+
+
+def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Any, progress: str | Listener | None) -> None:
+    """Do all units; those that another run is doing are looked at again until it has done them, or has ended."""
+    missing = [task for task in tasks if not folder.is_finished(task.unit.key)]
+    units, left = (Counter(task.unit.dataset for task in some) for some in (tasks, missing))
+    with listener(progress, dict(units), dict(units - left)) as tell:
+        ledger = Ledger(folder, tell, len(tasks), len(tasks) - len(missing))
+        while missing:
+            postponed: list[Task] = []
+            with closing(execute(ledger.claimed(missing, postponed))) as results:
+                for result in results:
+                    ledger.book(result)
+            missing = postponed
+            if missing:
+                time.sleep(PAUSE)
+
+
+class Ledger:
+    """Claims units, books results, and tells how far the study is."""
+
+    def __init__(self, folder: StudyFolder, tell: Listener, total: int, finished: int) -> None:
+        self.folder = folder
+        self.tell = tell
+        self.total = total
+        self.finished = finished
+
+    def claimed(self, tasks: Iterable[Task], postponed: list[Task]) -> Iterator[Task]:
+        """Those tasks that nobody else does, claimed one by one as they are drawn; the others are collected in `postponed`."""
+        for task in tasks:
+            state = self.folder.claim(task.unit.key)
+            if state == "mine":
+                yield task
+            elif state == "busy":
+                postponed.append(task)
+            else:
+                self._tell(task.unit, "elsewhere" if state == "done" else "failed", 0.0)
+
+    def book(self, result: Result) -> None:
+        """Write down a result."""
+        key = result.unit.key
+        (self.folder.fail if result.failed else self.folder.finish)(key, result.record)
+        self._tell(result.unit, "failed" if result.failed else "done", result.record.get("unit_seconds", 0.0))
+
+    def _tell(self, unit: Unit, state: str, seconds: float) -> None:
+        self.finished += 1
+        self.tell(Event(unit, state, seconds, self.finished, self.total))
+
+
+def _listed(given: Any, what: str) -> list[Any]:
+    if isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable):
+        given = [given]
+    listed = list(given)
+    if not listed:
+        raise ValueError(f"{what} is empty; name at least one.")
+    return listed
+
+
+def _refuse_twice(what: str, names: Sequence[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{what} has {name!r} {count} times; records are told apart by name, give each another one.")
+
+
+def _check_folds(n_folds: int, sources: Sequence[Source]) -> None:
+    if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or n_folds < 2:
+        raise ValueError(f"n_folds must be an integer >= 2, got {n_folds!r}.")
+    for source in sources:
+        rows = source.n
+        if rows < n_folds:
+            raise ValueError(f"{source.name} has {rows} rows, too few for n_folds={n_folds}.")
+
+
+def _is_sequential(n_jobs: int | None, backend: str | None) -> bool:
+    from joblib import effective_n_jobs
+
+    return backend is None and effective_n_jobs(n_jobs) == 1
+
+
+def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
+    """A folder holds one version of a data set, or its means would mix two."""
+    now = {source.name: source.sha256 for source in sources}
+    for record in records:
+        if now.get(record["dataset"], record["data_sha256"]) != record["data_sha256"]:
+            raise RecordsError(
+                f"{records.folder} holds records of {record['dataset']} with other values than those given now; "
+                "choose another folder, or name the data set anew."
+            )
+
+
+def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
+    known = folder.cards()
+    for source in sources:
+        if source.name not in known:
+            figures = {key: value for key, value in load(source).card().as_dict().items() if key not in CARD_FIGURES_TOO_LONG}
+            folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
+
+
+def _described(method: Method) -> dict[str, Any]:
+    return {"name": method.name, "settings": jsonable(method.settings)}

@@ -1,0 +1,134 @@
+"""`skcamel study`: what it prints, its exit codes, resuming, Ctrl-C."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import skcamel
+from skcamel.data import write_dataset
+from skcamel.experiment import Records
+from study_methods import made
+
+pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
+
+from click.testing import CliRunner
+
+from skcamel.cli.main import root
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def study(monkeypatch, tmp_path):
+    """`study("--methods", "br")` with a small file as data and a folder for the records."""
+    monkeypatch.chdir(tmp_path)
+    write_dataset(made(), tmp_path / "made.arff")
+
+    def call(*options):
+        arguments = ["study", "--datasets", "made.arff", "--out", "out", "--preset", "quick", *options]
+        return CliRunner().invoke(root, arguments, prog_name="skcamel")
+
+    return call
+
+
+def test_help_shows_examples_and_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom skcamel.cli import main\nassert main(['study', '--help']) == 0\n"
+        "print('HEAVY', sorted({'numpy', 'scipy', 'sklearn', 'rich', 'dask'} & set(sys.modules)))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout  # noqa: S603
+    assert "skcamel study --datasets yeast,emotions --methods camel,br --preset quick --out DIR" in shown
+    assert "HEAVY []" in shown
+
+
+def test_a_study_ends_with_a_table_and_resumes(study):
+    first = study("--methods", "br,sklearn.tree:DecisionTreeClassifier")
+    assert first.exit_code == 0
+    assert first.stderr.count("\n") == 6
+    assert "6/6  made, DecisionTreeClassifier, quick, fold 3 of 3" in first.stderr
+    lines = first.stdout.splitlines()
+    assert lines[1] == "made (mean ± std of 3 folds)"
+    assert [line.split()[0] for line in lines[3:]] == ["DecisionTreeClassifier", "br"]
+    values = [record["hamming_loss"] for record in Records("out") if record["method"] == "br"]
+    assert f"{sum(values) / 3:.3f}".removeprefix("0") + "±" in lines[4]
+    second = study("--methods", "br,sklearn.tree:DecisionTreeClassifier", "--quiet")
+    assert (second.exit_code, second.stdout, second.stderr) == (0, first.stdout, "")
+
+
+def test_json_holds_the_unrounded_figures_of_this_study_alone(study):
+    study("--methods", "br", "--seed", "1")
+    result = study("--methods", "br", "--folds", "stratified", "--n-folds", "2", "--json", "--quiet")
+    found = json.loads(result.stdout)
+    assert (found["finished"], found["failures"], found["out"]) == (2, [], "out")
+    values = [record["coverage"] for record in Records("out") if record["folds"] == "stratified"]
+    assert found["summary"][0]["coverage"] == pytest.approx(sum(values) / 2)
+    assert found["summary"][0]["folds"] == 2
+
+
+def test_a_failure_gives_exit_code_1_and_one_sentence(study):
+    result = study("--methods", "br,study_methods:Broken", "--quiet")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: 3 units failed: made, broken, fold 1 (RuntimeError: no luck today); made, broken, fold 2")
+    assert result.stderr.count("\n") == 1
+    assert "out/failures; the same command tries them again" in result.stderr.replace("\\", "/")
+    assert "br" in result.stdout
+    assert study("--methods", "br", "--quiet").exit_code == 0  # failures of other studies in the folder do not count
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--methods", "trees"], 1, "method='trees' is not known; choose one of 'camel'"),
+        (["--methods", ","], 2, "name at least one, several with commas"),
+        (["--methods", "br", "--datasets", "nothing.arff"], 2, "nothing.arff: there is no such file"),
+        (["--methods", "br", "--datasets", "yeats"], 1, "yeats"),
+        (["--methods", "br", "--preset", "fast"], 2, "'fast' is not one of"),
+        (["--methods", "br", "--n-folds", "1"], 2, "1 is not in the range"),
+        ([], 2, "Missing option '--methods'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_wrong_use_is_told_in_a_sentence(study, options, code, message):
+    result = study(*options)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_table_file_needs_its_label_columns(study, tmp_path):
+    with pytest.warns(UserWarning, match="A table does not hold which columns are labels"):
+        write_dataset(made(), tmp_path / "table.csv")
+    result = study("--datasets", "table.csv", "--labels", "label*", "--methods", "br", "--quiet")
+    assert result.exit_code == 0
+    assert Records("out")[0]["dataset"] == "table"
+    assert Records("out")[0]["n_labels"] == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT to another process")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(skcamel.__file__).parents[1]), str(TESTS)])}
+    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "--out", "out", "--n-jobs", str(n_jobs)]
+    running = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", "skcamel", "study", *options], env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while not list((tmp_path / "out" / "units").glob("*.json")):
+        assert running.poll() is None
+        time.sleep(0.02)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to every process
+    _, told = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert told.endswith("\nStopped. Finished units are kept in out; run the same command again to do the rest.\n")
+    assert "Traceback" not in told
+    kept = len(Records("out"))
+    assert 1 <= kept < 12
+    assert Records("out").failures == []
+    assert study("--methods", "study_methods:Slow", "--n-folds", "2", "--quiet").exit_code == 0
+    assert len(Records("out")) == kept + 2

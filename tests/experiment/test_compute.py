@@ -1,0 +1,49 @@
+"""From outcomes to a record: which outcome is shown, and all that is kept."""
+
+import numpy as np
+import pytest
+
+from skcamel.experiment import Outcome
+from skcamel.experiment.compute import measured
+from skcamel.metrics import NAMES, edge_cases, evaluate
+
+
+@pytest.fixture
+def truth(rng):
+    Y = rng.integers(0, 2, (12, 4))
+    Y[:, 3] = 0
+    return Y
+
+
+@pytest.fixture
+def outcomes(rng, truth):
+    """An outcome for each criterion, all different."""
+    scores = {name: rng.normal(size=truth.shape) for name in NAMES}
+    return {name: Outcome(F, (0.2 * k < F).astype(int), {"k": np.int64(k)}) for k, (name, F) in enumerate(scores.items())}
+
+
+@pytest.mark.parametrize(("preset", "shown"), [("best", "each"), ("paper", "average_precision"), ("quick", "average_precision")])
+def test_a_record_shows_one_criterion_or_each_metric_under_its_own(preset, shown, truth, outcomes):
+    record = measured(truth, outcomes, preset)
+    assert record["criterion"] == shown
+    for name in NAMES:
+        outcome = outcomes[name if shown == "each" else shown]
+        assert record[name] == evaluate(truth, outcome.scores, outcome.decisions)[name]
+    assert record["params"] == ({} if shown == "each" else {"k": 4})
+    counted = edge_cases(truth, outcomes["macro_f1" if shown == "each" else shown].decisions)
+    assert record["edge_labels_absent"] == counted.labels_absent
+    assert record["edge_labels_never_predicted"] == counted.labels_never_predicted
+
+
+def test_all_seven_outcomes_are_kept(truth, outcomes):
+    record = measured(truth, outcomes, "paper")
+    for criterion, outcome in outcomes.items():
+        values = evaluate(truth, outcome.scores, outcome.decisions)
+        assert {name: record[f"{name}_by_{criterion}"] for name in NAMES} == values
+        assert record[f"params_by_{criterion}"] == outcome.params
+
+
+def test_the_only_outcome_is_shown_whatever_the_preset(truth, outcomes):
+    record = measured(truth, {"coverage": outcomes["coverage"]}, "best")
+    assert (record["criterion"], record["params"]) == ("coverage", {"k": 2})
+    assert not any("_by_" in key for key in record)

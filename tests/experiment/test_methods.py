@@ -1,0 +1,151 @@
+"""Methods by name, by import path and from Python; scores and decisions in every form that scikit-learn has."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import study_methods
+from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance
+from skcamel.experiment import METHOD_TITLES, EstimatorMethod, get_method
+from skcamel.experiment.methods import PRESETS
+from skcamel.metrics import NAMES, evaluate
+from study_methods import Mean, made
+
+
+@pytest.fixture
+def few_trees(monkeypatch):
+    monkeypatch.setattr("skcamel.experiment.methods.TREES", 10)
+
+
+@pytest.fixture
+def with_constants():
+    """Data in which one label is always and one never there."""
+    data = made(40)
+    Y = np.column_stack([data.Y, np.ones(40, dtype=int), np.zeros(40, dtype=int)])
+    return data.X, Y
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("name", METHOD_TITLES)
+def test_every_name_works_with_constant_labels_and_the_same_seed_gives_the_same(name, storage, with_constants, few_trees):
+    X, Y = storage(with_constants[0]), with_constants[1]
+    one, two = (get_method(name, "quick").fit(X[:30], Y[:30], seed=4).outcomes(X[30:]) for _ in range(2))
+    for criterion, outcome in one.items():
+        assert outcome.scores.shape == outcome.decisions.shape == (10, 5)
+        assert np.array_equal(outcome.scores, two[criterion].scores)
+        assert set(np.unique(outcome.decisions)) <= {0, 1}
+        if name != "llsf":  # has no intercept, as its authors left it
+            assert outcome.decisions[:, 3].all()
+        assert not outcome.decisions[:, 4].any()
+        evaluate(Y[30:], outcome.scores, outcome.decisions)
+    assert set(one) == (set(NAMES) if name == "camel" else {"average_precision"} if name in ("llsf", "jfsc") else {""})
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(("name", "search"), [("llsf", LLSFCV), ("jfsc", JFSCCV)])
+def test_the_settings_of_a_grid_search_are_what_it_was_told(name, search, preset):
+    method = get_method(name, preset)
+    assert isinstance(method.estimator, search)
+    assert method.settings == {key: getattr(method.estimator, key) for key in ("grid", "cv", "preset", "threshold")}
+    assert (method.settings["grid"], method.settings["preset"]) == ("coarse", "fair" if preset == "best" else "faithful")
+
+
+def test_a_search_tells_its_choice():
+    data = made(40)
+    outcome = get_method(("llsf", LLSFCV(alphas=[1.0], betas=[0.1], rhos=[1.0]))).fit(data.X, data.Y, seed=0).outcomes(data.X)
+    assert outcome["average_precision"].params == {"alpha": 1.0, "beta": 0.1, "rho": 1.0}
+
+
+ESTIMATORS = [
+    DecisionTreeClassifier(max_depth=3),
+    ExtraTreesClassifier(5),
+    KNeighborsClassifier(3),
+    RidgeClassifier(),
+    MLPClassifier((3,), solver="lbfgs", max_iter=5000),
+    OneVsRestClassifier(SVC()),
+    OneVsRestClassifier(LogisticRegression()),
+    MultiOutputClassifier(LogisticRegression()),
+    DummyClassifier(strategy="stratified"),
+    make_pipeline(StandardScaler(), BinaryRelevance()),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: str(e).replace(" ", "")[:40])
+@pytest.mark.parametrize("q", [1, 2, 3])
+def test_scores_rank_what_is_predicted_above_what_is_not(estimator, q):
+    data = made(40, q=q) if q > 1 else made(40)
+    Y = data.Y[:, :q]
+    outcome = EstimatorMethod("any", estimator).fit(data.X, Y, seed=0).outcomes(data.X)[""]
+    assert outcome.scores.shape == outcome.decisions.shape == (40, q)
+    for scores, decisions in zip(outcome.scores.T, outcome.decisions.T, strict=True):
+        assert scores[decisions == 1].min(initial=np.inf) >= scores[decisions == 0].max(initial=-np.inf)
+
+
+def test_scores_of_a_list_are_the_probabilities_of_class_one(with_constants):
+    X, Y = with_constants
+    model = RandomForestClassifier(10, random_state=0).fit(X, Y)
+    wanted = np.column_stack([*(P[:, 1] for P in model.predict_proba(X)[:3]), np.ones(40), np.zeros(40)])
+    found = EstimatorMethod("forest", RandomForestClassifier(10)).fit(X, Y, seed=0).outcomes(X)[""].scores
+    assert np.array_equal(found, wanted)
+
+
+def test_an_estimator_without_scores_gives_its_decisions():
+    class Only(DecisionTreeClassifier):
+        predict_proba = property()  # hasattr says no
+
+    data = made()
+    outcome = EstimatorMethod("only", Only()).fit(data.X, data.Y, seed=0).outcomes(data.X)[""]
+    assert np.array_equal(outcome.scores, outcome.decisions)
+
+
+def test_unset_random_states_get_the_seed_and_set_ones_are_kept():
+    data = made()
+    method = EstimatorMethod("bag", make_pipeline(ExtraTreesClassifier(2)))
+    assert method.fit(data.X, data.Y, seed=7).model[-1].random_state == 7
+    assert method.estimator[-1].random_state is None
+    method = EstimatorMethod("bag", ExtraTreesClassifier(2, random_state=3))
+    assert method.fit(data.X, data.Y, seed=7).model.random_state == 3
+
+
+def test_settings_describe_an_estimator_alike_in_every_run():
+    one, two = (
+        EstimatorMethod("p", make_pipeline(StandardScaler(), KNeighborsClassifier(metric=lambda a, b: 0.0))).settings for _ in range(2)
+    )
+    assert one == two
+    assert "0x" not in str(one)
+    assert EstimatorMethod("k", KNeighborsClassifier(3)).settings != EstimatorMethod("k", KNeighborsClassifier(4)).settings
+    assert list(EstimatorMethod("k", KNeighborsClassifier()).settings) == ["estimator"]
+
+
+def test_an_import_path_names_a_class_an_instance_or_a_function():
+    assert get_method("sklearn.tree:DecisionTreeClassifier").name == "DecisionTreeClassifier"
+    assert get_method("study_methods:Slow").name == "slow"
+    assert get_method(Mean("mine")).name == "mine"
+
+
+@pytest.mark.parametrize("path", ["nowhere.at.all:Class", "sklearn.tree:Nothing"])
+def test_an_import_path_that_leads_nowhere_is_told(path):
+    with pytest.raises(ImportError, match=f"{path}: .*; a method is package.module:Class, importable from here"):
+        get_method(path)
+
+
+@pytest.mark.parametrize("spec", [study_methods.FitsNothing(), DecisionTreeClassifier, ("tree", DecisionTreeClassifier), 3], ids=str)
+def test_what_is_no_method_is_refused(spec):
+    with pytest.raises(TypeError, match=r"must be a scikit-learn estimator, got .*; pass an instance"):
+        get_method(spec)
+
+
+def test_the_device_reaches_camel():
+    assert get_method("camel", device="cuda").device == "cuda"
+    assert get_method("camel").device is None

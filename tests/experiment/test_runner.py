@@ -1,0 +1,201 @@
+"""run_study: the same numbers however it runs, exactly the missing units, failures noted, wrong use told at once."""
+
+import json
+import math
+import os
+
+import joblib
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import ExtraTreesClassifier
+
+import study_methods
+from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFold, write_dataset
+from skcamel.experiment import Records, RecordsError, run_study
+from skcamel.experiment import sources as sources_module
+from skcamel.metrics import NAMES
+from study_methods import FailsOnce, Mean, comparable, made
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    monkeypatch.setenv(study_methods.LOG, str(tmp_path / "log"))
+    return tmp_path / "log"
+
+
+def test_a_record_holds_what_the_contract_names(tmp_path):
+    records = run_study([made()], ["camel", ("trees", ExtraTreesClassifier(5))], preset="quick", out=tmp_path / "study", seed=3)
+    assert [(r["dataset"], r["method"], r["fold"]) for r in records] == [("made", m, f) for m in ("camel", "trees") for f in range(3)]
+    camel, trees = records[0], records[3]
+    assert {camel["preset"], camel["seed"], camel["n_folds"], camel["folds"]} == {"quick", 3, "plain"}
+    assert (camel["criterion"], trees["criterion"]) == ("average_precision", "")
+    assert sum(isinstance(value, float) for key, value in camel.items() if "_by_" in key) == 49
+    assert all(camel[name] == camel[f"{name}_by_average_precision"] for name in NAMES)
+    assert camel["params"] == camel["params_by_average_precision"]
+    assert not any("_by_" in key for key in trees)
+    assert (trees["n_train"], trees["n_test"], trees["n_features"], trees["n_labels"]) == (16, 8, 4, 3)
+    assert len(trees["data_sha256"]) == 64
+    assert trees["version_numpy"] == np.__version__
+    assert trees["unit_seconds"] >= trees["fit_seconds"] + trees["predict_seconds"] > 0
+    assert trees["peak_memory_bytes"] > 0
+    request = json.loads((tmp_path / "study" / "study.json").read_text())["runs"][0]
+    assert (request["datasets"], request["preset"], request["seed"], request["n_folds"]) == (["made"], "quick", 3, 3)
+    assert [method["name"] for method in request["methods"]] == ["camel", "trees"]
+    card = json.loads((tmp_path / "study" / "cards.json").read_text())["made"]
+    assert (card["n"], card["d"], card["q"]) == (24, 4, 3)
+
+
+def test_folds_are_those_of_the_seed_and_stratified_on_demand(log):
+    data = made()
+    run_study([data], [Mean()], n_folds=3, folds="stratified", seed=5)
+    splitter = MultilabelStratifiedKFold(3, shuffle=True, random_state=5)
+    wanted = [f"mean {data.Y[train].sum()} {data.X[train].sum():.9f}" for train, _ in splitter.split(data.X, data.Y)]
+    assert study_methods.fits(log) == wanted
+
+
+@pytest.mark.parametrize("how", [{"n_jobs": 2}, {"n_jobs": 2, "backend": "threading"}], ids=str)
+def test_numbers_do_not_depend_on_the_number_of_workers(how):
+    data = [made(), Dataset(sparse.csr_array(made(30).X), made(30).Y, name="sparse")]
+    methods = ["camel", "ecc", ("trees", ExtraTreesClassifier(3))]
+    alone, together = (run_study(data, methods, preset="quick", **options) for options in ({}, how))
+    assert comparable(alone) == comparable(together)
+    assert len(alone) == 18
+
+
+def test_the_backend_of_joblib_is_respected(log):
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        records = run_study([made()], [Mean(pause=0.05)], n_folds=4)
+    assert len(records) == 4
+    peaks = {record["peak_memory_bytes"] for record in records}
+    assert all(peaks)
+
+
+def test_a_second_run_does_exactly_the_missing_units(tmp_path, log):
+    first = run_study([made()], [Mean("a")], n_folds=3, out=tmp_path / "study")
+    gone = sorted((tmp_path / "study" / "units").iterdir())[0]
+    lost = json.loads(gone.read_text())["fold"]
+    gone.unlink()
+    before = len(study_methods.fits(log))
+    events = []
+    second = run_study([made()], [Mean("a"), Mean("b")], n_folds=3, out=tmp_path / "study", progress=events.append)
+    assert len(study_methods.fits(log)) - before == 4
+    assert [(e.unit.method, e.unit.fold, e.state) for e in events] == [("a", lost, "done"), *(("b", fold, "done") for fold in range(3))]
+    assert (events[-1].finished, events[-1].total) == (6, 6)
+    assert comparable(first) == comparable(record for record in second if record["method"] == "a")
+    run_study([made()], [Mean("a"), Mean("b")], n_folds=3, out=tmp_path / "study")
+    assert len(study_methods.fits(log)) - before == 4
+    assert len(json.loads((tmp_path / "study" / "study.json").read_text())["runs"]) == 2
+
+
+def test_other_settings_are_other_units(tmp_path, log):
+    for settings in ({"grid": "coarse"}, {"grid": "fine"}, {"grid": "fine"}):
+        records = run_study([made()], [Mean(settings=settings)], n_folds=2, out=tmp_path / "study")
+    assert len(study_methods.fits(log)) == len(records) == 4
+
+
+def test_a_unit_that_fails_is_noted_and_tried_again(tmp_path):
+    flag = tmp_path / "fail"
+    flag.touch()
+    methods, events = [FailsOnce(str(flag)), Mean()], []
+    records = run_study([made()], methods, n_folds=3, out=tmp_path / "study", progress=events.append)
+    assert [event.state for event in events].count("failed") == 2 == len(records.failures)
+    assert len(records) == 4
+    failure = records.failures[0]
+    assert (failure["dataset"], failure["method"], failure["error"]) == ("made", "fails", "RuntimeError: no luck\ntoday")
+    assert "in fit" in failure["traceback"]
+    flag.unlink()
+    records = run_study([made()], methods, n_folds=3, out=tmp_path / "study")
+    assert (len(records), records.failures) == (6, [])
+    assert not list((tmp_path / "study" / "failures").iterdir())
+
+
+def test_warnings_of_a_method_are_kept_in_its_record():
+    class Warns(Mean):
+        def fit(self, X, Y, *, seed):
+            np.log(np.zeros(2))
+            return super().fit(X, Y, seed=seed)
+
+    records = run_study([made()], [Warns()], n_folds=2)
+    assert [record["warnings"] for record in records] == [["RuntimeWarning: divide by zero encountered in log"]] * 2
+
+
+def test_an_undefined_metric_is_nan(tmp_path):
+    data = Dataset(made().X, made().Y[:, :1], name="one label")
+    records = run_study([data], ["br", ("dummy", DummyClassifier(strategy="prior"))], n_folds=2, out=tmp_path)
+    assert all(math.isnan(record["ranking_loss"]) and record["hamming_loss"] <= 1 for record in records)
+    assert all(b"NaN" not in path.read_bytes() for path in (tmp_path / "units").iterdir())
+
+
+def test_a_data_set_comes_by_name_from_a_file_or_from_python(tmp_path, monkeypatch):
+    write_dataset(made(), tmp_path / "made.arff")
+    by_file = run_study([str(tmp_path / "made.arff")], [Mean()], n_folds=2)
+    by_path = run_study(tmp_path / "made.arff", [Mean()], n_folds=2, n_jobs=2)
+    from_python = run_study(made(), [Mean()], n_folds=2)
+    assert comparable(by_file) == comparable(by_path) == comparable(from_python)
+    monkeypatch.setattr(sources_module, "load_dataset", lambda name: made(name=name))
+    assert comparable(run_study(["made"], [Mean()], n_folds=2)) == comparable(from_python)
+
+
+def test_workers_refuse_data_that_are_not_those_of_the_coordinator():
+    source = sources_module.as_source(made())
+    sources_module.as_source(made(30, "other"))  # is the last one loaded now
+    with pytest.raises(ValueError, match=r"made has other values here .* give all machines the same file"):
+        sources_module.load(sources_module.Source("made", made(30), source.sha256, 24))
+
+
+def test_a_folder_keeps_one_version_of_a_data_set(tmp_path):
+    run_study([made()], [Mean()], n_folds=2, out=tmp_path)
+    with pytest.raises(RecordsError, match="holds records of made with other values than those given now; choose another folder"):
+        run_study([made(30)], [Mean()], n_folds=2, out=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"datasets": []}, ValueError, "datasets is empty; name at least one"),
+        ({"datasets": [made(), made()]}, ValueError, "datasets has 'made' 2 times"),
+        ({"datasets": [Dataset(made().X, made().Y)]}, ValueError, r"needs a name, .*name='mine'"),
+        ({"datasets": [3]}, TypeError, "a catalogue name, a file or a skcamel.data.Dataset, got int"),
+        ({"datasets": ["nothing.arff"]}, FileNotFoundError, "nothing.arff: there is no such file"),
+        ({"datasets": ["emotion"]}, ValueError, "emotion"),
+        ({"methods": []}, ValueError, "methods is empty"),
+        ({"methods": [Mean(), Mean()]}, ValueError, "methods has 'mean' 2 times"),
+        ({"methods": ["tree"]}, ValueError, "method='tree' is not known; choose one of 'camel', 'br'"),
+        ({"preset": "fast"}, ValueError, "preset='fast' is not known"),
+        ({"folds": "even"}, ValueError, "folds='even' is not known"),
+        ({"n_folds": 1}, ValueError, "n_folds must be an integer >= 2, got 1"),
+        ({"n_folds": 25}, ValueError, "made has 24 rows, too few for n_folds=25"),
+        ({"progress": "loud"}, ValueError, "progress='loud' is not known"),
+    ],
+    ids=str,
+)
+def test_wrong_use_is_told_before_any_work(change, error, message, log):
+    with pytest.raises(error, match=message):
+        run_study(**{"datasets": [made()], "methods": [Mean()], "n_folds": 2} | change)
+    assert study_methods.fits(log) == []
+
+
+def test_a_set_that_is_not_here_is_told_before_any_work(monkeypatch, tmp_path):
+    monkeypatch.delenv("SKCAMEL_DATA", raising=False)
+    monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path))
+    with pytest.raises(DatasetNotFoundError, match="skcamel datasets fetch emotions"):
+        run_study([made(), "emotions"], [Mean()])
+
+
+def test_nothing_is_left_behind_without_a_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert len(run_study([made()], [Mean()], n_folds=2)) == 2
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_killed_worker_process_ends_the_run_with_a_cure(tmp_path):
+    class Suicidal(Mean):
+        def fit(self, X, Y, *, seed):
+            os.kill(os.getpid(), 9)
+
+    with pytest.raises(RuntimeError, match=r"A worker process was killed, .* smaller n_jobs"):
+        run_study([made()], [Mean("a"), Suicidal("b")], n_folds=2, n_jobs=2, out=tmp_path)
+    assert len(Records(tmp_path)) <= 2
+    assert len(run_study([made()], [Mean("a"), Mean("b")], n_folds=2, out=tmp_path)) == 4  # no lock stayed behind

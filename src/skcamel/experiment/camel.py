@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from skcamel import correlation
 from skcamel.arrays import Array
-from skcamel.classifier import CamelClassifier
-from skcamel.classifier_cv import CamelClassifierCV
+from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Outcome
-from skcamel.metrics.conventions import NAMES
+from skcamel.selection.criteria import Winner, predict, single, winners
+from skcamel.selection.search import Data, Grid
 
-GRIDS: dict[str, dict[str, Any]] = {
-    "quick": {"alphas": (0.0, 0.3, 0.6, 0.9), "lambda2s": (0.01, 0.1, 1.0)},
-    "paper": {},
-    "best": {"scalings": ("none", "standard"), "kernels": ("rbf", "laplacian"), "bandwidths": (0.5, 1.0, 2.0)},
-}
-CUTS: dict[str, dict[str, Any]] = {  # of preset "best", where the criterion depends on decisions
-    "hamming_loss": {"threshold": "common", "threshold_metric": "hamming_loss"},
-    "macro_f1": {"threshold": "label"},
-    "micro_f1": {"threshold": "common"},
-}
+COARSE_ALPHAS, COARSE_LAMBDA2S = (0.0, 0.3, 0.6, 0.9), (0.01, 0.1, 1.0)
+# Scaling, kernel and multiple of the mean distance that preset "best" tries: those that were best for some metric of some
+# benchmark set, and their neighbours (docs/experiment.md).
+REPRESENTATIONS = (
+    ("none", "rbf", 1.0),
+    ("none", "rbf", 0.5),
+    ("none", "laplacian", 0.5),
+    ("none", "exponential", 1.0),
+    ("standard", "rbf", 1.0),
+    ("standard", "laplacian", 0.5),
+    ("standard", "laplacian", 1.0),
+    ("standard", "exponential", 1.0),
+    ("minmax", "laplacian", 0.5),
+    ("minmax", "exponential", 1.0),
+    ("unit", "rbf", 0.5),
+    ("unit", "exponential", 1.0),
+)
 
 
 class CamelMethod:
@@ -32,8 +40,19 @@ class CamelMethod:
     Parameters
     ----------
     preset : {"quick", "paper", "best"}
+        "quick" and "paper": raw features, Gaussian kernel, cut 0, a coarse grid or the paper's. "best": for each criterion its
+        own scaling, kernel, bandwidth and rule for the cuts.
     device : str, default=None
         "cuda" computes on a GPU.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(30, 3)), rng.integers(2, size=(30, 2))
+    >>> fitted = CamelMethod("quick").fit(X, Y, seed=0)
+    >>> outcome = fitted.outcomes(X[:5])["one_error"]
+    >>> outcome.scores.shape, sorted(outcome.params)
+    ((5, 2), ['alpha', 'bandwidth', 'cuts', 'kernel', 'lambda1', 'lambda2', 'scaling'])
     """
 
     name = "camel"
@@ -44,35 +63,30 @@ class CamelMethod:
         self.settings: dict[str, Any] = {"grid": preset, "cv": "loo"}
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedCamel:
-        """Choose and fit a model for each criterion; equal choices share one."""
-        if self.preset == "best":
-            searches = {name: self._search(X, Y, scoring=name, **CUTS.get(name, {})) for name in NAMES}
-            return FittedCamel({name: (search, search.best_params_) for name, search in searches.items()})
-        table = self._search(X, Y).cv_results_
-        models: dict[int, CamelClassifier] = {}
-        chosen = {}
-        for name in NAMES:
-            scores = np.nan_to_num(table[f"mean_test_{name}"], nan=-np.inf)
-            best = int(scores.argmax())
-            params = table["params"][best]
-            if best not in models:
-                penalties = {key: params[key] for key in ("alpha", "lambda1", "lambda2")}
-                models[best] = CamelClassifier(**penalties, device=self.device).fit(X, Y)
-            chosen[name] = (models[best], params)
-        return FittedCamel(chosen)
+        """Choose a model for each criterion; all α, λ1 and λ2 of a representation come from one decomposition."""
+        data = Data(X, np.where(np.asarray(Y) > 0, 1.0, -1.0), None)
+        S = correlation.learn(data.Y).S
+        return FittedCamel(
+            winners(data, self._grids(), S, tuned=self.preset == "best", seed=seed, device=self.device), data, S, self.device
+        )
 
-    def _search(self, X: Array, Y: np.ndarray, **options: Any) -> CamelClassifierCV:
-        return CamelClassifierCV(**GRIDS[self.preset], **options, device=self.device).fit(X, Y)
+    def _grids(self) -> Sequence[Grid]:
+        if self.preset == "quick":
+            return [single("none", "rbf", 1.0, alphas=COARSE_ALPHAS, lambda2s=COARSE_LAMBDA2S)]
+        tried = REPRESENTATIONS if self.preset == "best" else REPRESENTATIONS[:1]
+        return [single(*representation, alphas=PAPER_ALPHAS, lambda2s=PAPER_LAMBDA2S) for representation in tried]
 
 
 class FittedCamel:
-    """Criterion ► the model chosen by it and its parameters."""
+    """Criterion ► the model chosen by it."""
 
-    def __init__(self, models: Mapping[str, tuple[Any, dict[str, Any]]]) -> None:
-        self.models = models
+    def __init__(self, found: dict[str, Winner], data: Data, S: np.ndarray, device: str | None) -> None:
+        self.found, self.data, self.S, self.device = found, data, S, device
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         """The outcome under each criterion."""
+        answers = predict(self.found, self.data, self.S, X, self.device)
         return {
-            name: Outcome(model.decision_function(X), model.predict(X), jsonable(params)) for name, (model, params) in self.models.items()
+            criterion: Outcome(*answers[criterion], jsonable(winner.params | {"cuts": winner.rule.mode}))
+            for criterion, winner in self.found.items()
         }

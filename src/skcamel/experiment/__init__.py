@@ -1,0 +1,1 @@
+"""Methods x data sets x folds ► records ► tables, counts and significance."""

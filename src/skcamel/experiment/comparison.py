@@ -67,7 +67,7 @@ class Comparison:
     def __str__(self) -> str:
         """Return counts, each with the cells that miss it."""
         counts = self.counts()
-        lines = []
+        lines: list[str] = []
         for name, text in CRITERIA.items():
             lines.append(f"{counts[name]} of {counts['cells']} cells {text}")
             lines += [f"  missed: {cell}" for cell in self.missed(name)]
@@ -125,7 +125,7 @@ def compare_summary(summary: Summary, method: str = "camel", *, std: str = "pape
     keys = [(dataset, metric) for dataset in summary.datasets for metric in NAMES if (dataset, metric, base_of(method)) in printed]
     pairs = [(key, summary.figures.get((*key, method))) for key in keys]
     cells = (compare_cell(*key, ours, base_of(method), std) for key, ours in pairs if ours is not None and not math.isnan(ours.mean))
-    return Comparison(tuple(cells), summary.notes)
+    return Comparison(tuple(cells), summary.notes(tuple(dict.fromkeys(dataset for dataset, _ in keys))))
 
 
 def compare_cell(dataset: str, metric: str, ours: Figure, method: str, std: str = "paper") -> CellComparison:

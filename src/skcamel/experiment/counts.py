@@ -53,9 +53,7 @@ def compare_cells(figures: Mapping[Key, HasMean], metric: str, dataset: str, met
     return (difference > 0) - (difference < 0)
 
 
-def win_tie_loss(
-    figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None
-) -> Counts:
+def win_tie_loss(figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None) -> Counts:
     """Count the pairs (cell, other method) in which `method` wins, ties and loses.
 
     Parameters
@@ -74,9 +72,7 @@ def win_tie_loss(
     >>> win_tie_loss(paper_figures(), "camel", ["br", "ecc", "rakel"])
     Counts(wins=315, ties=2, losses=19)
     """
-    results = [
-        compare_cells(figures, metric, dataset, method, other) for dataset, metric in _cells(figures, datasets) for other in against
-    ]
+    results = [compare_cells(figures, metric, dataset, method, other) for dataset, metric in _cells(figures, datasets) for other in against]
     return Counts(results.count(1), results.count(0), results.count(-1))
 
 
@@ -91,9 +87,7 @@ def ranks_first(
     >>> ranks_first(paper_figures(), "camel", ["br", "ecc", "rakel", "llsf", "jfsc"], REGULAR)
     (45, 56)
     """
-    rows = [
-        [compare_cells(figures, metric, dataset, method, other) for other in against] for dataset, metric in _cells(figures, datasets)
-    ]
+    rows = [[compare_cells(figures, metric, dataset, method, other) for other in against] for dataset, metric in _cells(figures, datasets)]
     complete = [row for row in rows if None not in row]
     return sum(-1 not in row for row in complete), len(complete)
 

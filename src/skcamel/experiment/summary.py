@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from skcamel.metrics.conventions import NAMES, choice
 
 Record = Mapping[str, Any]
 SELECTIONS = (*NAMES, "each", "nearest")
-AFTERWARDS = "per set the criterion nearest the paper's row, a diagnosis made afterwards"
+AFTERWARDS = "a diagnosis made afterwards: per set the criterion whose results lie nearest the paper's row"
 
 
 class Figure(NamedTuple):
@@ -39,15 +39,15 @@ class Summary:
         (data set, method) ► how many folds its study asks for, over all seeds.
     protocol : str
         Folds and seeds, in words.
-    selected_by : str or None
-        The choice that was asked for.
+    afterwards : frozenset
+        (data set, method) of which the criterion was chosen by looking at the paper's row, see `AFTERWARDS`.
     """
 
     figures: Mapping[Key, Figure]
     criteria: Mapping[tuple[str, str], str]
     expected_folds: Mapping[tuple[str, str], int]
     protocol: str
-    selected_by: str | None
+    afterwards: frozenset[tuple[str, str]]
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -63,26 +63,26 @@ class Summary:
         known = REGULAR + LARGE
         return tuple(sorted({name for name, *_ in self.figures}, key=lambda d: (known.index(d) if d in known else len(known), d)))
 
-    @property
-    def notes(self) -> list[str]:
-        """What a reader of any table of these figures must know."""
-        return [f"Mean ± std over {self.protocol}.", *self._selection_notes(), *self._missing_folds()]
+    def notes(self, datasets: Sequence[str] | None = None) -> list[str]:
+        """What a reader of a table of these data sets must know; None: of all."""
+        shown = self.datasets if datasets is None else tuple(datasets)
+        selections = (self._selection_note(method, shown) for method in self.methods)
+        return [f"Mean ± std over {self.protocol}.", *filter(None, selections), *self._missing_folds(shown)]
 
-    def _selection_notes(self) -> list[str]:
-        notes = []
-        for method in self.methods:
-            shown = {dataset: self.criteria[dataset, method] for dataset in self.datasets if (dataset, method) in self.criteria}
-            kinds = dict.fromkeys(shown.values())
-            if self.selected_by == "nearest" and len(kinds) > 1:
-                listed = ", ".join(f"{dataset} {criterion}" for dataset, criterion in shown.items())
-                notes.append(f"{title_of(method)}: {AFTERWARDS}: {listed}.")
-            elif any(kinds):
-                text = " or ".join("each metric by itself" if kind == "each" else kind or "nothing" for kind in kinds)
-                afterwards = f" ({AFTERWARDS})" if self.selected_by == "nearest" and base_of(method) == "camel" else ""
-                notes.append(f"{title_of(method)}: hyper-parameters selected by {text}{afterwards}.")
-        return notes
+    def _selection_note(self, method: str, datasets: tuple[str, ...]) -> str:
+        """Say by which criterion the hyper-parameters of a method were selected; nothing where none were."""
+        criteria = {dataset: self.criteria[dataset, method] for dataset in datasets if (dataset, method) in self.criteria}
+        kinds = dict.fromkeys(criteria.values())
+        if not any(kinds):
+            return ""
+        if len(kinds) == 1:
+            text = _in_words(*kinds)
+        else:
+            text = ", ".join(f"{_in_words(criterion)} on {dataset}" for dataset, criterion in criteria.items())
+        afterwards = any((dataset, method) in self.afterwards for dataset in datasets)
+        return f"{title_of(method)}: hyper-parameters selected by {text}{f' ({AFTERWARDS})' if afterwards else ''}."
 
-    def _missing_folds(self) -> list[str]:
+    def _missing_folds(self, datasets: tuple[str, ...]) -> list[str]:
         """Cells with fewer folds than asked for: an unfinished study."""
         most: dict[tuple[str, str], int] = {}
         for (dataset, _, method), figure in self.figures.items():
@@ -90,7 +90,7 @@ class Summary:
         short = [
             f"{dataset} {title_of(method)} {folds} of {self.expected_folds[dataset, method]}"
             for (dataset, method), folds in most.items()
-            if folds < self.expected_folds[dataset, method]
+            if dataset in datasets and folds < self.expected_folds[dataset, method]
         ]
         return [f"Folds finished so far: {', '.join(short)}."] if short else []
 
@@ -125,15 +125,18 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
     groups = _grouped([record for record in records if preset is None or record["preset"] == preset])
     figures: dict[Key, Figure] = {}
     criteria: dict[tuple[str, str], str] = {}
+    afterwards = set()
     for (dataset, method), rows in groups.items():
         wanted = selected_by
         if selected_by == "nearest":
             wanted = nearest_criterion(rows, dataset, base_of(method))
+            if wanted is not None:
+                afterwards.add((dataset, method))
         for metric in NAMES:
             figures[dataset, metric, method] = _figure([outcome(row, metric, wanted) for row in rows])
         criteria[dataset, method] = _criterion_shown(rows[0], wanted)
     expected = {key: rows[0]["n_folds"] * len({row["seed"] for row in rows}) for key, rows in groups.items()}
-    return Summary(figures, criteria, expected, _protocol(groups), selected_by)
+    return Summary(figures, criteria, expected, _protocol(groups), frozenset(afterwards))
 
 
 def outcome(record: Record, metric: str, selected_by: str | None) -> float:
@@ -160,6 +163,10 @@ def base_of(method: str) -> str:
     ('camel', 'br')
     """
     return method.partition("[")[0]
+
+
+def _in_words(criterion: str) -> str:
+    return "each metric by itself" if criterion == "each" else criterion or "nothing"
 
 
 def _distance(rows: list[Record], criterion: str, printed: list[PaperFigure]) -> float:

@@ -27,6 +27,9 @@ ORDER = (
     ("baselines",),
     ("baselines",),
     ("persistence",),
+    ("experiment",),
+    ("display",),
+    ("report",),
     ("cli", "__main__"),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}

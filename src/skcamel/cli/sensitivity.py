@@ -57,7 +57,9 @@ def sensitivity(
     base = {"alpha": alpha, "lambda1": lambda1, "lambda2": lambda2}
     given = {name: value for name, value in base.items() if value is not None}
     if given and len(given) < len(base):
-        raise click.UsageError(f"--{', --'.join(name for name in base if name not in given)} missing; give all three, or none to have the best one found.")
+        raise click.UsageError(
+            f"--{', --'.join(name for name in base if name not in given)} missing; give all three, or none to have the best one found."
+        )
 
     from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
 

@@ -76,11 +76,11 @@ class SensitivityDisplay:
         self.ax_.fill_between(self.values, self.means - self.stds, self.means + self.stds, color=BLUE, alpha=0.2, linewidth=0)
         self.ax_.plot(self.values, self.means, color=BLUE, marker="o", markersize=4)
         if self.setting is not None:
-            self.ax_.axvline(self.setting, color=GREY, linestyle=":", label=f"{self.setting:g} in the other curves")
-            self.ax_.legend(frameon=False, fontsize="small")
+            self.ax_.axvline(self.setting, color=GREY, linestyle=":")
         if self.parameter != "alpha":
             self.ax_.set_xscale("log")
-        self.ax_.set_xlabel(SYMBOLS[self.parameter])
+        kept = "" if self.setting is None else f" (dotted: {self.setting:g}, kept in the other curves)"
+        self.ax_.set_xlabel(SYMBOLS[self.parameter] + kept)
         self.ax_.set_ylabel(f"{metric_title(self.metric)} (mean ± std)")
         self.ax_.set_title(self.title, parse_math=False)
         return self

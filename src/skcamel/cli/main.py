@@ -20,7 +20,7 @@ DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 COMMANDS = {
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
     "sensitivity": ("skcamel.cli.sensitivity:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
-    "tables": ("skcamel.cli.tables:tables", "Tables 1 to 3, significance and comparison with the paper from a study."),
+    "tables": ("skcamel.cli.tables:tables", "Tables of a study, tests, and the paper's figures beside ours."),
 }
 
 

@@ -56,10 +56,9 @@ def sensitivity(
     """Vary α, λ1 and λ2 one at a time, and follow Algorithm 1: Figure 1 of the paper."""
     base = {"alpha": alpha, "lambda1": lambda1, "lambda2": lambda2}
     given = {name: value for name, value in base.items() if value is not None}
-    if given and len(given) < len(base):
-        raise click.UsageError(
-            f"--{', --'.join(name for name in base if name not in given)} missing; give all three, or none to have the best one found."
-        )
+    missing = [f"--{name}" for name in base if name not in given]
+    if given and missing:
+        raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to have the best found.")
 
     from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
 

@@ -1,6 +1,7 @@
 """Sensitivity and convergence: the drawn points are the data, the axes say what they show."""
 
 import statistics
+import sys
 
 import numpy as np
 import pytest
@@ -110,3 +111,11 @@ def test_public_names_come_on_first_use():
     assert set(display.__all__) == set(dir(display))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = display.nothing
+
+
+@pytest.mark.parametrize("draw", [plot_convergence, plot_figure1])
+def test_without_matplotlib_the_error_names_the_extra(result, draw, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'skcamel\[report\]'"):
+        draw(result)

@@ -1,6 +1,7 @@
 """Figure 1: every point as a refit gives it, one decomposition per fold, the alternation's own curve, a file that is whole."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import KFold
 
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier
-from skcamel.data import Dataset
+from skcamel.data import Dataset, load_dataset
 from skcamel.experiment import sensitivity
+from skcamel.experiment.paper import paper_cell
 from skcamel.experiment.sensitivity import LAMBDA1S, PARAMETERS, best_setting, run_sensitivity, save_sensitivity
 from skcamel.metrics import NAMES, evaluate
 from skcamel.solve import spectral
@@ -124,3 +126,17 @@ def test_an_undefined_metric_is_null():
 def test_wrong_requests_are_refused(data, wrong, message):
     with pytest.raises(ValueError, match=message):
         run_sensitivity(data, **wrong)
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not os.environ.get("SKCAMEL_DATA"), reason="SKCAMEL_DATA does not name the folder of the benchmark sets")
+@pytest.mark.parametrize("name", ["emotions", "cal500"])
+def test_at_the_best_setting_the_curves_meet_the_papers_table(name):
+    found = run_sensitivity(load_dataset(name))
+    for parameter in PARAMETERS:
+        curve = found["curves"][parameter]
+        at_base = np.mean(curve["coverage"][curve["values"].index(found["base"][parameter])])
+        paper = paper_cell(name, "coverage", "camel")
+        assert abs(at_base - paper.mean) < 2 * paper.std
+    delta = found["convergence"]["delta"]
+    assert delta == sorted(delta, reverse=True)

@@ -113,3 +113,10 @@ def test_order_of_data_sets_and_methods_is_the_papers():
 def test_an_unknown_selection_is_refused():
     with pytest.raises(ValueError, match="selected_by"):
         summarise([record()], selected_by="accuracy")
+
+
+def test_units_that_differ_only_in_settings_are_not_averaged():
+    twice = [record(), record() | {"settings": {"grid": "fine"}}]
+    with pytest.raises(ValueError, match="yeast, camel, preset paper, seed 0, fold 0 more than once"):
+        summarise(twice)
+    assert summarise([record(seed=0), record(seed=1)]).figures["yeast", "coverage", "camel"].folds == 2

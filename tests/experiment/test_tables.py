@@ -151,3 +151,14 @@ def test_significance_of_the_papers_own_figures():
     assert wilcoxon.head == ["BR", "ECC", "RAkEL", "LLSF", "JFSC"]
     assert len(wilcoxon.data) == 7 * 5
     assert all(row["p"] <= row["p_holm"] <= 1 for row in wilcoxon.data)
+
+
+def test_a_method_without_results_in_a_table_has_no_row_there():
+    tables = result_tables(summarise([record("yeast"), record("yeast", "br"), record("arts"), record("scene", "br")]))
+    assert [name for name, _ in tables["3"].sections[0].rows] == ["CAMEL"]
+    assert [[cell.text for cell in cells] for _, cells in tables["2"].sections[0].rows] == [["–", "0.500"], ["0.500", "0.500"]]
+
+
+def test_another_cardinality_than_the_printed_one_is_noted():
+    facts = {"n": 2417, "d": 103, "q": 14, "cardinality": 4.3, "density": 4.3 / 14}
+    assert sizes_table({"yeast": facts}).notes == ["yeast: the paper prints a cardinality of 4.24."]

@@ -189,10 +189,22 @@ def _grouped(records: list[Record]) -> dict[tuple[str, str], list[Record]]:
     for record in records:
         presets.setdefault(record["method"], set()).add(record["preset"])
     groups: dict[tuple[str, str], list[Record]] = {}
-    for record in sorted(records, key=lambda r: (r["dataset"], r["method"], r["preset"], r["seed"], r["fold"])):
+    seen: set[tuple[Any, ...]] = set()
+    for record in sorted(records, key=_unit):
+        if _unit(record) in seen:
+            dataset, method, preset, seed, fold = _unit(record)
+            raise ValueError(
+                f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold} more than once, under different folds or "
+                "settings; a mean over both says nothing, so pass on the records of one of them."
+            )
+        seen.add(_unit(record))
         name = record["method"] if len(presets[record["method"]]) == 1 else f"{record['method']}[{record['preset']}]"
         groups.setdefault((record["dataset"], name), []).append(record)
     return groups
+
+
+def _unit(record: Record) -> tuple[Any, ...]:
+    return tuple(record[key] for key in ("dataset", "method", "preset", "seed", "fold"))
 
 
 def _figure(values: list[float]) -> Figure:

@@ -134,6 +134,7 @@ def results_table(summary: Summary, datasets: Sequence[str], title: str, *, agai
         sections.append(Section(metric_title(metric), rows))
     notes = [*summary.notes(columns), "Bold: best mean at three decimals."]
     if against_paper:
+        notes.append("In the paper's rows, bold is what it prints in bold.")
         notes.append(f"Δ: ours less the paper's in std ({_UNIT[std]}), signed so that + is better.")
     return Table(title, "method", columns, sections, notes, _long(summary, columns, best, std if against_paper else None))
 

@@ -56,7 +56,7 @@ def test_sets_that_the_paper_lacks_have_a_table_of_their_own(summary):
     tables = result_tables(summary, against_paper=True)
     assert (tables["2"].head, tables["3"].head, tables["other"].head) == (list(REGULAR), ["science"], ["mine"])
     names = [name for name, _ in tables["other"].sections[0].rows]
-    assert names == ["CAMEL", "BR", "LLSF", "SVC"]
+    assert names == ["CAMEL", "BR", "LLSF", "svc"]
 
 
 def test_the_papers_rows_stand_under_ours_with_the_difference(summary):
@@ -68,7 +68,7 @@ def test_the_papers_rows_stand_under_ours_with_the_difference(summary):
     signed = rows["· Δ / std"][0].text
     expected = (round(paper.mean, 3) - round(ours.mean, 3)) / paper.std
     assert float(signed.replace("−", "-")) == pytest.approx(expected, abs=0.0501)
-    assert [name for name, _ in table.sections[0].rows].count("· paper") == 3  # SVC is not in the paper
+    assert [name for name, _ in table.sections[0].rows].count("· paper") == 3  # svc is not in the paper
     assert "signed so that + is better" in table.notes[-1]
 
 

@@ -17,10 +17,10 @@ METHOD_TITLES = {
     "rakel": "RAkEL",
     "llsf": "LLSF",
     "jfsc": "JFSC",
-    "extra-trees": "Extra trees",
-    "random-forest": "Random forest",
-    "logistic": "Logistic",
-    "svc": "SVC",
+    "extra-trees": "extra-trees",
+    "random-forest": "random-forest",
+    "logistic": "logistic",
+    "svc": "svc",
 }
 METRIC_TITLES = dict(
     zip(

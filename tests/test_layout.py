@@ -27,6 +27,8 @@ ORDER = (
     ("baselines",),
     ("persistence",),
     ("experiment",),
+    ("display",),
+    ("report",),
     ("cli", "__main__"),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}

@@ -20,6 +20,8 @@ DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 COMMANDS = {
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
     "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),
+    "sensitivity": ("skcamel.cli.sensitivity:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
+    "tables": ("skcamel.cli.tables:tables", "Tables of a study, tests, and the paper's figures beside ours."),
 }
 
 

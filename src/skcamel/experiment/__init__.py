@@ -1,12 +1,20 @@
-"""Methods x data sets x folds ► records: a study that can be stopped, resumed, shared and compared."""
+"""Methods x data sets x folds ► records ► tables, counts and tests: a study that can be stopped, resumed and compared."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skcamel.experiment.comparison import compare_with_paper
+    from skcamel.experiment.counts import recount_claims
+    from skcamel.experiment.forms import write_tables
     from skcamel.experiment.methods import METHOD_TITLES, EstimatorMethod, Fitted, Method, Outcome, get_method
+    from skcamel.experiment.paper import paper_cell
     from skcamel.experiment.records import Records, RecordsError
     from skcamel.experiment.runner import run_study
+    from skcamel.experiment.sensitivity import run_sensitivity
+    from skcamel.experiment.significance import compare_methods
+    from skcamel.experiment.summary import summarise
+    from skcamel.experiment.tables import result_tables
     from skcamel.experiment.units import Unit
 
 _HOME = {
@@ -18,8 +26,16 @@ _HOME = {
     "Records": "records",
     "RecordsError": "records",
     "Unit": "units",
+    "compare_methods": "significance",
+    "compare_with_paper": "comparison",
     "get_method": "methods",
+    "paper_cell": "paper",
+    "recount_claims": "counts",
+    "result_tables": "tables",
+    "run_sensitivity": "sensitivity",
     "run_study": "runner",
+    "summarise": "summary",
+    "write_tables": "forms",
 }
 __all__ = [
     "METHOD_TITLES",
@@ -30,8 +46,16 @@ __all__ = [
     "Records",
     "RecordsError",
     "Unit",
+    "compare_methods",
+    "compare_with_paper",
     "get_method",
+    "paper_cell",
+    "recount_claims",
+    "result_tables",
+    "run_sensitivity",
     "run_study",
+    "summarise",
+    "write_tables",
 ]
 
 

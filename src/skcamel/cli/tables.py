@@ -1,0 +1,142 @@
+"""``skcamel tables``: what a study found, in the paper's form; every figure is computed from records."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skcamel.cli.main import examples
+
+if TYPE_CHECKING:
+    from skcamel.experiment.summary import Summary
+    from skcamel.experiment.tables import Table
+
+# As in skcamel.experiment.forms and .summary, which are imported only on use; a test holds them equal
+FORMS = ("terminal", "markdown", "latex", "csv", "json")
+SELECTIONS = (
+    "one_error",
+    "hamming_loss",
+    "coverage",
+    "ranking_loss",
+    "average_precision",
+    "macro_f1",
+    "micro_f1",
+    "each",
+    "nearest",
+)
+
+
+@click.command(
+    epilog=examples(
+        "skcamel tables DIR",
+        "skcamel tables DIR --table 2 --form latex",
+        "skcamel tables DIR --against-paper --selected-by nearest",
+    )
+)
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@click.option("--table", "which", type=click.Choice(["1", "2", "3", "all"]), default="all", show_default=True, help="One table alone.")
+@click.option("--form", type=click.Choice(FORMS), default="terminal", show_default=True, help="csv and json hold unrounded figures.")
+@click.option(
+    "--selected-by",
+    type=click.Choice(SELECTIONS),
+    help="Selection criterion to show, where records keep several: a metric, each metric by itself, or per set the one nearest the "
+    "paper's row (a diagnosis made afterwards). Default: that of the records.",
+)
+@click.option("--preset", help="Records of one preset alone.")
+@click.option("--against-paper", is_flag=True, help="The paper's figures beside ours, and how many cells keep up.")
+@click.option(
+    "--std",
+    type=click.Choice(["paper", "larger"]),
+    default="paper",
+    show_default=True,
+    help="Unit of differences: the paper's std, or the larger of both.",
+)
+@click.option("--significance", is_flag=True, help="Average ranks, Friedman, Nemenyi, Bonferroni–Dunn, Wilcoxon–Holm.")
+def tables(
+    folder: str, which: str, form: str, selected_by: str | None, preset: str | None, std: str, *, against_paper: bool, significance: bool
+) -> None:
+    """Print the tables of a study folder, as `skcamel study` filled it, in the form of the paper's."""
+    from skcamel.experiment.forms import write_tables
+
+    summary = _summary(folder, selected_by, preset)
+    chosen = _results(summary, which, against_paper=against_paper, std=std)
+    if which in ("1", "all"):
+        chosen = [*_sizes(Path(folder), summary.datasets), *chosen]
+    if against_paper:
+        chosen += _against_paper(summary, std)
+    if significance:
+        chosen += _significance(summary)
+    width = shutil.get_terminal_size().columns if form == "terminal" and sys.stdout.isatty() else None
+    click.echo(write_tables(chosen, form, width=width))
+
+
+def _summary(folder: str, selected_by: str | None, preset: str | None) -> Summary:
+    from skcamel.experiment.records import Records
+    from skcamel.experiment.summary import summarise
+
+    records = list(Records(folder))
+    if not records:
+        raise click.ClickException(f"{folder} holds no finished unit; run: skcamel study --out {folder}")
+    presets = sorted({record["preset"] for record in records})
+    if preset is not None and preset not in presets:
+        raise click.UsageError(f"No record has the preset {preset!r}; there are {', '.join(presets)}.")
+    return summarise(records, selected_by=selected_by, preset=preset)
+
+
+def _results(summary: Summary, which: str, *, against_paper: bool, std: str) -> list[Table]:
+    from skcamel.experiment.tables import result_tables
+
+    found = result_tables(summary, against_paper=against_paper, std=std)
+    if which in ("2", "3") and which not in found:
+        raise click.ClickException(f"No result belongs to Table {which}; the records hold {', '.join(summary.datasets)}.")
+    return [table for name, table in found.items() if which in (name, "all")]
+
+
+def _sizes(folder: Path, datasets: Sequence[str]) -> list[Table]:
+    """Table 1, from the cards of the study; sets of the catalogue need none."""
+    from skcamel.experiment.tables import sizes_table
+
+    path = folder / "cards.json"
+    cards = json.loads(path.read_bytes()) if path.is_file() else {}
+    known = {name: cards[name] if name in cards else _catalogued(name) for name in datasets}
+    if missing := [name for name, card in known.items() if card is None]:
+        click.echo(f"Note: {path} has no card of {', '.join(missing)}; Table 1 leaves that out.", err=True)
+    return [sizes_table({name: card for name, card in known.items() if card is not None})]
+
+
+def _catalogued(name: str) -> dict[str, Any] | None:
+    from skcamel.data.catalogue import dataset_facts, list_datasets
+
+    if name not in list_datasets():
+        return None
+    facts = dataset_facts(name)
+    return {"n": facts.n, "d": facts.d, "q": facts.q, "cardinality": facts.cardinality, "density": facts.cardinality / facts.q}
+
+
+def _against_paper(summary: Summary, std: str) -> list[Table]:
+    """Counts and missed cells of CAMEL, under each of its presets."""
+    from skcamel.experiment.comparison import compare_summary
+    from skcamel.experiment.summary import base_of
+    from skcamel.experiment.tables import claims_table, comparison_tables
+
+    ours = [method for method in summary.methods if base_of(method) == "camel"]
+    return [
+        table
+        for method in ours
+        for table in (*comparison_tables(compare_summary(summary, method, std=std), method), claims_table(summary, method))
+    ]
+
+
+def _significance(summary: Summary) -> list[Table]:
+    """Tests of all methods; the first one, CAMEL where it is there, is the control."""
+    from skcamel.experiment.tables import significance_tables
+
+    if len(summary.methods) < 2:
+        raise click.ClickException(f"Tests compare methods, and the records hold one: {summary.methods[0]}; run skcamel study with more.")
+    return significance_tables(summary, summary.methods[0])

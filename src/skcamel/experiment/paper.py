@@ -1,0 +1,177 @@
+"""What the paper prints: its Tables 1 to 3 and the counts it states, as data from ``paper_tables.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+from skcamel.metrics.conventions import LOSSES, NAMES
+
+METHOD_TITLES = {
+    "camel": "CAMEL",
+    "br": "BR",
+    "ecc": "ECC",
+    "rakel": "RAkEL",
+    "llsf": "LLSF",
+    "jfsc": "JFSC",
+    "extra-trees": "extra-trees",
+    "random-forest": "random-forest",
+    "logistic": "logistic",
+    "svc": "svc",
+}
+METRIC_TITLES = dict(
+    zip(
+        NAMES,
+        (
+            "One-error",
+            "Hamming loss",
+            "Coverage",
+            "Ranking loss",
+            "Average precision",
+            "Macro-averaging F1",
+            "Micro-averaging F1",
+        ),
+        strict=True,
+    )
+)
+PAPER_METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
+REGULAR = ("cal500", "emotions", "genbase", "medical", "enron", "image", "scene", "yeast")  # Table 2
+LARGE = ("science", "arts", "rcv1-s1", "rcv1-s2", "rcv1-s3", "rcv1-s4", "rcv1-s5", "business")  # Table 3, in its order
+
+Key = tuple[str, str, str]  # data set, metric, method
+
+
+class PaperFigure(NamedTuple):
+    """One cell of Table 2 or 3."""
+
+    mean: float
+    std: float
+    bold: bool
+
+
+class Size(NamedTuple):
+    """One row of Table 1."""
+
+    n: int
+    d: int
+    q: int
+    cardinality: float
+    features: str  # "numeric" or "nominal"
+
+
+def paper_figures() -> Mapping[Key, PaperFigure]:
+    """All cells of Tables 2 and 3: (data set, metric, method) ► mean, std and whether it is bold.
+
+    Examples
+    --------
+    >>> len(paper_figures()) == 16 * 7 * 6
+    True
+    """
+    return _figures()
+
+
+def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
+    """One cell of Table 2 or 3.
+
+    Parameters
+    ----------
+    dataset : str
+        One of the sixteen sets.
+    metric : str
+        One of `skcamel.metrics.NAMES`.
+    method : str
+        One of `PAPER_METHODS`.
+
+    Examples
+    --------
+    >>> paper_cell("science", "macro_f1", "camel")
+    PaperFigure(mean=0.31, std=0.038, bold=True)
+    """
+    for value, known, what in (
+        (dataset, REGULAR + LARGE, "data set"),
+        (metric, NAMES, "metric"),
+        (method, PAPER_METHODS, "method"),
+    ):
+        if value not in known:
+            raise KeyError(f"The paper has no {what} {value!r}; it has {', '.join(known)}.")
+    return _figures()[dataset, metric, method]
+
+
+def paper_table1() -> Mapping[str, Size]:
+    """Sizes that Table 1 prints, in its order.
+
+    Examples
+    --------
+    >>> paper_table1()["scene"]
+    Size(n=2407, d=294, q=5, cardinality=1.07, features='numeric')
+    """
+    return {name: Size(**row) for name, row in _printed()["table1"].items()}
+
+
+def paper_claims() -> list[dict[str, Any]]:
+    """Counts that the discussion of Tables 2 and 3 states: kind, data sets, methods compared with, count and cases."""
+    return [dict(claim) for claim in _printed()["claims"]]
+
+
+def title_of(method: str) -> str:
+    """Name to show for a method, or for a method under one of several presets.
+
+    Examples
+    --------
+    >>> title_of("rakel"), title_of("camel[best]"), title_of("mine")
+    ('RAkEL', 'CAMEL (best)', 'mine')
+    """
+    name, _, preset = method.removesuffix("]").partition("[")
+    return METHOD_TITLES.get(name, name) + (f" ({preset})" if preset else "")
+
+
+def metric_title(metric: str) -> str:
+    """Name and direction of a metric as the paper's tables print them.
+
+    Examples
+    --------
+    >>> metric_title("coverage"), metric_title("micro_f1")
+    ('Coverage ↓', 'Micro-averaging F1 ↑')
+    """
+    return f"{METRIC_TITLES[metric]} {'↓' if metric in LOSSES else '↑'}"
+
+
+def gain(metric: str, value: float, reference: float) -> float:
+    """How much better `value` is than `reference`: positive is better, for losses and for scores.
+
+    Examples
+    --------
+    >>> gain("coverage", 0.25, 0.5), gain("micro_f1", 0.25, 0.5)
+    (0.25, -0.25)
+    """
+    return reference - value if metric in LOSSES else value - reference
+
+
+def thousandths(value: float) -> int:
+    """A figure as the tables print it, three decimals, in whole thousandths so that equal means equal.
+
+    Examples
+    --------
+    >>> thousandths(0.3124), thousandths(0.1 + 0.2) == thousandths(0.3)
+    (312, True)
+    """
+    return round(1000 * value)
+
+
+@cache
+def _printed() -> dict[str, Any]:
+    return json.loads(resources.files("skcamel.experiment").joinpath("paper_tables.json").read_text(encoding="utf-8"))
+
+
+@cache
+def _figures() -> dict[Key, PaperFigure]:
+    return {
+        (dataset, metric, method): PaperFigure(*cell)
+        for part in ("regular", "large")
+        for dataset, metrics in _printed()[part].items()
+        for metric, methods in metrics.items()
+        for method, cell in methods.items()
+    }

@@ -1,0 +1,162 @@
+"""Figure 1: how results depend on α, λ1 and λ2, one at a time, and how Algorithm 1 converges.
+
+The paper keeps "other parameters fixed at their best setting" and draws coverage on enron. Here the setting is given, or
+found by exact leave-one-out on all rows over the paper's grid. Each fold costs one eigendecomposition, whatever the grids.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from skcamel import correlation, kernel
+from skcamel.classifier import CamelClassifier
+from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
+from skcamel.files import whole_file
+from skcamel.metrics.conventions import NAMES, choice
+from skcamel.parameters import check_in_unit_interval, check_positive
+from skcamel.selection.search import Data, Grid, candidate_metrics, label_bases, represent
+from skcamel.solve import alternating, spectral
+from skcamel.training import learn_correlation
+
+if TYPE_CHECKING:
+    from skcamel.data.dataset import Dataset
+
+# The text prints grids of α and λ2, and of λ1 only that it is "empirically set to 1"; the figure itself is not in the source.
+LAMBDA1S = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
+PARAMETERS = ("alpha", "lambda1", "lambda2")
+ALTERNATIONS = 100
+
+
+def run_sensitivity(
+    dataset: Dataset,
+    *,
+    metric: str = "coverage",
+    base: Mapping[str, float] | None = None,
+    grids: Mapping[str, Sequence[float]] | None = None,
+    n_folds: int = 10,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Results over α, λ1 and λ2, one at a time, and the convergence curve.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    metric : str, default="coverage"
+        By which the setting of the other parameters is found where `base` leaves it open; the result holds all seven.
+    base : mapping, default=None
+        Setting of alpha, lambda1 and lambda2. None: the best of the paper's grid by exact leave-one-out on all rows.
+    grids : mapping, default=None
+        Values of alpha, lambda1 or lambda2 instead of the paper's grids.
+    n_folds, seed : int, default=10 and 0
+        Shuffled folds.
+    progress : callable, default=None
+        Called with the number of finished folds, and of all.
+
+    Returns
+    -------
+    dict
+        dataset, metric_names, folds, seed, base; "curves": for each parameter its "values" and for each metric one list over
+        folds per value, None where the metric is undefined; "convergence": "delta", ||Z_t - Z_(t-1)|| of Algorithm 1 on all rows at `base`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skcamel.data import Dataset
+    >>> X, Y = make_multilabel_classification(60, n_classes=4, random_state=0)
+    >>> result = run_sensitivity(Dataset(X, Y, name="tiny"), n_folds=3)
+    >>> np.shape(result["curves"]["alpha"]["coverage"]), result["base"]["lambda1"]
+    ((11, 3), 1.0)
+    """
+    choice(metric, NAMES, "metric")
+    values = {"alpha": PAPER_ALPHAS, "lambda1": LAMBDA1S, "lambda2": PAPER_LAMBDA2S} | dict(grids or {})
+    values = {name: [float(value) for value in values[name]] for name in _checked(values, "grids")}
+    setting = best_setting(dataset, metric) if base is None else {name: float(base[name]) for name in _checked(base, "base")}
+    for name in PARAMETERS:
+        for value in (*values[name], setting[name]):
+            (check_in_unit_interval if name == "alpha" else check_positive)(name, value)
+    whole = _as_data(dataset)
+    curves: dict[str, Any] = {name: {"values": values[name]} | {m: [[] for _ in values[name]] for m in NAMES} for name in PARAMETERS}
+    for done, (train, test) in enumerate(KFold(n_folds, shuffle=True, random_state=seed).split(whole.Y), 1):
+        for name, scored in score_one_at_a_time(whole.rows(train), whole.rows(test), values, setting).items():
+            for index, scores in enumerate(scored):
+                for m in NAMES:
+                    curves[name][m][index].append(None if np.isnan(scores[m]) else scores[m])  # JSON has no NaN
+        if progress is not None:
+            progress(done, n_folds)
+    return {
+        "dataset": dataset.name,
+        "metric_names": list(NAMES),
+        "folds": n_folds,
+        "seed": seed,
+        "base": setting,
+        "base_found_by": f"leave-one-out, {metric}" if base is None else "given",
+        "curves": curves,
+        "convergence": {"delta": convergence_curve(dataset, setting)} | setting,
+    }
+
+
+def best_setting(dataset: Dataset, metric: str) -> dict[str, float]:
+    """α, λ1 = 1 and λ2 of the paper's grid that are best by exact leave-one-out on all rows."""
+    found = CamelClassifierCV(scoring=metric).fit(dataset.X, dataset.Y).best_params_
+    return {name: float(found[name]) for name in PARAMETERS}
+
+
+def convergence_curve(dataset: Dataset, setting: Mapping[str, float], max_iter: int = ALTERNATIONS) -> list[float]:
+    """||Z_t - Z_(t-1)|| of every alternation of Algorithm 1 on all rows, at most `max_iter` of them."""
+    data = _as_data(dataset)
+    G = correlation.collaboration(learn_correlation(CamelClassifier(), data), setting["alpha"])
+    _, K = kernel.fitted("rbf", data.X, bandwidth="mean")
+    penalties = {"lambda1": setting["lambda1"], "lambda2": setting["lambda2"]}
+    convergence = alternating.solve(K, data.Y, G, **penalties, max_iter=max_iter).convergence
+    return np.asarray(convergence).tolist()
+
+
+def _as_data(dataset: Dataset) -> Data:
+    return Data(dataset.X, 2.0 * dataset.Y - 1, None)
+
+
+def score_one_at_a_time(
+    train: Data, test: Data, values: Mapping[str, Sequence[float]], setting: Mapping[str, float]
+) -> dict[str, list[dict[str, float]]]:
+    """Metrics on the test part for every value of each parameter, the others at `setting`, from one decomposition."""
+    S = learn_correlation(CamelClassifier(), train)
+    representation, spectrum = next(represent(train, Grid((), (), (), (1.0,), ("rbf",), ("none",)), None))
+    targets, K = spectral.project(spectrum, train.Y), representation.kernel(test.X, representation.X)
+    penalties = {
+        "lambda1": [(value, setting["lambda2"]) for value in values["lambda1"]],
+        "lambda2": [(setting["lambda1"], value) for value in values["lambda2"]],
+    }
+    along_alpha = spectral.held_out(spectrum, targets, label_bases(S, values["alpha"]), [(setting["lambda1"], setting["lambda2"])], K)
+    along_penalties = spectral.held_out(
+        spectrum, targets, label_bases(S, [setting["alpha"]]), [*penalties["lambda1"], *penalties["lambda2"]], K
+    )
+    by_alpha, by_penalty = (
+        [candidate_metrics(test.Y > 0, scores, np.zeros(test.Y.shape[1]), None) for *_, scores in part]
+        for part in (along_alpha, along_penalties)
+    )
+    split = len(penalties["lambda1"])
+    return {"alpha": by_alpha, "lambda1": by_penalty[:split], "lambda2": by_penalty[split:]}
+
+
+def save_sensitivity(result: Mapping[str, Any], folder: str | os.PathLike[str]) -> Path:
+    """Write a result into a study folder, as sensitivity/<data set>.json, whole or not at all."""
+    path = Path(folder) / "sensitivity" / f"{result['dataset']}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        file.write((json.dumps(result, allow_nan=False) + "\n").encode())
+    return path
+
+
+def _checked(named: Mapping[str, Any], what: str) -> tuple[str, ...]:
+    """All three parameters and no other."""
+    if set(named) != set(PARAMETERS):
+        raise ValueError(f"{what} names {', '.join(named) or 'nothing'}; it must name {', '.join(PARAMETERS)}.")
+    return PARAMETERS

@@ -1,0 +1,221 @@
+"""Records ► mean and std over folds of every cell, and which selection criterion they show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skcamel.experiment.paper import LARGE, METHOD_TITLES, REGULAR, Key, PaperFigure, paper_figures, title_of
+from skcamel.metrics.conventions import NAMES, choice
+
+Record = Mapping[str, Any]
+SELECTIONS = (*NAMES, "each", "nearest")
+AFTERWARDS = "a diagnosis made afterwards: per set the criterion whose results lie nearest the paper's row"
+
+
+class Figure(NamedTuple):
+    """One cell: mean and standard deviation (n - 1, NaN for one fold) over the folds in which the metric is defined."""
+
+    mean: float
+    std: float
+    folds: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What tables are made of.
+
+    Attributes
+    ----------
+    figures : mapping
+        (data set, metric, method) ► :class:`Figure`. A method with results under several presets appears once for each, as
+        "camel[best]".
+    criteria : mapping
+        (data set, method) ► the selection criterion shown: a metric, "each", or "" where nothing was selected.
+    expected_folds : mapping
+        (data set, method) ► how many folds its study asks for, over all seeds.
+    protocol : str
+        Folds and seeds, in words.
+    afterwards : frozenset
+        (data set, method) of which the criterion was chosen by looking at the paper's row, see `AFTERWARDS`.
+    """
+
+    figures: Mapping[Key, Figure]
+    criteria: Mapping[tuple[str, str], str]
+    expected_folds: Mapping[tuple[str, str], int]
+    protocol: str
+    afterwards: frozenset[tuple[str, str]]
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """In the paper's order, then others by name."""
+        known = list(METHOD_TITLES)
+        return tuple(
+            sorted({method for *_, method in self.figures}, key=lambda m: (known.index(b) if (b := base_of(m)) in known else len(known), m))
+        )
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """In the paper's order, then others by name."""
+        known = REGULAR + LARGE
+        return tuple(sorted({name for name, *_ in self.figures}, key=lambda d: (known.index(d) if d in known else len(known), d)))
+
+    def notes(self, datasets: Sequence[str] | None = None) -> list[str]:
+        """What a reader of a table of these data sets must know; None: of all."""
+        shown = self.datasets if datasets is None else tuple(datasets)
+        selections = (self._selection_note(method, shown) for method in self.methods)
+        return [f"Mean ± std over {self.protocol}.", *filter(None, selections), *self._missing_folds(shown)]
+
+    def _selection_note(self, method: str, datasets: tuple[str, ...]) -> str:
+        """Say by which criterion the hyper-parameters of a method were selected; nothing where none were."""
+        criteria = {dataset: self.criteria[dataset, method] for dataset in datasets if (dataset, method) in self.criteria}
+        kinds = dict.fromkeys(criteria.values())
+        if not any(kinds):
+            return ""
+        if len(kinds) == 1:
+            text = _in_words(*kinds)
+        else:
+            text = ", ".join(f"{_in_words(criterion)} on {dataset}" for dataset, criterion in criteria.items())
+        afterwards = any((dataset, method) in self.afterwards for dataset in datasets)
+        return f"{title_of(method)}: hyper-parameters selected by {text}{f' ({AFTERWARDS})' if afterwards else ''}."
+
+    def _missing_folds(self, datasets: tuple[str, ...]) -> list[str]:
+        """Cells with fewer folds than asked for: an unfinished study."""
+        most: dict[tuple[str, str], int] = {}
+        for (dataset, _, method), figure in self.figures.items():
+            most[dataset, method] = max(figure.folds, most.get((dataset, method), 0))
+        short = [
+            f"{dataset} {title_of(method)} {folds} of {self.expected_folds[dataset, method]}"
+            for (dataset, method), folds in most.items()
+            if dataset in datasets and folds < self.expected_folds[dataset, method]
+        ]
+        return [f"Folds finished so far: {', '.join(short)}."] if short else []
+
+
+def summarise(records: Iterable[Record], *, selected_by: str | None = None, preset: str | None = None) -> Summary:
+    """Mean and std of every metric, data set and method.
+
+    Parameters
+    ----------
+    records : iterable of mappings
+        One per finished unit.
+    selected_by : str, default=None
+        Which outcome to show of a method that keeps one per selection criterion. None: that of the record itself; a metric's
+        name; "each": every metric by itself; "nearest": per set the one criterion whose seven means lie nearest the paper's row
+        (mean distance in the paper's std), a diagnosis made afterwards. Methods without such outcomes show their own.
+    preset : str, default=None
+        Records of one preset alone. None: all.
+
+    Returns
+    -------
+    Summary
+
+    Examples
+    --------
+    >>> records = [dict.fromkeys(NAMES, value) | {"dataset": "yeast", "method": "br", "preset": "paper", "fold": fold, "seed": 0,
+    ...            "n_folds": 2, "folds": "plain", "criterion": ""} for fold, value in enumerate([0.25, 0.75])]
+    >>> summarise(records).figures["yeast", "coverage", "br"]
+    Figure(mean=0.5, std=0.3535533905932738, folds=2)
+    """
+    if selected_by is not None:
+        choice(selected_by, SELECTIONS, "selected_by")
+    groups = _grouped([record for record in records if preset is None or record["preset"] == preset])
+    figures: dict[Key, Figure] = {}
+    criteria: dict[tuple[str, str], str] = {}
+    afterwards = set()
+    for (dataset, method), rows in groups.items():
+        wanted = selected_by
+        if selected_by == "nearest":
+            wanted = nearest_criterion(rows, dataset, base_of(method))
+            if wanted is not None:
+                afterwards.add((dataset, method))
+        for metric in NAMES:
+            figures[dataset, metric, method] = _figure([outcome(row, metric, wanted) for row in rows])
+        criteria[dataset, method] = _criterion_shown(rows[0], wanted)
+    expected = {key: rows[0]["n_folds"] * len({row["seed"] for row in rows}) for key, rows in groups.items()}
+    return Summary(figures, criteria, expected, _protocol(groups), frozenset(afterwards))
+
+
+def outcome(record: Record, metric: str, selected_by: str | None) -> float:
+    """One metric of one unit, under the criterion asked for where the record keeps it, else its own."""
+    criterion = metric if selected_by == "each" else selected_by
+    return record.get(f"{metric}_by_{criterion}", record[metric])
+
+
+def nearest_criterion(rows: list[Record], dataset: str, method: str) -> str | None:
+    """The criterion whose seven means lie nearest the paper's row; None without such outcomes or such a row."""
+    printed = paper_figures()
+    kept = [name for name in NAMES if f"{name}_by_{name}" in rows[0]]
+    if not kept or (dataset, NAMES[0], method) not in printed:
+        return None
+    return min(kept, key=lambda criterion: _distance(rows, criterion, [printed[dataset, metric, method] for metric in NAMES]))
+
+
+def base_of(method: str) -> str:
+    """Name of a method without its preset.
+
+    Examples
+    --------
+    >>> base_of("camel[best]"), base_of("br")
+    ('camel', 'br')
+    """
+    return method.partition("[")[0]
+
+
+def _in_words(criterion: str) -> str:
+    return "each metric by itself" if criterion == "each" else criterion or "nothing"
+
+
+def _distance(rows: list[Record], criterion: str, printed: list[PaperFigure]) -> float:
+    """Mean distance from the paper's row in its standard deviations, over the metrics that are defined."""
+    means = [_figure([outcome(row, metric, criterion) for row in rows]).mean for metric in NAMES]
+    distances = [abs(mean - cell.mean) / cell.std for mean, cell in zip(means, printed, strict=True) if not np.isnan(mean)]
+    return float(np.mean(distances)) if distances else np.inf
+
+
+def _criterion_shown(record: Record, selected_by: str | None) -> str:
+    if selected_by is None:
+        return record["criterion"]
+    kept = NAMES[0] if selected_by == "each" else selected_by
+    return selected_by if f"{kept}_by_{kept}" in record else record["criterion"]
+
+
+def _grouped(records: list[Record]) -> dict[tuple[str, str], list[Record]]:
+    """Records of each data set and method, in any order they came; presets apart where a method has several."""
+    presets: dict[str, set[str]] = {}
+    for record in records:
+        presets.setdefault(record["method"], set()).add(record["preset"])
+    groups: dict[tuple[str, str], list[Record]] = {}
+    seen: set[tuple[Any, ...]] = set()
+    for record in sorted(records, key=_unit):
+        if _unit(record) in seen:
+            dataset, method, preset, seed, fold = _unit(record)
+            raise ValueError(
+                f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold} more than once, under different folds or "
+                "settings; a mean over both says nothing, so pass on the records of one of them."
+            )
+        seen.add(_unit(record))
+        name = record["method"] if len(presets[record["method"]]) == 1 else f"{record['method']}[{record['preset']}]"
+        groups.setdefault((record["dataset"], name), []).append(record)
+    return groups
+
+
+def _unit(record: Record) -> tuple[Any, ...]:
+    return tuple(record[key] for key in ("dataset", "method", "preset", "seed", "fold"))
+
+
+def _figure(values: list[float]) -> Figure:
+    defined = np.array([value for value in values if value is not None and not np.isnan(value)])
+    if not len(defined):
+        return Figure(np.nan, np.nan, 0)
+    return Figure(float(defined.mean()), float(defined.std(ddof=1)) if len(defined) > 1 else np.nan, len(defined))
+
+
+def _protocol(groups: Mapping[tuple[str, str], list[Record]]) -> str:
+    rows = [row for group in groups.values() for row in group]
+    folds = sorted({f"{row['n_folds']} {row['folds']}" for row in rows})
+    seeds = sorted({str(row["seed"]) for row in rows})
+    return f"{' or '.join(folds) or 'no'} folds, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}" if rows else "no folds"

@@ -1,0 +1,98 @@
+"""Ours against the paper's: directions, thresholds at their edges, which std, which cells are missed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from made_records import record, study
+from skcamel.experiment.comparison import compare_cell, compare_summary, compare_with_paper
+from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, paper_cell
+from skcamel.experiment.summary import Figure, summarise
+from skcamel.metrics import LOSSES, NAMES
+
+ALL = REGULAR + LARGE
+cells = st.tuples(st.sampled_from(ALL), st.sampled_from(NAMES))
+
+
+def worse_by(dataset, metric, thousandths, of="camel"):
+    """A mean that is so much worse than the paper's figure of a method."""
+    sign = 1 if metric in LOSSES else -1
+    return paper_cell(dataset, metric, of).mean + sign * thousandths / 1000
+
+
+def best_method(dataset, metric):
+    pick = min if metric in LOSSES else max
+    return pick(PAPER_METHODS, key=lambda method: paper_cell(dataset, metric, method).mean)
+
+
+@given(cells, st.integers(-200, 200))
+def test_difference_is_positive_where_ours_is_better(cell, thousandths):
+    paper = paper_cell(*cell, "camel")
+    found = compare_cell(*cell, Figure(worse_by(*cell, thousandths), 0.0, 10), "camel")
+    assert found.difference == pytest.approx(-thousandths / 1000 / paper.std, abs=1e-9)
+    assert found.no_worse == (thousandths <= round(2000 * paper.std))
+
+
+@given(cells, st.integers(-5, 100), st.integers(0, 100))
+def test_best_printed_figure_and_the_larger_std(cell, thousandths, own_std):
+    best = best_method(*cell)
+    found = compare_cell(*cell, Figure(worse_by(*cell, thousandths, best), own_std / 1000, 10), "camel", "larger")
+    assert best in found.best_methods
+    assert found.as_good_as_best == (thousandths <= 0)
+    smallest = min(round(1000 * paper_cell(*cell, method).std) for method in found.best_methods)
+    assert found.near_best == (thousandths <= max(own_std, smallest))
+    unit = max(own_std, round(1000 * paper_cell(*cell, "camel").std)) / 1000
+    plain = compare_cell(*cell, found.ours, "camel", "paper")
+    assert found.difference * unit == pytest.approx(plain.difference * paper_cell(*cell, "camel").std, abs=1e-9)
+
+
+@pytest.mark.parametrize(("mean", "good"), [(0.21849, True), (0.21851, False)])
+def test_figures_are_compared_as_printed(mean, good):
+    """Yeast, one-error: CAMEL's 0.218 is the best printed."""
+    assert compare_cell("yeast", "one_error", Figure(mean, 0.01, 10), "camel").as_good_as_best == good
+
+
+def test_the_papers_own_figures_lose_nowhere_against_themselves():
+    records = [record(dataset, **{metric: paper_cell(dataset, metric, "camel").mean for metric in NAMES}) for dataset in ALL]
+    comparison = compare_with_paper(records)
+    counts = comparison.counts()
+    firsts = sum(paper_cell(d, m, "camel").mean == paper_cell(d, m, best_method(d, m)).mean for d in ALL for m in NAMES)
+    assert (counts["cells"], counts["no_worse"], counts["as_good_as_best"]) == (112, 112, firsts)
+    assert firsts == 45 + 38
+    assert len(comparison.missed("as_good_as_best")) == 112 - firsts
+    assert all(cell.difference == 0 for cell in comparison.cells)
+
+
+def test_missed_cells_are_named_with_their_figures():
+    means = {metric: paper_cell("yeast", metric, "camel").mean for metric in NAMES} | {"micro_f1": 0.2}
+    comparison = compare_with_paper([record(fold=fold, **means) for fold in range(10)])
+    (missed,) = comparison.missed("no_worse")
+    assert (missed.dataset, missed.metric) == ("yeast", "micro_f1")
+    assert "6 of 7 cells no worse than the paper's by more than 2 of its std" in str(comparison)
+    assert "missed: yeast, Micro-averaging F1 ↑: 0.200±0.000, paper 0.655±0.010, best 0.655±0.010 (camel)" in str(comparison)
+    with pytest.raises(ValueError, match="criterion"):
+        comparison.missed("better")
+
+
+def test_sets_and_cells_that_the_paper_or_we_lack_are_left_out():
+    comparison = compare_with_paper([record("mine"), record("yeast", coverage=float("nan"))])
+    assert {cell.metric for cell in comparison.cells} == set(NAMES) - {"coverage"}
+    assert compare_with_paper([record(method="br")]).counts()["cells"] == 0
+
+
+def test_nearest_says_that_it_was_made_afterwards():
+    comparison = compare_with_paper(study(["yeast"], ["camel"]), selected_by="nearest")
+    assert any("made afterwards" in note for note in comparison.notes)
+
+
+def test_several_presets_need_a_choice():
+    records = [record(preset="paper"), record(preset="best", criterion="each")]
+    with pytest.raises(ValueError, match=r"camel\[best\] and camel\[paper\]; say which with preset="):
+        compare_with_paper(records)
+    assert compare_with_paper(records, preset="best").counts()["cells"] == 7
+    assert compare_summary(summarise(records), "camel[best]").counts()["cells"] == 7
+
+
+def test_an_unknown_std_is_refused():
+    with pytest.raises(ValueError, match="std"):
+        compare_with_paper([record()], std="smaller")

@@ -1,0 +1,122 @@
+"""From records to means: which outcome is shown, what the notes say, and what must not matter."""
+
+import math
+import statistics
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from made_records import record, study
+from skcamel.experiment.paper import paper_cell
+from skcamel.experiment.summary import AFTERWARDS, Figure, nearest_criterion, summarise
+from skcamel.metrics import NAMES
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=10), st.randoms())
+def test_mean_and_std_over_folds_in_any_order(values, random):
+    records = [record(fold=fold, coverage=value, n_folds=len(values)) for fold, value in enumerate(values)]
+    shuffled = random.sample(records, len(records))
+    cell = summarise(shuffled).figures["yeast", "coverage", "camel"]
+    assert cell == summarise(records).figures["yeast", "coverage", "camel"]
+    assert cell.mean == pytest.approx(statistics.fmean(values))
+    assert cell.std == pytest.approx(statistics.stdev(values), abs=1e-12)
+    assert cell.folds == len(values)
+
+
+def test_undefined_folds_are_left_out_and_one_fold_has_no_std():
+    values = (0.25, math.nan, 0.75)
+    found = summarise([record(fold=fold, coverage=value, one_error=math.nan) for fold, value in enumerate(values)]).figures
+    assert found["yeast", "coverage", "camel"] == Figure(0.5, statistics.stdev([0.25, 0.75]), 2)
+    assert math.isnan(found["yeast", "one_error", "camel"].mean)
+    assert found["yeast", "one_error", "camel"].folds == 0
+    assert math.isnan(summarise([record()]).figures["yeast", "coverage", "camel"].std)
+
+
+def outcomes(**means):
+    """A record whose outcome under each criterion is one number for all metrics."""
+    return record(**{f"{metric}_by_{by}": means.get(by, 0.0) for metric in NAMES for by in NAMES}, micro_f1=0.9)
+
+
+@pytest.mark.parametrize(("selected_by", "expected"), [(None, 0.9), ("coverage", 0.1), ("micro_f1", 0.2), ("each", 0.2)])
+def test_the_criterion_asked_for_is_shown(selected_by, expected):
+    found = summarise([outcomes(coverage=0.1, micro_f1=0.2)], selected_by=selected_by)
+    assert found.figures["yeast", "micro_f1", "camel"].mean == pytest.approx(expected)
+    assert found.criteria["yeast", "camel"] == (selected_by or "average_precision")
+
+
+def test_methods_without_outcomes_per_criterion_show_their_own():
+    found = summarise([record(method="llsf"), record(method="br")], selected_by="coverage")
+    assert found.criteria == {("yeast", "br"): "", ("yeast", "llsf"): "macro_f1"}
+    assert any("LLSF: hyper-parameters selected by macro_f1." in note for note in found.notes())
+    assert not any("BR" in note for note in found.notes()[1:2])
+
+
+def test_each_metric_by_itself_is_what_preset_best_records():
+    found = summarise([record(preset="best", criterion="each")])
+    assert "CAMEL: hyper-parameters selected by each metric by itself." in found.notes()
+
+
+def by_criterion(name, dataset="yeast", off=0.0):
+    """The paper's own row under one criterion, shifted by `off` of its std; far away under the others."""
+    cells = {metric: paper_cell(dataset, metric, "camel") for metric in NAMES}
+    return {f"{metric}_by_{by}": cell.mean + (off if by == name else 5) * cell.std for metric, cell in cells.items() for by in NAMES}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nearest_is_the_criterion_with_the_papers_row(name):
+    row = record(**by_criterion(name, off=0.3))
+    assert nearest_criterion([row], "yeast", "camel") == name
+    found = summarise([row], selected_by="nearest")
+    assert found.criteria["yeast", "camel"] == name
+    assert found.afterwards == {("yeast", "camel")}
+    assert any(AFTERWARDS in note and name in note for note in found.notes())
+
+
+def test_nearest_takes_one_criterion_for_the_whole_row_not_one_for_each_metric():
+    """One criterion meets six metrics exactly and misses one by 14 std; another is 1 std off everywhere: its mean distance is smaller."""
+    cells = {metric: paper_cell("yeast", metric, "camel") for metric in NAMES}
+    far = by_criterion("coverage") | {f"{metric}_by_micro_f1": cell.mean + cell.std for metric, cell in cells.items()}
+    far["coverage_by_coverage"] = cells["coverage"].mean + 14 * cells["coverage"].std
+    assert nearest_criterion([record(**far)], "yeast", "camel") == "micro_f1"
+
+
+def test_nearest_leaves_alone_what_the_paper_does_not_have():
+    kept = {f"{metric}_by_{by}": 0.3 for metric in NAMES for by in NAMES}
+    found = summarise([record("mine", **kept), record("yeast", "svc", **kept)], selected_by="nearest")
+    assert found.afterwards == frozenset()
+    assert found.figures["mine", "coverage", "camel"].mean == 0.5
+    assert not any("afterwards" in note for note in found.notes())
+
+
+def test_presets_of_one_method_stay_apart():
+    records = [record(preset="paper", coverage=0.2), record(preset="best", coverage=0.1), record(method="br")]
+    found = summarise(records)
+    assert found.methods == ("camel[best]", "camel[paper]", "br")
+    assert found.figures["yeast", "coverage", "camel[best]"].mean == 0.1
+    assert summarise(records, preset="best").methods == ("camel",)
+
+
+def test_an_unfinished_study_says_so():
+    notes = summarise([record(fold=fold) for fold in range(7)]).notes()
+    assert notes[0] == "Mean ± std over 10 plain folds, seed 0."
+    assert "Folds finished so far: yeast CAMEL 7 of 10." in notes
+    assert not any("so far" in note for note in summarise(study(["yeast"], ["camel"])).notes())
+
+
+def test_order_of_data_sets_and_methods_is_the_papers():
+    found = summarise(study(["mine", "arts", "yeast", "cal500"], ["svc", "mymethod", "jfsc", "camel"], n_folds=1))
+    assert found.datasets == ("cal500", "yeast", "arts", "mine")
+    assert found.methods == ("camel", "jfsc", "svc", "mymethod")
+
+
+def test_an_unknown_selection_is_refused():
+    with pytest.raises(ValueError, match="selected_by"):
+        summarise([record()], selected_by="accuracy")
+
+
+def test_units_that_differ_only_in_settings_are_not_averaged():
+    twice = [record(), record() | {"settings": {"grid": "fine"}}]
+    with pytest.raises(ValueError, match="yeast, camel, preset paper, seed 0, fold 0 more than once"):
+        summarise(twice)
+    assert summarise([record(seed=0), record(seed=1)]).figures["yeast", "coverage", "camel"].folds == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.machine import Row, facts
 
-NAMES = ("selection", "correlation", "metrics", "readers", "splitting", "accuracy", "thresholds", "llsf", "baselines", "reference")
+NAMES = ("selection", "correlation", "metrics", "readers", "splitting", "accuracy", "thresholds", "llsf", "baselines", "reference", "column")
 
 
 def table(name: str, rows: list[Row]) -> str:

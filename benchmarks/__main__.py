@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.machine import Row, facts
 
-NAMES = ("selection", "correlation", "metrics", "readers", "splitting", "accuracy", "thresholds", "llsf", "baselines")
+NAMES = ("selection", "correlation", "metrics", "readers", "splitting", "accuracy", "thresholds", "llsf", "baselines", "runner")
 
 
 def table(name: str, rows: list[Row]) -> str:

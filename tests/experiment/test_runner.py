@@ -184,6 +184,24 @@ def test_a_set_that_is_not_here_is_told_before_any_work(monkeypatch, tmp_path):
         run_study([made(), "emotions"], [Mean()])
 
 
+@pytest.mark.parametrize("how", [{}, {"n_jobs": 2, "backend": "threading"}], ids=str)
+def test_a_folder_that_breaks_during_the_run_ends_it(tmp_path, how, log):
+    class Breaks(Mean):
+        def fit(self, X, Y, *, seed):
+            if len(study_methods.fits(log)) == 2:
+                (tmp_path / "records.jsonl").write_text("{")
+            return super().fit(X, Y, seed=seed)
+
+    with pytest.raises(RecordsError, match=r"records.jsonl, line 1: damaged"):
+        run_study([made()], [Breaks()], n_folds=12, out=tmp_path, **how)
+    (tmp_path / "records.jsonl").unlink()
+    kept = len(Records(tmp_path))
+    assert 2 <= kept < 12
+    events = []
+    run_study([made()], [Mean()], n_folds=12, out=tmp_path, progress=events.append)
+    assert len(events) == 12 - kept
+
+
 def test_nothing_is_left_behind_without_a_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert len(run_study([made()], [Mean()], n_folds=2)) == 2

@@ -140,7 +140,11 @@ def test_an_import_path_that_leads_nowhere_is_told(path):
         get_method(path)
 
 
-@pytest.mark.parametrize("spec", [study_methods.FitsNothing(), DecisionTreeClassifier, ("tree", DecisionTreeClassifier), 3], ids=str)
+@pytest.mark.parametrize(
+    "spec",
+    [study_methods.FitsNothing(), DecisionTreeClassifier, ("tree", DecisionTreeClassifier), 3],
+    ids=list("abcd"),
+)
 def test_what_is_no_method_is_refused(spec):
     with pytest.raises(TypeError, match=r"must be a scikit-learn estimator, got .*; pass an instance"):
         get_method(spec)

@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier
 
 import study_methods
-from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFold, write_dataset
+from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFold, dataset_facts, write_dataset
 from skcamel.experiment import Records, RecordsError, run_study
 from skcamel.experiment import sources as sources_module
 from skcamel.metrics import NAMES
@@ -169,7 +169,7 @@ def test_a_folder_keeps_one_version_of_a_data_set(tmp_path):
         ({"n_folds": 25}, ValueError, "made has 24 rows, too few for n_folds=25"),
         ({"progress": "loud"}, ValueError, "progress='loud' is not known"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_wrong_use_is_told_before_any_work(change, error, message, log):
     with pytest.raises(error, match=message):
@@ -217,3 +217,11 @@ def test_a_killed_worker_process_ends_the_run_with_a_cure(tmp_path):
         run_study([made()], [Mean("a"), Suicidal("b")], n_folds=2, n_jobs=2, out=tmp_path)
     assert len(Records(tmp_path)) <= 2
     assert len(run_study([made()], [Mean("a"), Mean("b")], n_folds=2, out=tmp_path)) == 4  # no lock stayed behind
+
+
+@pytest.mark.data
+@pytest.mark.skipif("SKCAMEL_DATA" not in os.environ, reason="SKCAMEL_DATA does not name the benchmark sets")
+def test_a_benchmark_set_by_name_is_read_by_each_worker():
+    alone, together = (run_study(["emotions", "image"], [Mean()], n_folds=3, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert comparable(alone) == comparable(together)
+    assert {record["data_sha256"] for record in together} == {dataset_facts(name).digest for name in ("emotions", "image")}

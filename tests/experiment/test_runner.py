@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import sys
 
 import joblib
 import numpy as np
@@ -200,6 +201,13 @@ def test_a_folder_that_breaks_during_the_run_ends_it(tmp_path, how, log):
     events = []
     run_study([made()], [Mean()], n_folds=12, out=tmp_path, progress=events.append)
     assert len(events) == 12 - kept
+
+
+def test_without_distributed_dask_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ImportError, match=r"pip install 'skcamel\[distributed\]'"):
+        run_study([made()], [Mean()], n_folds=2, dask="tcp://127.0.0.1:1")
 
 
 def test_nothing_is_left_behind_without_a_folder(tmp_path, monkeypatch):

@@ -8,7 +8,20 @@ from pathlib import Path
 
 from benchmarks.machine import Row, facts
 
-NAMES = ("selection", "correlation", "metrics", "readers", "splitting", "accuracy", "thresholds", "llsf", "baselines", "reference", "column")
+NAMES = (
+    "selection",
+    "correlation",
+    "metrics",
+    "readers",
+    "splitting",
+    "accuracy",
+    "thresholds",
+    "llsf",
+    "baselines",
+    "reference",
+    "column",
+    "runner",
+)
 
 
 def table(name: str, rows: list[Row]) -> str:

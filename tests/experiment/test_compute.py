@@ -1,9 +1,11 @@
 """From outcomes to a record: which outcome is shown, and all that is kept."""
 
+import os
+
 import numpy as np
 import pytest
 
-from skcamel.experiment import Outcome
+from skcamel.experiment import Outcome, memory
 from skcamel.experiment.compute import measured
 from skcamel.metrics import NAMES, edge_cases, evaluate
 
@@ -47,3 +49,13 @@ def test_the_only_outcome_is_shown_whatever_the_preset(truth, outcomes):
     record = measured(truth, {"coverage": outcomes["coverage"]}, "best")
     assert (record["criterion"], record["params"]) == ("coverage", {"k": 2})
     assert not any("_by_" in key for key in record)
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="only Linux can forget a peak")
+def test_the_peak_of_memory_is_that_of_the_unit_alone():
+    held = np.ones(2**24)  # 128 MiB
+    high = memory.peak_memory()
+    del held
+    memory.forget_peak()
+    assert memory.peak_memory() < high - 2**26
+    assert memory._peak_since_start() > 0

@@ -1,5 +1,6 @@
 """Locks of units: one holder among all objects, threads and processes, and none after its holder has ended."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -82,6 +83,15 @@ def test_the_folder_as_a_whole_is_waited_for(tmp_path):
                 pass
         with two.whole_folder(wait=0):
             pass
+
+
+def test_a_file_system_without_locks_is_told(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("skcamel.experiment.locks._lock", refuse)
+    with UnitLocks(tmp_path / "lock") as locks, pytest.raises(OSError, match=r"gives no locks, .*; put it on another disk"):
+        locks.take(KEY)
 
 
 @given(st.text("0123456789abcdef", min_size=20, max_size=20))

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import sys
 
 import joblib
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier
 
 import study_methods
-from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFold, write_dataset
+from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFold, dataset_facts, write_dataset
 from skcamel.experiment import Records, RecordsError, run_study
 from skcamel.experiment import sources as sources_module
 from skcamel.metrics import NAMES
@@ -169,7 +170,7 @@ def test_a_folder_keeps_one_version_of_a_data_set(tmp_path):
         ({"n_folds": 25}, ValueError, "made has 24 rows, too few for n_folds=25"),
         ({"progress": "loud"}, ValueError, "progress='loud' is not known"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_wrong_use_is_told_before_any_work(change, error, message, log):
     with pytest.raises(error, match=message):
@@ -182,6 +183,31 @@ def test_a_set_that_is_not_here_is_told_before_any_work(monkeypatch, tmp_path):
     monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path))
     with pytest.raises(DatasetNotFoundError, match="skcamel datasets fetch emotions"):
         run_study([made(), "emotions"], [Mean()])
+
+
+@pytest.mark.parametrize("how", [{}, {"n_jobs": 2, "backend": "threading"}], ids=str)
+def test_a_folder_that_breaks_during_the_run_ends_it(tmp_path, how, log):
+    class Breaks(Mean):
+        def fit(self, X, Y, *, seed):
+            if len(study_methods.fits(log)) == 2:
+                (tmp_path / "records.jsonl").write_text("{")
+            return super().fit(X, Y, seed=seed)
+
+    with pytest.raises(RecordsError, match=r"records.jsonl, line 1: damaged"):
+        run_study([made()], [Breaks()], n_folds=12, out=tmp_path, **how)
+    (tmp_path / "records.jsonl").unlink()
+    kept = len(Records(tmp_path))
+    assert 2 <= kept < 12
+    events = []
+    run_study([made()], [Mean()], n_folds=12, out=tmp_path, progress=events.append)
+    assert len(events) == 12 - kept
+
+
+def test_without_distributed_dask_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ImportError, match=r"pip install 'skcamel\[distributed\]'"):
+        run_study([made()], [Mean()], n_folds=2, dask="tcp://127.0.0.1:1")
 
 
 def test_nothing_is_left_behind_without_a_folder(tmp_path, monkeypatch):
@@ -199,3 +225,11 @@ def test_a_killed_worker_process_ends_the_run_with_a_cure(tmp_path):
         run_study([made()], [Mean("a"), Suicidal("b")], n_folds=2, n_jobs=2, out=tmp_path)
     assert len(Records(tmp_path)) <= 2
     assert len(run_study([made()], [Mean("a"), Mean("b")], n_folds=2, out=tmp_path)) == 4  # no lock stayed behind
+
+
+@pytest.mark.data
+@pytest.mark.skipif("SKCAMEL_DATA" not in os.environ, reason="SKCAMEL_DATA does not name the benchmark sets")
+def test_a_benchmark_set_by_name_is_read_by_each_worker():
+    alone, together = (run_study(["emotions", "image"], [Mean()], n_folds=3, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert comparable(alone) == comparable(together)
+    assert {record["data_sha256"] for record in together} == {dataset_facts(name).digest for name in ("emotions", "image")}

@@ -12,6 +12,8 @@ NEEDED = ("click", "rich")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0 done, 1 failed or something found, 2 wrong use or missing extra.
 
+    130 where Ctrl-C stopped a study.
+
     Parameters
     ----------
     arguments : sequence of str, default=None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -10,6 +11,8 @@ from typing import Any, Self
 from skcamel.experiment.locks import UnitLocks
 from skcamel.experiment.records import COMPACT, FAILURES, LOCK, UNITS, RecordsError, encoded, read_compact
 from skcamel.files import whole_file
+
+KEY = re.compile("[0-9a-f]{20}")
 
 
 class StudyFolder:
@@ -29,7 +32,6 @@ class StudyFolder:
         self._compact_seen: tuple[int, int] | None = None
         self._compact_keys: frozenset[str] = frozenset()
         self._failed_before = {file.stem: file.stat().st_mtime_ns for file in (path / FAILURES).glob("*.json")}
-        self._left_over = [*(path / UNITS).glob(".*"), *(path / FAILURES).glob(".*")]  # of runs that were killed while writing
 
     def __enter__(self) -> Self:
         return self
@@ -46,10 +48,6 @@ class StudyFolder:
         state = "done" if self.is_finished(key) else "failed" if self._failed_meanwhile(key) else "mine"
         if state != "mine":
             self.locks.free(key)
-            return state
-        for path in self._left_over:
-            if path.name.startswith(f".{key}.json."):  # its writer held the lock that is ours now
-                path.unlink(missing_ok=True)
         return state
 
     def is_finished(self, key: str) -> bool:
@@ -68,6 +66,14 @@ class StudyFolder:
         with whole_file(self.path / FAILURES / f"{key}.json") as file:
             file.write((json.dumps(failure, indent=1) + "\n").encode())
         self.locks.free(key)
+
+    def sweep(self) -> None:
+        """Remove what runs left behind that were killed while writing: whoever writes a unit holds its lock."""
+        for path in [*(self.path / UNITS).glob(".*"), *(self.path / FAILURES).glob(".*")]:
+            key = path.name[1:].partition(".")[0]
+            if KEY.fullmatch(key) and self.locks.take(key):
+                path.unlink(missing_ok=True)
+                self.locks.free(key)
 
     def add_request(self, request: Mapping[str, Any]) -> None:
         """Note in ``study.json`` what was asked for, if it is new."""

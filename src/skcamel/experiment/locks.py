@@ -105,6 +105,9 @@ class UnitLocks:
                 _lock(self._file.descriptor, offset)
             except (BlockingIOError, PermissionError):  # held by another process: POSIX says either, Windows the second
                 return False
+            except OSError as error:
+                cure = "this file system gives no locks, without which two runs could not share a folder; put it on another disk"
+                raise OSError(error.errno, cure, str(self._file.path)) from error
             self._file.held.add(offset)
             self._mine.add(offset)
             return True

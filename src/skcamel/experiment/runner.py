@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -120,6 +121,7 @@ def run_study(
             folder.add_request(request)
             _add_cards(folder, sources)
             _run(folder, tasks, execute, progress)
+            folder.sweep()
         return Records(path)
 
 
@@ -134,30 +136,41 @@ def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Any, progress: str
             with closing(execute(ledger.claimed(missing, postponed))) as results:
                 for result in results:
                     ledger.book(result)
+            if ledger.error is not None:
+                raise ledger.error
             missing = postponed
             if missing:
                 time.sleep(PAUSE)
 
 
 class Ledger:
-    """Claims units, books results, and tells how far the study is."""
+    """Claims units, books results, and tells how far the study is.
+
+    joblib draws tasks in threads of its own, where an error would be lost and the run hang: it is kept in `error`.
+    """
 
     def __init__(self, folder: StudyFolder, tell: Listener, total: int, finished: int) -> None:
         self.folder = folder
         self.tell = tell
         self.total = total
         self.finished = finished
+        self.error: Exception | None = None
+        self._one_at_a_time = threading.Lock()
 
     def claimed(self, tasks: Iterable[Task], postponed: list[Task]) -> Iterator[Task]:
         """Those tasks that nobody else does, claimed one by one as they are drawn; the others are collected in `postponed`."""
         for task in tasks:
-            state = self.folder.claim(task.unit.key)
+            try:
+                state = self.folder.claim(task.unit.key)
+                if state in ("done", "failed"):
+                    self._tell(task.unit, "elsewhere" if state == "done" else "failed", 0.0)
+            except Exception as error:
+                self.error = error
+                return
             if state == "mine":
                 yield task
             elif state == "busy":
                 postponed.append(task)
-            else:
-                self._tell(task.unit, "elsewhere" if state == "done" else "failed", 0.0)
 
     def book(self, result: Result) -> None:
         """Write down a result."""
@@ -166,8 +179,9 @@ class Ledger:
         self._tell(result.unit, "failed" if result.failed else "done", result.record.get("unit_seconds", 0.0))
 
     def _tell(self, unit: Unit, state: str, seconds: float) -> None:
-        self.finished += 1
-        self.tell(Event(unit, state, seconds, self.finished, self.total))
+        with self._one_at_a_time:
+            self.finished += 1
+            self.tell(Event(unit, state, seconds, self.finished, self.total))
 
 
 def _listed(given: Any, what: str) -> list[Any]:

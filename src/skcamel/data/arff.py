@@ -93,7 +93,7 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
-    """Read an ARFF file in which attributes of these names are labels, if they are there; `features` are kept even if they tell rows apart."""
+    """Read an ARFF file in which attributes of these names are labels, if there are such; `features` are kept even if they name rows."""
 
     def find(header: Header) -> np.ndarray:
         return np.array([attribute.name in labels for attribute in header.attributes])

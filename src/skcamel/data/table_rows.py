@@ -144,8 +144,7 @@ class TableRows:
                 problem = f"label {name!r} is missing; remove the row, or write 0 where 'not given' means 'not relevant'."
             else:
                 problem = (
-                    f"label {name!r} is {labels[row, column]:g}; labels are 0 and 1, or -1 and +1. Are the right columns named as "
-                    "labels?"
+                    f"label {name!r} is {labels[row, column]:g}; labels are 0 and 1, or -1 and +1. Are the right columns named as labels?"
                 )
             raise DataError(problem, path=self.path, line=lines[row])
         self.labels.append(labels.astype(np.int8))
@@ -172,11 +171,15 @@ class TableRows:
         if nominal == "onehot":
             X, names = without_nominals(X, kept, self.path)
         if not names:
-            raise DataError(
-                "no feature is left beside labels and row identifiers; are the right columns named as labels?", path=self.path
-            )
-        label_names = tuple(name for name, flag in zip(self.names, self.is_label) if flag)
-        return X, self._zero_one(Y), tuple(names), label_names, tuple(dropped), categories
+            raise DataError("no feature is left beside labels and row identifiers; are the right columns named as labels?", path=self.path)
+        return X, self._zero_one(Y), tuple(names), self._label_names(), tuple(dropped), categories
+
+    def finish_labels(self) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Y and the names of the labels, where no feature was wanted."""
+        return self._zero_one(np.concatenate(self.labels)), self._label_names()
+
+    def _label_names(self) -> tuple[str, ...]:
+        return tuple(name for name, flag in zip(self.names, self.is_label) if flag)
 
     def _warn(self, dropped: list[str], coded: list[str], nominal: str) -> None:
         if self.categories is not None:

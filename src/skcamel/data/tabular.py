@@ -220,7 +220,7 @@ def _add(block: Block, rows: TableRows, separator: str, file: LineFile) -> None:
 
 
 def _read_parquet(path: Path, start: Start) -> TableRows:
-    parquet, arrow = _pyarrow()
+    parquet, arrow = pyarrow()
     with path.open("rb"):  # a missing file is no damage
         pass
     try:
@@ -254,7 +254,8 @@ def _values(column: Any, arrow: Any) -> Columns:
     raise arrow.ArrowInvalid(f"a column of type {column.type}; convert it to numbers or text")
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def pyarrow() -> tuple[Any, Any]:
+    """Import the modules ``pyarrow.parquet`` and ``pyarrow``, or say how to get them."""
     try:
         return import_module("pyarrow.parquet"), import_module("pyarrow")
     except ImportError:
@@ -293,7 +294,7 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
 
 
 def _write_parquet(dataset: Dataset, path: Path_) -> None:
-    parquet, arrow = _pyarrow()
+    parquet, arrow = pyarrow()
     X = dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X
     columns = [arrow.array(column) for column in X.T] + [arrow.array(column) for column in dataset.Y.T.astype(np.int8)]
     table = arrow.Table.from_arrays(columns, names=[*dataset.feature_names, *dataset.label_names])

@@ -39,8 +39,15 @@ def complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 
 
 def complete_source(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of benchmark sets, then files, for the tab key."""
-    return [*complete_name(_, __, incomplete), CompletionItem(incomplete, type="file")]
+    """Names of benchmark sets, then files, for the tab key.
+
+    The type "file" makes bash forget the names, so files are listed here where there are both.
+    """
+    names = complete_name(_, __, incomplete)
+    if not names:
+        return [CompletionItem(incomplete, type="file")]
+    files = sorted(path for path in Path().iterdir() if path.name.startswith(incomplete) and not path.name.startswith("."))
+    return [*names, *(CompletionItem(f"{path}/" if path.is_dir() else str(path)) for path in files)]
 
 
 @click.group(epilog=examples("skcamel datasets card yeast"))

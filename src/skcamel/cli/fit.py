@@ -182,7 +182,8 @@ def _check_dataset(dataset: Dataset, source: str) -> None:
 
 
 def _estimator(method: str, given: dict[str, Any], random_state: int, callback: Any) -> Any:
-    from skcamel import CamelClassifierCV, baselines
+    from skcamel import baselines
+    from skcamel.classifier_cv import CamelClassifierCV
 
     given = dict(given)
     if isinstance(threshold := given.get("threshold"), str):
@@ -268,6 +269,10 @@ def _progress(*, quiet: bool) -> Iterator[Any]:
         yield update
 
 
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
+
+
 def _print(facts: dict[str, Any], dataset: Dataset, source: str) -> None:
     from skcamel.cli.evaluate import print_metrics
 
@@ -285,12 +290,12 @@ def _print(facts: dict[str, Any], dataset: Dataset, source: str) -> None:
     if columns:
         click.echo("")
         print_metrics(columns)
-        if "estimate" in facts:
+        if "estimate" in facts and "test" not in facts:
             click.echo(f"  Chosen and estimated by the same rows, which flatters {facts['estimated_by']} a little; --test-size does not.")
     else:
         click.echo("This method estimates nothing by itself; to see how good it is, add --test-size 0.25.")
     on = f" on {facts['rows']:,} rows" if "test" in facts else ""
-    click.echo(f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {facts['model']} ({facts['model_bytes'] / 1e6:.1f} MB)")
+    click.echo(f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {facts['model']} ({_megabytes(facts['model_bytes'])})")
     model = facts["model"]
     click.echo(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
     if facts["method"] == "camel":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skcamel.data.matching import Expected, Rows
 
 # What a model fitted by the command knows of its file, saved with it: names of the features, values of those that
-# were text, and a digest of every training row.
+# were text, columns that were left out, and a digest of every training row.
 REMEMBERED = "input_columns_"
 
 model_file = click.argument("model", type=click.Path(exists=True, dir_okay=False))
@@ -31,7 +31,11 @@ def remember(model: Any, dataset: Dataset, fitted_rows: np.ndarray) -> None:
     from skcamel.data.digest import row_digests
 
     digests = row_digests(dataset.X[fitted_rows])
-    setattr(model, REMEMBERED, {"features": dataset.feature_names, "categories": dict(dataset.categories), "rows": digests})
+    setattr(
+        model,
+        REMEMBERED,
+        {"features": dataset.feature_names, "categories": dict(dataset.categories), "dropped": dataset.dropped, "rows": digests},
+    )
 
 
 def note_training_rows(model: Any, rows: Rows) -> None:
@@ -82,8 +86,9 @@ def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: boo
         rows = read_matching(name_or_file, expected, truth=truth)
     if rows.labels and not truth:
         note(f"{name_or_file} holds {count(rows.labels, 'label')}, left aside: {shortened(rows.labels)}.")
-    if rows.ignored:
-        note(f"{name_or_file} holds {count(rows.ignored, 'column')} that the model does not know, left aside: {shortened(rows.ignored)}.")
+    unknown = [name for name in rows.ignored if name not in getattr(model, REMEMBERED, {}).get("dropped", ())]
+    if unknown:
+        note(f"{name_or_file} holds {count(unknown, 'column')} that the model does not know, left aside: {shortened(unknown)}.")
     if rows.by_position:
         note("model and file have no common names of features, so the columns are taken in their order.")
     check_complete(rows.X, expected.features, name_or_file)

@@ -62,17 +62,17 @@ def write_predictions(predictions: Predictions, path: str | Path) -> None:
 
 def write_separated(predictions: Predictions, file: IO[str], separator: str = ",") -> None:
     """Write a table of text."""
-    table = csv.writer(file, delimiter=separator, lineterminator="\n")
-    table.writerow(predictions.columns())
+    file.write(_record(predictions.columns(), separator) + "\n")
     for r, names in enumerate(predictions.label_sets):
         numbers = (repr(value) for matrix in predictions.values.values() for value in matrix[r].tolist())
-        table.writerow([r + 1, _joined(names), *numbers])
+        file.write(_record([str(r + 1), _record(names, ";"), *numbers], separator) + "\n")
 
 
-def _joined(names: tuple[str, ...]) -> str:
-    cell = io.StringIO()
-    csv.writer(cell, delimiter=";", lineterminator="").writerow(names)
-    return cell.getvalue()
+def _record(cells: Sequence[str], separator: str) -> str:
+    """One line of a table; cells with the separator, quotes or ends of line are quoted."""
+    line = io.StringIO()
+    csv.writer(line, delimiter=separator, lineterminator="\r\n").writerow(cells)  # both characters, so that both are quoted
+    return line.getvalue()[:-2]
 
 
 def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None:

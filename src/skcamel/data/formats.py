@@ -151,7 +151,9 @@ def _read_arff(path: Path, xml: Path | None) -> Dataset:
     if _is_meka(path):
         return read_meka(path)
     raise DataError(
-        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; give the XML file.", path=path
+        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; "
+        "give the XML file by xml= (command line: --xml).",
+        path=path,
     )
 
 

@@ -186,7 +186,10 @@ class TableRows:
             return
         said = [f"{shortened(dropped)} left out, as it only numbers or names the rows"] if dropped else []
         if coded and nominal == "index":
-            said.append(f"text in {shortened(coded)} is numbered in the order of its sorted values")
+            said.append(
+                f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, "
+                "give a 0/1 column for each value (in Python: nominal='onehot')"
+            )
         if said:
             warnings.warn(f"{Path(self.path).name}: {'; '.join(said)}.", UserWarning, stacklevel=4)
 

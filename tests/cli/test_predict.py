@@ -201,6 +201,13 @@ def test_a_damaged_model_is_one_sentence(refused, model, tmp_path):
         refused(1, "cut.skcamel is not a whole skcamel model file", "predict", "cut.skcamel", "new.csv")
 
 
+def test_a_model_with_half_its_columns_is_refused(refused, model, tmp_path):
+    fitted, _ = model
+    fitted.input_columns_["features"] = ("x",)
+    save(fitted, tmp_path / "m.skcamel")
+    refused(1, "m.skcamel does not say which columns it was fitted on", "predict", "m.skcamel", "new.csv")
+
+
 def test_probabilities_of_a_method_that_has_none(cli, refused, model, tmp_path):
     cli("fit", "mine.csv", "--labels", "4", "--method", "llsf", "-o", "llsf.skcamel")
     refused(2, "LLSFCV in llsf.skcamel has scores but no probabilities", "predict", "llsf.skcamel", "new.csv", "--probabilities")

@@ -178,6 +178,8 @@ def _check_dataset(dataset: Dataset, source: str) -> None:
 
     if both := set(dataset.feature_names) & set(dataset.label_names):
         raise DataError(f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source)
+    if twice := [name for name in dataset.categories if dataset.feature_names.count(name) > 1]:
+        raise DataError(f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source)
     check_complete(dataset.X, dataset.feature_names, source)
 
 

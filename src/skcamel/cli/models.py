@@ -56,6 +56,9 @@ def open_model(path: str) -> Any:
     model = load(path)
     if getattr(model, "_target", "matrix") != "matrix":
         raise ModelFileError(f"{path} was fitted on one column of classes, not on labels; use it from Python.")
+    known = getattr(model, REMEMBERED, {"features": (), "categories": {}, "dropped": (), "rows": ()})
+    if set(known) != {"features", "categories", "dropped", "rows"} or len(known["features"]) not in (0, model.n_features_in_):
+        raise ModelFileError(f"{path} does not say which columns it was fitted on; fit it again.")
     return model
 
 

@@ -154,6 +154,27 @@ def test_text_is_coded_as_at_the_fit(cli, refused, tmp_path):
     np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[1, 2]])[:, 0], rtol=1e-12)
 
 
+def test_text_as_one_column_for_each_value(cli, refused, tmp_path):
+    rows = [
+        ("red", 1, "no", 0),
+        ("blue", 2, "yes", 1),
+        ("green", 3, "no", 0),
+        ("red", 4, "no", 1),
+        ("blue", 5, "yes", 0),
+        ("green", 6, "no", 1),
+    ]
+    (tmp_path / "mine.csv").write_text("colour,x,old,l\n" + "".join(f"{c},{x},{o},{y}\n" for c, x, o, y in rows))
+    result = cli("fit", "mine.csv", "--labels", "l", "--nominal", "onehot")
+    assert (result.exit_code, result.stderr) == (0, "")
+    fitted = load(tmp_path / "mine.skcamel")
+    (tmp_path / "new.csv").write_text("old,x,colour\nyes,1,red\nno,2,green\n")
+    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))
+    np.testing.assert_array_equal(shown["score:l"], fitted.decision_function([[0, 0, 1, 1, 1], [0, 1, 0, 2, 0]])[:, 0])
+    (tmp_path / "new.csv").write_text("old,x\nyes,1\n")
+    refused(1, "the feature 'colour' of the model is missing", "predict", "mine.skcamel", "new.csv")
+    refused(2, "--nominal is about text in a CSV, TSV or Parquet file; yeast is none", "fit", "yeast", "--nominal", "onehot")
+
+
 def test_nominals_of_another_header_are_refused(cli, refused, tmp_path):
     def arff(values, name):
         text = f"@relation 'r: -C -1'\n@attribute c {{{values}}}\n@attribute x numeric\n@attribute l {{0,1}}\n@data\n"

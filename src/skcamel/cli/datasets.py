@@ -244,7 +244,7 @@ def is_catalogue_name(name_or_file: str) -> bool:
     return False
 
 
-def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None) -> Dataset:
+def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None, nominal: str = "index") -> Dataset:
     """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import format_of, read_dataset
@@ -257,9 +257,11 @@ def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data
         raise click.UsageError(f"--xml is the label file of an ARFF file; {name_or_file} is none.")
     if kind == "table" and labels is None:
         raise click.UsageError(f"{name_or_file}: a table does not say which columns are labels; name them by --labels, as --help explains.")
+    if nominal != "index" and kind != "table":
+        raise click.UsageError(f"--nominal is about text in a CSV, TSV or Parquet file; {name_or_file} is none.")
     if by_name:
         return load_dataset(name_or_file, data_home)
-    return read_dataset(name_or_file, xml=xml, labels=None if labels is None else _label_columns(labels))
+    return read_dataset(name_or_file, xml=xml, labels=None if labels is None else _label_columns(labels), nominal=nominal)
 
 
 def _label_columns(text: str) -> int | str | list[str] | list[int]:

@@ -118,6 +118,13 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
     metavar="SHARE",
     help="Share of rows to keep out of the fit and evaluate on.",
 )
+@click.option(
+    "--nominal",
+    type=click.Choice(["index", "onehot"]),
+    default="index",
+    show_default=True,
+    help="Text columns of a table: numbered in sorted order, or a 0/1 column for each value.",
+)
 @click.option("--random-state", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of whatever is drawn.")
 @click.option("--force", is_flag=True, help="Write over an existing model file.")
 @as_json
@@ -129,6 +136,7 @@ def fit(
     data_home: str | None,
     method: str,
     test_size: float | None,
+    nominal: str,
     random_state: int,
     *,
     force: bool,
@@ -145,7 +153,7 @@ def fit(
         raise click.UsageError(f"--{unfit[0]} does not apply to --method {method}; leave it out.")
     if output is not None:
         _check_output(Path(output), force=force)
-    dataset = open_dataset(data, labels=labels, xml=xml, data_home=data_home)
+    dataset = open_dataset(data, labels=labels, xml=xml, data_home=data_home, nominal=nominal)
     _check_dataset(dataset, data)
     path = Path(output or f"{dataset.name or 'model'}.skcamel")
     _check_output(path, force=force)
@@ -156,7 +164,7 @@ def fit(
 
     if hasattr(model, "callback"):
         model.callback = None
-    remember(model, dataset, facts.pop("fitted_rows"))
+    remember(model, dataset, nominal, facts.pop("fitted_rows"))
     save(model, path)
     facts = {"model": str(path), "method": method, "class": type(model).__name__, **facts, "model_bytes": path.stat().st_size}
     if as_json:

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 # What a model fitted by the command knows of its file, saved with it: names of the features, values of those that
 # were text, columns that were left out, and a digest of every training row.
 REMEMBERED = "input_columns_"
+KEYS = {"features", "categories", "dropped", "nominal", "rows"}
 
 model_file = click.argument("model", type=click.Path(exists=True, dir_okay=False))
 rows_file = click.argument("file", metavar="FILE", shell_complete=complete_source)
 
 
-def remember(model: Any, dataset: Dataset, fitted_rows: np.ndarray) -> None:
+def remember(model: Any, dataset: Dataset, nominal: str, fitted_rows: np.ndarray) -> None:
     """Keep with a model what is needed to read another file as this one was read, and to know its training rows again."""
     from skcamel.data.digest import row_digests
 
@@ -34,7 +35,13 @@ def remember(model: Any, dataset: Dataset, fitted_rows: np.ndarray) -> None:
     setattr(
         model,
         REMEMBERED,
-        {"features": dataset.feature_names, "categories": dict(dataset.categories), "dropped": dataset.dropped, "rows": digests},
+        {
+            "features": dataset.feature_names,
+            "categories": dict(dataset.categories),
+            "dropped": dataset.dropped,
+            "nominal": nominal,
+            "rows": digests,
+        },
     )
 
 
@@ -56,8 +63,8 @@ def open_model(path: str) -> Any:
     model = load(path)
     if getattr(model, "_target", "matrix") != "matrix":
         raise ModelFileError(f"{path} was fitted on one column of classes, not on labels; use it from Python.")
-    known = getattr(model, REMEMBERED, {"features": (), "categories": {}, "dropped": (), "rows": ()})
-    if set(known) != {"features", "categories", "dropped", "rows"} or len(known["features"]) not in (0, model.n_features_in_):
+    known = getattr(model, REMEMBERED, None)
+    if known is not None and (set(known) != KEYS or len(known["features"]) != model.n_features_in_):
         raise ModelFileError(f"{path} does not say which columns it was fitted on; fit it again.")
     return model
 
@@ -73,6 +80,7 @@ def expected_by(model: Any) -> Expected:
         None if features is None else tuple(map(str, features)),
         known.get("categories", {}),
         tuple(map(str, model.label_names_)),
+        known.get("nominal", "index"),
     )
 
 

@@ -25,6 +25,14 @@ class Expected(NamedTuple):
     features: tuple[str, ...] | None  # None where the model knows no names: columns are then taken in their order
     categories: Mapping[str, tuple[str, ...]]  # values of text features
     labels: tuple[str, ...]
+    nominal: str = "index"  # "onehot": text features of three or more values are one column ``name=value`` for each
+
+    def columns(self) -> list[str] | None:
+        """Columns of a table that hold the features."""
+        if self.features is None or self.nominal == "index":
+            return None if self.features is None else list(self.features)
+        origin = {f"{name}={value}": name for name, values in self.categories.items() if len(values) > 2 for value in values}
+        return list(dict.fromkeys(origin.get(name, name) for name in self.features))
 
 
 class Rows(NamedTuple):
@@ -140,11 +148,12 @@ def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
     def start(found: Sequence[str], decimal_comma: bool) -> TableRows:
         names.extend(found)
         is_label = np.array([name in expected.labels for name in found])
-        if expected.features is None:
+        wanted_columns = expected.columns()
+        if wanted_columns is None:
             order.extend(np.flatnonzero(~is_label).tolist())
             _check_count(len(order), expected, path)
         else:
-            order.extend(_positions(found, expected.features, "feature", path))
+            order.extend(_positions(found, wanted_columns, "feature", path))
         if truth:
             _positions(found, expected.labels, "label", path)
         is_feature = np.zeros(len(found), dtype=bool)
@@ -152,12 +161,12 @@ def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
         wanted = is_label & ~is_feature if truth else np.zeros_like(is_label)
         return TableRows(found, wanted, path, is_feature=is_feature, categories=expected.categories, decimal_comma=decimal_comma)
 
-    X, Y, _, label_names, _, _ = read_rows(path, start).finish("index")
-    columns = np.argsort(np.argsort(order))  # place of each wanted feature among those read, which stand in the order of the file
+    X, Y, feature_names, label_names, _, _ = read_rows(path, start).finish(expected.nominal)
+    columns = range(len(feature_names)) if expected.features is None else _positions(feature_names, expected.features, "feature", path)
     used = set(order)
     rest = [name for position, name in enumerate(names) if position not in used]
     return Rows(
-        X[:, columns],
+        X[:, list(columns)],
         Y[:, _positions(label_names, expected.labels, "label", path)] if truth else None,
         tuple(name for name in rest if name in expected.labels),
         tuple(name for name in rest if name not in expected.labels),

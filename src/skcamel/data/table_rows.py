@@ -188,7 +188,7 @@ class TableRows:
         if coded and nominal == "index":
             said.append(
                 f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, "
-                "give a 0/1 column for each value (in Python: nominal='onehot')"
+                "make it a 0/1 column for each value (nominal='onehot', command line: fit --nominal onehot)"
             )
         if said:
             warnings.warn(f"{Path(self.path).name}: {'; '.join(said)}.", UserWarning, stacklevel=4)

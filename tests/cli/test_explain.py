@@ -57,6 +57,14 @@ def test_the_screen_shows_predicted_labels_or_the_nearest(cli, model):
     assert shown.count("not predicted, as score") == 1
 
 
+def test_pushes_beyond_the_top_are_summed(cli, model):
+    result = cli("explain", "m.skcamel", "new.csv", "--top", "0", "--label", HOSTILE[0])
+    explanation = model[0].explain(model[1][:1])
+    others = np.delete(explanation.parts[0, :, 0], 0)
+    assert f"push of {np.count_nonzero(others)} more" in result.stdout
+    assert f"{others.sum():+8.3f}" in result.stdout
+
+
 def test_alpha_0_has_no_pushes(cli, tmp_path):
     X, Y = table(tmp_path / "mine.csv", range(40))
     save(CamelClassifier(alpha=0.0).fit(X, Y), "m.skcamel")
@@ -71,7 +79,7 @@ def test_wrong_use(cli, refused, model):
     refused(2, "0 is not in the range x>=1", "explain", "m.skcamel", "new.csv", "--row", "0")
     refused(2, "--label fog: the model has no such label; it has 'sea, \"deep\"'", "explain", "m.skcamel", "new.csv", "--label", "fog")
     cli("fit", "mine.csv", "--labels", "4", "--method", "br", "-o", "br.skcamel")
-    refused(2, "br.skcamel holds a BinaryRelevance; only CAMEL explains its scores", "explain", "br.skcamel", "new.csv")
+    refused(2, "br.skcamel holds BinaryRelevance; only CAMEL explains its scores", "explain", "br.skcamel", "new.csv")
 
 
 @pytest.mark.data

@@ -147,6 +147,12 @@ def test_data_that_cannot_be_learned_from(refused, tmp_path):
     refused(1, "two columns are called 'c', one of them holds text", "fit", "mine.csv", "--labels", "l")
 
 
+def test_a_loss_of_0_is_shown_without_sign(cli, tmp_path):
+    (tmp_path / "easy.csv").write_text("x,a,b\n" + "".join(f"{10 * (i % 2) + i / 10},{i % 2},{1 - i % 2}\n" for i in range(12)))
+    result = cli("fit", "easy.csv", "--labels", "2")
+    assert "one_error           lower          0.0000" in result.stdout
+
+
 def test_hostile_names_are_kept(cli, tmp_path):
     table(tmp_path / "mine.csv", range(40), labels=HOSTILE)
     result = cli("fit", "mine.csv", "--labels", "4")

@@ -43,6 +43,14 @@ def test_equal_names_are_taken_in_order(tmp_path):
         match(Dataset([[2.0, 1.0]], [[1]], ("b", "a"), ("l",)), expected, truth=False)
 
 
+def test_a_model_without_names_takes_columns_in_their_order():
+    data = Dataset([[2.0, 1.0]], [[1]], ("b", "a"), ("l",))
+    rows = match(data, Expected(2, None, {}, ("l",)), truth=False)
+    assert (rows.X.tolist(), rows.by_position) == ([[2, 1]], True)
+    with pytest.raises(DataError, match="has 2 columns beside the labels, the model was fitted on 3; bring"):
+        match(data, Expected(3, None, {}, ("l",)), truth=False)
+
+
 def test_decimal_commas_in_new_rows(tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("x;y;c\n1,5;2;red\n")

@@ -39,7 +39,7 @@ def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, 
     """
     fitted = open_model(model)
     if not hasattr(fitted, "explain"):
-        raise click.UsageError(f"{model} holds a {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
+        raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
     names = [str(name) for name in fitted.label_names_]
     if unknown := [label for label in labels if label not in names]:
         from skcamel.data.text import shortened

@@ -85,8 +85,8 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
 @click.option(
     "--preset",
     type=click.Choice(tuple(PRESETS)),
-    help="How much CAMEL tries: quick (2 scalings), paper (as printed), best (scalings, kernels, bandwidths; 24 times as long as paper). "
-    "All but paper tune the cuts.  [default: quick]",
+    help="How much CAMEL tries: quick (2 scalings), paper (as printed), best (scalings, kernels, bandwidths; about 24 times as long "
+    "as paper). All but paper tune the cuts.  [default: quick]",
 )
 @click.option(
     "--scoring",
@@ -244,7 +244,8 @@ def _fitted(model: Any, dataset: Dataset, test_size: float | None, random_state:
     }
     if hasattr(model, "cv_results_"):
         best = model.best_index_
-        figures = {name: float(model.cv_results_[f"mean_test_{name}"][best]) * (-1 if name in LOSSES else 1) for name in NAMES}
+        signs = {name: -1 if name in LOSSES else 1 for name in NAMES}
+        figures = {name: sign * float(model.cv_results_[f"mean_test_{name}"][best]) + 0.0 for name, sign in signs.items()}  # 0, not -0
         facts |= {
             "scoring": model.scoring_,
             "candidates": len(model.cv_results_["params"]),
@@ -261,20 +262,20 @@ def _fitted(model: Any, dataset: Dataset, test_size: float | None, random_state:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Any]:
-    """A bar on stderr over the candidates, where that is a terminal; yields the callback of the search, or None."""
+    """A bar on stderr, where that is a terminal; yields the callback of the search, or None."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("candidates"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bars:
-        task = bars.add_task("candidates", total=None)
+        task = bars.add_task("fitting", total=None)
 
         def update(step: Any) -> None:
-            bars.update(task, completed=step.done, total=step.total)
+            bars.update(task, completed=step.done, total=step.total, description=f"{step.done} of {step.total} candidates")
 
         yield update
 

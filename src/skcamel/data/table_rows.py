@@ -20,7 +20,7 @@ LABEL_WORDS = {word: value for words in WORDS for word, value in words.items()}
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 
-Columns = np.ndarray | list[str] | None
+Columns = np.ndarray | list[str]
 Categories = Mapping[str, tuple[str, ...]]
 
 
@@ -84,14 +84,13 @@ class TableRows:
         self.add_columns([list(column) for column in zip(*records, strict=True)], lines)
 
     def add_columns(self, columns: Sequence[Columns], lines: Sequence[int]) -> None:
-        """Take rows as columns of numbers or of cells."""
+        """Take rows as columns of numbers or of cells; those that are neither features nor labels may be empty."""
         table = np.full((len(lines), len(self.names)), np.nan)
         for position in np.flatnonzero(self.is_label | self.is_feature).tolist():
             column = columns[position]
             if isinstance(column, np.ndarray) and position in self.text and not np.isnan(column).all():
                 raise DataError(f"column {self.names[position][:60]!r} held text at first and holds numbers now.", path=self.path)
-            if column is not None:
-                table[:, position] = column if isinstance(column, np.ndarray) else self._numbers(position, column, lines)
+            table[:, position] = column if isinstance(column, np.ndarray) else self._numbers(position, column, lines)
         self._add(table, lines)
 
     def _numbers(self, position: int, column: list[str], lines: Sequence[int]) -> list[float]:

@@ -230,7 +230,7 @@ def _read_parquet(path: Path, start: Start) -> TableRows:
             used = rows.is_label | rows.is_feature
             first = 1
             for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // max(1, len(names)))):
-                columns = [_values(column, arrow) if use else None for column, use in zip(batch.columns, used, strict=True)]
+                columns = [_values(column, arrow) if use else [] for column, use in zip(batch.columns, used, strict=True)]
                 rows.add_columns(columns, range(first, first + batch.num_rows))
                 first += batch.num_rows
     except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:

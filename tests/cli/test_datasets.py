@@ -19,23 +19,12 @@ from skcamel.data import catalogue, download
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
 
-from click.testing import CliRunner
-
-from skcamel.cli import main
-from skcamel.cli.main import LazyGroup, root
+from skcamel.__main__ import main
+from skcamel.cli.main import COMMANDS as ROOT_COMMANDS
+from skcamel.cli.main import LazyGroup
 
 COMMANDS = ("list", "card", "fetch", "convert", "check")
 SOURCE = str(Path(skcamel.__file__).parents[1])
-
-
-@pytest.fixture
-def cli(monkeypatch, tmp_path):
-    """`cli("datasets", "list")` in a place without data; the result has exit_code, stdout and stderr."""
-    monkeypatch.delenv("SKCAMEL_DATA", raising=False)
-    monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(root, [str(argument) for argument in arguments], prog_name="skcamel")
 
 
 @pytest.fixture
@@ -66,14 +55,18 @@ def test_version(cli):
     assert cli("--version").stdout == f"skcamel {skcamel.__version__}\n"
 
 
-@pytest.mark.parametrize("command", [[], ["datasets"], *(["datasets", name] for name in COMMANDS)], ids=" ".join)
+@pytest.mark.parametrize("command", [[], *([name] for name in ROOT_COMMANDS), *(["datasets", name] for name in COMMANDS)], ids=" ".join)
 def test_each_help_shows_an_example(cli, command):
     result = cli(*command, "--help")
     assert result.exit_code == 0
-    assert "Example:\n    skcamel datasets" in result.stdout.replace("\n  Example", "\nExample")
+    assert "Example:\n    " in result.stdout.replace("\n  Example", "\nExample")
+    assert "skcamel " + " ".join(command) in result.stdout.split("Example:")[1]
 
 
-@pytest.mark.parametrize("command", [["--help"], ["--version"], ["datasets", "--help"], ["datasets", "card", "--help"]], ids=" ".join)
+HELPS = [["--help"], *([*name.split(), "--help"] for name in (*ROOT_COMMANDS, "datasets card"))]
+
+
+@pytest.mark.parametrize("command", [["--version"], *HELPS], ids=" ".join)
 def test_help_imports_nothing_heavy(command):
     code = (
         "import sys\nfrom skcamel.cli import main\nassert main(sys.argv[1:]) == 0\n"
@@ -185,8 +178,8 @@ def test_files_whose_format_or_labels_are_unknown(cli, mulan_file, tmp_path):
     assert "names no known format; known are .arff" in cli("datasets", "card", "mine.doc").stderr
     (tmp_path / "mine.csv").write_text("a,b\n1,0\n")
     result = cli("datasets", "card", "mine.csv")
-    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-    assert "command line: --labels" in result.stderr
+    assert result.exit_code == 2
+    assert "mine.csv: a table does not say which columns are labels; name them by --labels" in " ".join(result.stderr.split())
     mulan_file.with_suffix(".xml").unlink()
     assert "no mine.xml lies beside it and its relation has no -C n" in cli("datasets", "card", mulan_file).stderr
 
@@ -251,6 +244,32 @@ def test_label_columns_by_prefix_count_or_name(cli, mulan_file, columns):
     cli("datasets", "convert", mulan_file, "out.csv")
     figures = json.loads(cli("datasets", "card", "out.csv", "--labels", columns, "--json").stdout)
     assert (figures["d"], figures["q"]) == (tiny.D, tiny.Q)
+
+
+def test_one_position_and_names_with_commas(cli, tmp_path):
+    (tmp_path / "odd.csv").write_text('x,"a, b",c\n5,1,0\n7,0,1\n')
+    for columns, names in (("1,", ["a, b"]), ('"a, b"', ["a, b"]), ('c, "a, b"', ["a, b", "c"])):
+        assert json.loads(cli("datasets", "card", "odd.csv", "--labels", columns, "--json").stdout)["label_names"] == names
+    assert "--labels is empty" in cli("datasets", "card", "odd.csv", "--labels", ",").stderr
+
+
+def test_labels_and_xml_are_refused_where_they_mean_nothing(cli, only_tiny, mulan_file, tmp_path):
+    tiny.put(tmp_path / "cache")
+    for source in (mulan_file, "tiny"):
+        result = cli("datasets", "card", source, "--labels", "l0")
+        assert result.exit_code == 2
+        assert "--labels names columns of a CSV, TSV or Parquet file" in " ".join(result.stderr.split())
+    result = cli("datasets", "card", "tiny", "--xml", "mine.xml")
+    assert result.exit_code == 2
+    assert "--xml is the label file of an ARFF file; tiny is none" in " ".join(result.stderr.split())
+
+
+def test_a_file_called_like_a_set_does_not_hide_it(cli, only_tiny, tmp_path):
+    tiny.put(tmp_path / "cache")
+    (tmp_path / "tiny").write_text("something else")
+    result = cli("datasets", "card", "tiny")
+    assert result.exit_code == 0
+    assert "Note: tiny is taken as the benchmark set, not as the file of that name" in result.stderr
 
 
 def test_convert_to_meka_and_from_it(cli, mulan_file, tmp_path):

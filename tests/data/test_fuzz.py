@@ -170,6 +170,7 @@ def check_one(read, path, content):
 
 
 @pytest.mark.filterwarnings("ignore:.*does not hold")
+@pytest.mark.filterwarnings("ignore:a.[ct]sv")  # about text columns
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_damaged_files_end_in_a_dataset_or_a_data_error(kind, storage, tmp_path, monkeypatch):

@@ -93,9 +93,9 @@ def test_errors_name_the_line_and_the_cure(read, text, line, message):
 
 
 def test_given_sizes_that_do_not_fit_are_refused(read):
-    with pytest.raises(DataError, match="index 3 of features occurs, but n_features=2"):
+    with pytest.raises(DataError, match="index 3 of features occurs, but there are 2"):
         read("1 3:1\n", n_features=2)
-    with pytest.raises(DataError, match="index 0 of labels in a file counted from 1; pass zero_based=True"):
+    with pytest.raises(DataError, match="index 0 of labels in a file counted from 1; count it all from 0"):
         read("0 1:1\n", zero_based=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from skcamel.cli.main import examples
+from skcamel.cli.main import examples, note
 
 if TYPE_CHECKING:
     from skcamel.data.catalogue import DatasetFacts, Place
@@ -22,11 +24,30 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Machine-readable
 label_columns = click.option(
     "--labels",
     metavar="COLUMNS",
-    help="Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4), or how many of the last "
-    "columns (6; -6: of the first).",
+    help="Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4; a single one 3,), or how "
+    "many of the last columns (6; -6: of the first). Names with a comma in double quotes.",
 )
 label_file = click.option("--xml", type=click.Path(dir_okay=False), help="Mulan label file, if it is not NAME.xml beside NAME.arff.")
 data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")
+
+
+def complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of benchmark sets, for the tab key."""
+    from skcamel.data.catalogue import list_datasets
+
+    return [CompletionItem(name, help="benchmark set") for name in list_datasets() if name.startswith(incomplete)]
+
+
+def complete_source(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of benchmark sets, then files, for the tab key.
+
+    The type "file" makes bash forget the names, so files are listed here where there are both.
+    """
+    names = complete_name(_, __, incomplete)
+    if not names:
+        return [CompletionItem(incomplete, type="file")]
+    files = sorted(path for path in Path().iterdir() if path.name.startswith(incomplete) and not path.name.startswith("."))
+    return [*names, *(CompletionItem(f"{path}/" if path.is_dir() else str(path)) for path in files)]
 
 
 @click.group(epilog=examples("skcamel datasets card yeast"))
@@ -53,7 +74,7 @@ def list_command(data_home: str | None, *, as_json: bool) -> None:
         (facts.name, str(facts.n), str(facts.d), str(facts.q), f"{facts.cardinality:.3f}", _available(facts, place))
         for facts, place in rows
     ]
-    _print_table(("name", "n", "d", "q", "cardinality", "available"), cells)
+    print_table(("name", "n", "d", "q", "cardinality", "available"), cells)
 
 
 def _described(facts: DatasetFacts, place: Place | None) -> dict[str, Any]:
@@ -85,7 +106,8 @@ def _available(facts: DatasetFacts, place: Place | None) -> str:
     return f"no: fetch {facts.name}{' --yes' if facts.terms else ''}"
 
 
-def _print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Write a table to the terminal; columns of figures are set to the right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -99,7 +121,7 @@ def _print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None
 
 
 @datasets.command(epilog=examples("skcamel datasets card yeast", "skcamel datasets card mine.csv --labels 'topic_*'"))
-@click.argument("name_or_file")
+@click.argument("name_or_file", shell_complete=complete_source)
 @label_columns
 @label_file
 @data_home
@@ -109,7 +131,7 @@ def card(name_or_file: str, labels: str | None, xml: str | None, data_home: str 
     description = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home).card()
     if as_json:
         figures = {key: value for key, value in description.as_dict().items() if key not in TOO_LONG}
-        click.echo(json.dumps(_plain(figures), indent=1))
+        click.echo(json.dumps(plain(figures), indent=1))
         return
     click.echo(str(description))
     for defect in _known_defects(name_or_file):
@@ -117,7 +139,7 @@ def card(name_or_file: str, labels: str | None, xml: str | None, data_home: str 
 
 
 @datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
-@click.argument("name")
+@click.argument("name", shell_complete=complete_name)
 @click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
 @click.option(
     "--cache", type=click.Path(file_okay=False), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform."
@@ -134,7 +156,7 @@ def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> N
     except TermsError as error:
         _announce(dataset_facts(name).notice)
         raise click.UsageError(f"Terms apply to {name}; if you accept them, run: skcamel datasets fetch {name} --yes") from error
-    click.echo(f"{dataset.name}: {_sizes(dataset)}; in {Path(dataset.source).parent}")
+    click.echo(f"{dataset.name}: {sizes(dataset)}; in {Path(dataset.source).parent}")
 
 
 def _announce(notice: str) -> None:
@@ -163,7 +185,7 @@ def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
 @datasets.command(
     epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c")
 )
-@click.argument("source", metavar="FROM")
+@click.argument("source", metavar="FROM", shell_complete=complete_source)
 @click.argument("target", metavar="TO", type=click.Path(dir_okay=False))
 @label_columns
 @label_file
@@ -180,11 +202,11 @@ def convert(source: str, target: str, labels: str | None, xml: str | None, data_
         raise click.UsageError(f"{' and '.join(there)} exist{'s' if len(there) == 1 else ''} already; choose another name, or add --force.")
     dataset = open_dataset(source, labels=labels, xml=xml, data_home=data_home)
     files = write_dataset(dataset, target, meka=meka)
-    click.echo(f"{_sizes(dataset)}; wrote {' and '.join(map(str, files))}")
+    click.echo(f"{sizes(dataset)}; wrote {' and '.join(map(str, files))}")
 
 
 @datasets.command(epilog=examples("skcamel datasets check rcv1-s2", "skcamel datasets check mine.arff --json"))
-@click.argument("name_or_file")
+@click.argument("name_or_file", shell_complete=complete_source)
 @label_columns
 @label_file
 @data_home
@@ -200,32 +222,57 @@ def check(ctx: click.Context, name_or_file: str, labels: str | None, xml: str | 
     dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
     findings = check_dataset(dataset)
     if as_json:
-        click.echo(json.dumps([_plain(finding) for finding in findings], indent=1))
+        click.echo(json.dumps([plain(finding) for finding in findings], indent=1))
     else:
-        click.echo("\n".join(map(str, findings)) or f"Nothing found in {_sizes(dataset)}.")
+        click.echo("\n".join(map(str, findings)) or f"Nothing found in {sizes(dataset)}.")
     ctx.exit(int(any(finding.severity != "info" for finding in findings)))
 
 
-def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None) -> Dataset:
-    """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
-    from skcamel.data.catalogue import load_dataset
-    from skcamel.data.formats import read_dataset
+def is_catalogue_name(name_or_file: str) -> bool:
+    """Whether a benchmark set is meant; a file without suffix is of no known format, so it never is."""
+    from skcamel.data.catalogue import list_datasets
 
+    if name_or_file.lower() in list_datasets():
+        if Path(name_or_file).is_file():
+            note(f"{name_or_file} is taken as the benchmark set, not as the file of that name; give the file a suffix, such as .csv.")
+        return True
     path = Path(name_or_file)
     if not (path.is_file() or path.suffix or len(path.parts) > 1):
-        return load_dataset(name_or_file, data_home)
+        return True  # a misspelt name: the catalogue says which are near
     if not path.is_file():
         raise click.UsageError(f"{name_or_file}: there is no such file; 'skcamel datasets list' shows the sets that have a name.")
-    return read_dataset(path, xml=xml, labels=None if labels is None else _label_columns(labels))
+    return False
+
+
+def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None, nominal: str = "index") -> Dataset:
+    """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
+    from skcamel.data.catalogue import load_dataset
+    from skcamel.data.formats import format_of, read_dataset
+
+    by_name = is_catalogue_name(name_or_file)
+    kind = "set" if by_name else format_of(name_or_file)
+    if labels is not None and kind != "table":
+        raise click.UsageError(f"--labels names columns of a CSV, TSV or Parquet file; {name_or_file} says itself what its labels are.")
+    if xml is not None and kind != "arff":
+        raise click.UsageError(f"--xml is the label file of an ARFF file; {name_or_file} is none.")
+    if kind == "table" and labels is None:
+        raise click.UsageError(f"{name_or_file}: a table does not say which columns are labels; name them by --labels, as --help explains.")
+    if nominal != "index" and kind != "table":
+        raise click.UsageError(f"--nominal is about text in a CSV, TSV or Parquet file; {name_or_file} is none.")
+    if by_name:
+        return load_dataset(name_or_file, data_home)
+    return read_dataset(name_or_file, xml=xml, labels=None if labels is None else _label_columns(labels), nominal=nominal)
 
 
 def _label_columns(text: str) -> int | str | list[str] | list[int]:
-    """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` (positions), ``topic_*`` (prefix) and ``a,b`` (names)."""
+    """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` and ``3,`` (positions), ``topic_*`` (prefix), ``a,"b, c"`` (names)."""
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if text.endswith("*"):
         return text[:-1]
-    names = [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    if not names:
+        raise click.UsageError("--labels is empty; name at least one column.")
     return [int(name) for name in names] if all(name.isdecimal() for name in names) else names
 
 
@@ -235,11 +282,12 @@ def _known_defects(name: str) -> tuple[str, ...]:
     return dataset_facts(name).defects if name.lower() in list_datasets() else ()
 
 
-def _sizes(dataset: Dataset) -> str:
+def sizes(dataset: Dataset) -> str:
+    """Rows, features and labels in words."""
     return f"{dataset.n} rows, {dataset.d} features, {dataset.q} labels"
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Make a value such that JSON can hold it: dataclasses as mappings, arrays as lists, numbers that are not finite as None."""
     import dataclasses
     import math
@@ -247,13 +295,13 @@ def _plain(value: Any) -> Any:
     import numpy as np
 
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.ndarray | np.generic):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int | bool) else str(value)

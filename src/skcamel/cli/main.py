@@ -16,12 +16,18 @@ import click
 import skcamel
 
 DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
+COMPLETE = "_SKCAMEL_COMPLETE"  # set by the shell while the tab key is pressed
 # name ► (module:command, the line that `skcamel --help` shows)
 COMMANDS = {
+    "completion": ("skcamel.cli.completion:completion", "Print the script that teaches your shell the tab key."),
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
     "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),
     "sensitivity": ("skcamel.cli.sensitivity:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
     "tables": ("skcamel.cli.tables:tables", "Tables of a study, tests, and the paper's figures beside ours."),
+    "evaluate": ("skcamel.cli.evaluate:evaluate", "Compare predictions with the truth: seven metrics, label by label."),
+    "explain": ("skcamel.cli.explain:explain", "Take the scores of one row apart: own part and pushes of other labels."),
+    "fit": ("skcamel.cli.fit:fit", "Learn from a labelled file, choose hyper-parameters, and write a model file."),
+    "predict": ("skcamel.cli.predict:predict", "Predict the labels of a file with a model file."),
 }
 
 
@@ -74,8 +80,18 @@ class Root(LazyGroup):
                 raise click.ClickException(_sentence(error)) from error
 
 
+def note(text: str) -> None:
+    """Tell something on stderr that is not part of the result."""
+    click.echo(f"Note: {text}", err=True)
+
+
+def one_line(name: str) -> str:
+    """Write a name as a terminal can show it: control characters as their escapes."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
+
+
 def _show_as_note(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"Note: {message}", err=True)
+    note(str(message))
 
 
 def _sentence(error: Exception) -> str:
@@ -92,7 +108,11 @@ def _sentence(error: Exception) -> str:
     cls=Root,
     lazy=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=examples("skcamel datasets card yeast"),
+    epilog=examples(
+        "skcamel datasets card yeast",
+        "skcamel fit mine.csv --labels 'topic_*' -o mine.skcamel",
+        "skcamel predict mine.skcamel new.csv -o predictions.csv",
+    ),
 )
 @click.version_option(skcamel.__version__, prog_name="skcamel", message="%(prog)s %(version)s")
 def root() -> None:

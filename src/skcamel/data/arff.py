@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from skcamel.data.arff_header import Header, names_of, quoted, read_header
+from skcamel.data.arff_header import Header, feature_codes, names_of, quoted, read_header
 from skcamel.data.arff_rows import DenseRows, Layout, SparseRows, layout_of
 from skcamel.data.dataset import Dataset
 from skcamel.data.errors import DataError
@@ -92,7 +92,23 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
     return _read(path, test, nominal, lambda header: _labels_by_count(header, path), "is the file whole, and a value with a comma quoted?")
 
 
-def _read(path: Path_, test: Path_ | None, nominal: str, find_labels: Callable[[Header], np.ndarray], cure: str) -> Dataset:
+def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
+    """Read an ARFF file in which attributes of these names are labels, if there are such; `features` are kept even if they name rows."""
+
+    def find(header: Header) -> np.ndarray:
+        return np.array([attribute.name in labels for attribute in header.attributes])
+
+    return _read(path, None, "index", find, "is the file whole, and a value with a comma quoted?", keep=features)
+
+
+def _read(
+    path: Path_,
+    test: Path_ | None,
+    nominal: str,
+    find_labels: Callable[[Header], np.ndarray],
+    cure: str,
+    keep: Collection[str] = (),
+) -> Dataset:
     if nominal not in NOMINAL_CHOICES:
         raise ValueError(f"nominal must be one of {', '.join(NOMINAL_CHOICES)}, got {nominal!r}.")
     rows: DenseRows | SparseRows | None = None
@@ -115,13 +131,13 @@ def _read(path: Path_, test: Path_ | None, nominal: str, find_labels: Callable[[
                 raise file.error("no row follows @data; the file is cut short.")
             counts.append(count)
     assert rows is not None  # noqa: S101 every file gave a row
-    return _dataset(path, rows, layout, nominal, counts)
+    return _dataset(path, rows, layout, nominal, counts, keep)
 
 
-def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal: str, counts: list[int]) -> Dataset:
+def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal: str, counts: list[int], keep: Collection[str]) -> Dataset:
     X, Y = rows.finish()
     attributes = [layout.attributes[column] for column in layout.features]
-    X, attributes = without_identifiers(X, attributes)
+    X, attributes = without_identifiers(X, attributes, keep)
     kept = {id(attribute) for attribute in attributes}
     dropped = [
         attribute.name for attribute, is_label in zip(layout.attributes, layout.is_label) if not is_label and id(attribute) not in kept
@@ -142,6 +158,7 @@ def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal:
         dropped=tuple(dropped),
         train=np.arange(first) if len(counts) > 1 else None,
         test=np.arange(first, sum(counts)) if len(counts) > 1 else None,
+        categories={a.name: a.values for a in attributes if a.kind == "nominal" and not feature_codes(a.values).by_number},
     )
 
 

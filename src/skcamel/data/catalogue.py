@@ -116,7 +116,8 @@ def dataset_facts(name: str) -> DatasetFacts:
         near = difflib.get_close_matches(name.lower(), catalogue, n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(near)}? " if near else ""
         raise DataError(
-            f"No data set is called {name!r}; {meant}list_datasets() names all {len(catalogue)}; for a file of your own use read_mulan."
+            f"No data set is called {name!r}; {meant}'skcamel datasets list' shows all {len(catalogue)} (in Python: list_datasets()); "
+            "a file of your own is named with its suffix, such as mine.arff (in Python: read_dataset)."
         )
     return catalogue[name.lower()]
 
@@ -233,7 +234,7 @@ def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bo
 
     n, d, q = dataset.n, dataset.d, dataset.q
     cardinality = float(dataset.Y.sum()) / max(n, 1)
-    cure = f"put the published file in {Path(path).parent}, or read yours by read_mulan."
+    cure = f"put the published file in {Path(path).parent}, or give yours as a file, with its suffix (in Python: read_dataset)."
     if (n, d, q) != (facts.n, facts.d, facts.q) or abs(cardinality - facts.cardinality) > 1e-6:
         raise DataError(
             f"this is not the data set {facts.name}: it has n={n}, d={d}, q={q}, cardinality {cardinality:.6f}, expected are n={facts.n}, "

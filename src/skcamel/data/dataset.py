@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ class Dataset:
         Attributes of the file that identify rows and are no features.
     train, test : array of row indices, optional
         Parts, where a pair of files gives them.
+    categories : mapping from feature name to tuple of str
+        Values of the features that were text, in the order of their numbers where these are positions.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Dataset:
     dropped: tuple[str, ...] = ()
     train: Any = None
     test: Any = None
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         X, Y = _features(self.X), _labels(self.Y)
@@ -88,8 +91,8 @@ class Dataset:
             "train": _part(self.train, "train", X.shape[0]),
             "test": _part(self.test, "test", X.shape[0]),
         }
-        for field, value in stored.items():
-            object.__setattr__(self, field, value)
+        for name, value in stored.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         sizes = ((self.n, "row"), (self.d, "feature"), (self.q, "label"))
@@ -132,7 +135,7 @@ class Dataset:
         return card(self)
 
     def equals(self, other: Dataset) -> bool:
-        """Whether both hold the same values, names and parts; storage, `name`, `source` and `dropped` do not count.
+        """Whether both hold the same values, names and parts; storage, `name`, `source`, `dropped` and `categories` do not.
 
         Examples
         --------

@@ -45,7 +45,9 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return KNOWN[suffix]
 
 
-def read_dataset(path: str | os.PathLike[str], *, xml: str | os.PathLike[str] | None = None, labels: Labels | None = None) -> Dataset:
+def read_dataset(
+    path: str | os.PathLike[str], *, xml: str | os.PathLike[str] | None = None, labels: Labels | None = None, nominal: str = "index"
+) -> Dataset:
     """Read a file of any known format.
 
     Parameters
@@ -57,6 +59,8 @@ def read_dataset(path: str | os.PathLike[str], *, xml: str | os.PathLike[str] | 
         Mulan label file. None: the one of the same name beside the ARFF, if there is one.
     labels : optional
         Label columns of a table; see ``read_table``.
+    nominal : {"index", "onehot"}, default="index"
+        Text columns of a table and nominals of an ARFF file; see ``read_table`` and ``read_mulan``.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def read_dataset(path: str | os.PathLike[str], *, xml: str | os.PathLike[str] | 
     path = Path(path)
     kind = format_of(path)
     if kind == "table":
-        return _read_table(path, labels)
+        return _read_table(path, labels, nominal)
     if kind == "mat":
         from skcamel.data.mat import read_mat
 
@@ -74,7 +78,7 @@ def read_dataset(path: str | os.PathLike[str], *, xml: str | os.PathLike[str] | 
         from skcamel.data.svmlight import read_svmlight
 
         return read_svmlight(path)
-    return _read_arff(path, None if xml is None else Path(xml))
+    return _read_arff(path, None if xml is None else Path(xml), nominal)
 
 
 def write_dataset(dataset: Dataset, path: str | os.PathLike[str], *, meka: bool = False) -> tuple[Path, ...]:
@@ -132,26 +136,28 @@ def _write_arff(dataset: Dataset, path: Path, *, meka: bool) -> tuple[Path, ...]
     return path, xml
 
 
-def _read_table(path: Path, labels: Labels | None) -> Dataset:
+def _read_table(path: Path, labels: Labels | None, nominal: str) -> Dataset:
     if labels is None:
         raise DataError("a table does not say which columns are labels; name them by labels= (command line: --labels).", path=path)
     from skcamel.data.tabular import read_table
 
-    return read_table(path, labels=labels)
+    return read_table(path, labels=labels, nominal=nominal)
 
 
-def _read_arff(path: Path, xml: Path | None) -> Dataset:
+def _read_arff(path: Path, xml: Path | None, nominal: str) -> Dataset:
     from skcamel.data.arff import read_meka, read_mulan
 
     if xml is None:
         beside = (xml_beside(path), xml_beside(path.with_name(re.sub(r"[-_](train|test)(?=\.arff)", "", path.name, flags=re.IGNORECASE))))
         xml = next((found for found in beside if found.is_file()), None)
     if xml is not None:
-        return read_mulan(path, xml)
+        return read_mulan(path, xml, nominal=nominal)
     if _is_meka(path):
-        return read_meka(path)
+        return read_meka(path, nominal=nominal)
     raise DataError(
-        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; give the XML file.", path=path
+        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; "
+        "give the XML file by xml= (command line: --xml).",
+        path=path,
     )
 
 

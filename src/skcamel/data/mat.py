@@ -102,7 +102,9 @@ def _chosen(matrices: dict[str, Variable], features: str | None, labels: str | N
             return tuple(own[name.lower()] for name in group)
     wanted = f"{features!r} and {labels!r}" if features is not None else "data and target, X and Y, train_data and train_target, …"
     found = shortened(matrices, most=8) or "none"
-    raise DataError(f"no matrices {wanted}; found {found}. Name two of them: read_mat(path, features=…, labels=…).", path=path)
+    raise DataError(
+        f"no matrices {wanted}; found {found}. Rename two of them so, or in Python: read_mat(path, features=…, labels=…).", path=path
+    )
 
 
 def _oriented(X: Any, Y: Any, x: str, y: str, path: Path_) -> tuple[Any, Any]:
@@ -113,7 +115,9 @@ def _oriented(X: Any, Y: Any, x: str, y: str, path: Path_) -> tuple[Any, Any]:
                 raise DataError(f"{x} is {X.shape} and {y} is {Y.shape}; nothing is in them.", path=path)
             return turned_x, turned_y
     raise DataError(
-        f"{x} is {X.shape} and {y} is {Y.shape}; no common number of rows. Name the right variables by features=… and labels=….", path=path
+        f"{x} is {X.shape} and {y} is {Y.shape}; no common number of rows. "
+        "Are these the right variables? (In Python, features=… and labels=… name others.)",
+        path=path,
     )
 
 
@@ -122,7 +126,10 @@ def _indicator(Y: Any, name: str, path: Path_) -> np.ndarray:
     Y = Y.toarray() if sparse.issparse(Y) else Y
     if not (np.isin(Y, (0, 1)).all() or np.isin(Y, (-1, 1)).all()):
         found = shortened(np.unique(Y.ravel()[:10_000]))
-        raise DataError(f"{name} holds {found}; labels are 0 and 1, or -1 and +1. Name another variable by labels=….", path=path)
+        raise DataError(
+            f"{name} holds {found}; labels are 0 and 1, or -1 and +1. Is it the right variable? (In Python, labels=… names another.)",
+            path=path,
+        )
     return (Y == 1).astype(np.int64)
 
 

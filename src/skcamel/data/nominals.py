@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,13 @@ from skcamel.data.text import Path_
 IDENTIFYING_SHARE = 0.99  # distinct values per row from which a nominal is an identifier; union files repeat a row or two
 
 
-def without_identifiers(X: Any, attributes: list[Attribute]) -> tuple[Any, list[Attribute]]:
-    """X and its attributes without nominals that have one value per row."""
+def without_identifiers(X: Any, attributes: list[Attribute], keep: Collection[str] = ()) -> tuple[Any, list[Attribute]]:
+    """X and its attributes without nominals that have one value per row, but for those named in `keep`."""
     n = X.shape[0]
     wide = [
         column
         for column, attribute in enumerate(attributes)
-        if len(attribute.values) > 2 and len(attribute.values) >= IDENTIFYING_SHARE * n
+        if attribute.name not in keep and len(attribute.values) > 2 and len(attribute.values) >= IDENTIFYING_SHARE * n
     ]
     identifiers = {column for column in wide if n > 1 and _distinct(_column(X, column)) >= IDENTIFYING_SHARE * n}
     if not identifiers:

@@ -103,10 +103,14 @@ def _width(indices: np.ndarray, base: int, given: int | None, claimed: int | Non
     """Columns in all, from the argument, the first line or the largest index; refused where the file cannot mean it."""
     needed = int(indices.max()) + 1 - base if indices.size else 0
     if indices.size and int(indices.min()) < base:
-        raise DataError(f"index 0 of {what} in a file counted from 1; pass zero_based=True.", path=path)
+        raise DataError(
+            f"index 0 of {what} in a file counted from 1; count it all from 0 or all from 1. "
+            "(In Python, zero_based=True reads it as counted from 0.)",
+            path=path,
+        )
     stated = given if given is not None else claimed
     if stated is not None and needed > stated:
-        said = f"n_{what}={given}" if given is not None else f"the first line says {claimed}"
+        said = f"there are {given}" if given is not None else f"the first line says {claimed}"
         raise DataError(f"index {needed - 1 + base} of {what} occurs, but {said}; correct it, or the index.", path=path)
     width = needed if stated is None else stated
     if width < 1:

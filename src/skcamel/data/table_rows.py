@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -10,12 +13,15 @@ from skcamel.data.arff_header import WORDS, Attribute, feature_codes
 from skcamel.data.decimals import number
 from skcamel.data.errors import DataError
 from skcamel.data.nominals import without_identifiers, without_nominals
-from skcamel.data.text import Path_
+from skcamel.data.text import Path_, shortened
 
 MISSING = frozenset(["", "?", "NA", "N/A", "nan", "NaN", "NAN", "null"])
 LABEL_WORDS = {word: value for words in WORDS for word, value in words.items()}
 
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+
 Columns = np.ndarray | list[str]
+Categories = Mapping[str, tuple[str, ...]]
 
 
 class TableRows:
@@ -28,10 +34,27 @@ class TableRows:
     is_label : ndarray of bool
     path : path
         As shown in messages.
+    is_feature : ndarray of bool, optional
+        By default all but the labels; the cells of other columns are not looked at.
+    categories : mapping from name to values, optional
+        The text columns and their values, where they are known beforehand: the others are numbers, and no column is dropped.
+    decimal_comma : bool, default=False
+        Whether ``1,5`` is a number.
     """
 
-    def __init__(self, names: Sequence[str], is_label: np.ndarray, path: Path_) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        is_label: np.ndarray,
+        path: Path_,
+        *,
+        is_feature: np.ndarray | None = None,
+        categories: Categories | None = None,
+        decimal_comma: bool = False,
+    ) -> None:
         self.names, self.is_label, self.path = list(names), is_label, path
+        self.is_feature = ~is_label if is_feature is None else is_feature
+        self.categories, self.decimal_comma = categories, decimal_comma
         self.text: dict[int, dict[str, int]] = {}  # text columns: their values, numbered as they come
         self.known: set[int] = set(np.flatnonzero(is_label).tolist())  # columns of which it is known whether they are text
         self.features: list[np.ndarray] = []
@@ -40,6 +63,11 @@ class TableRows:
         if len(set(chosen)) < len(chosen):
             twice = next(name for name in chosen if chosen.count(name) > 1)
             raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
+        if categories is not None:
+            self.known.update(range(len(self.names)))
+            for position in np.flatnonzero(self.is_feature).tolist():
+                if self.names[position] in categories:
+                    self.text[position] = {value: code for code, value in enumerate(categories[self.names[position]])}
 
     @property
     def only_numbers(self) -> bool:
@@ -56,9 +84,12 @@ class TableRows:
         self.add_columns([list(column) for column in zip(*records, strict=True)], lines)
 
     def add_columns(self, columns: Sequence[Columns], lines: Sequence[int]) -> None:
-        """Take rows as columns of numbers or of cells."""
-        table = np.empty((len(lines), len(self.names)))
-        for position, column in enumerate(columns):
+        """Take rows as columns of numbers or of cells; those that are neither features nor labels may be empty."""
+        table = np.full((len(lines), len(self.names)), np.nan)
+        for position in np.flatnonzero(self.is_label | self.is_feature).tolist():
+            column = columns[position]
+            if isinstance(column, np.ndarray) and position in self.text and not np.isnan(column).all():
+                raise DataError(f"column {self.names[position][:60]!r} held text at first and holds numbers now.", path=self.path)
             table[:, position] = column if isinstance(column, np.ndarray) else self._numbers(position, column, lines)
         self._add(table, lines)
 
@@ -68,12 +99,28 @@ class TableRows:
             first = next((cell for cell in cells if cell not in MISSING), None)
             if first is not None:
                 self.known.add(position)
-                if not _is_number(first):
+                if not _is_number(self._with_point(first)):
                     self.text[position] = {}
         if position in self.text:
             codes = self.text[position]
+            if self.categories is not None:
+                self._check_values(position, cells, lines)
             return [np.nan if cell in MISSING else codes.setdefault(cell, len(codes)) for cell in cells]
         return [self._number(cell, position, line) for cell, line in zip(cells, lines)]
+
+    def _check_values(self, position: int, cells: list[str], lines: Sequence[int]) -> None:
+        """Refuse values that have no number: giving them one would not mean what the known ones mean."""
+        for cell, line in zip(cells, lines):
+            if cell not in self.text[position] and cell not in MISSING:
+                raise DataError(
+                    f"{cell[:40]!r} in column {self.names[position][:60]!r}, which had the values {shortened(self.text[position], 8)}; "
+                    "write one of these, or fit again with rows that have it.",
+                    path=self.path,
+                    line=line,
+                )
+
+    def _with_point(self, cell: str) -> str:
+        return cell.replace(",", ".") if self.decimal_comma and DECIMAL_COMMA.fullmatch(cell) else cell
 
     def _number(self, cell: str, position: int, line: int) -> float:
         if cell in MISSING:
@@ -81,7 +128,7 @@ class TableRows:
         if self.is_label[position] and cell.upper() in LABEL_WORDS:
             return LABEL_WORDS[cell.upper()]
         try:
-            return number(cell)
+            return number(self._with_point(cell))
         except ValueError:
             problem = f"{cell[:40]!r} in column {self.names[position][:60]!r}, which holds numbers"
             raise DataError(f"{problem}; correct the cell, or leave it empty.", path=self.path, line=line) from None
@@ -96,38 +143,65 @@ class TableRows:
                 problem = f"label {name!r} is missing; remove the row, or write 0 where 'not given' means 'not relevant'."
             else:
                 problem = (
-                    f"label {name!r} is {labels[row, column]:g}; labels are 0 and 1, or -1 and +1. Does labels=… name the right columns?"
+                    f"label {name!r} is {labels[row, column]:g}; labels are 0 and 1, or -1 and +1. Are the right columns named as labels?"
                 )
             raise DataError(problem, path=self.path, line=lines[row])
         self.labels.append(labels.astype(np.int8))
-        self.features.append(table[:, ~self.is_label])
+        self.features.append(table[:, self.is_feature])
 
-    def finish(self, nominal: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-        """X, Y, names of features, names of labels, and names of dropped columns."""
+    def finish(self, nominal: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[str, ...], tuple[str, ...], Categories]:
+        """X, Y, names of features, of labels and of dropped columns, and the values of text columns.
+
+        Warns where columns are dropped, and where numbers stand for text that has no order.
+        """
         Y, X = np.concatenate(self.labels), np.concatenate(self.features)
         self.labels.clear()
         self.features.clear()
-        attributes = [self._attribute(position, X) for position in np.flatnonzero(~self.is_label).tolist()]
-        X, kept = without_identifiers(X, attributes)
+        attributes = [self._attribute(position, X) for position in np.flatnonzero(self.is_feature).tolist()]
+        kept: list[Attribute] = attributes
+        if self.categories is None:
+            if self.is_feature[0]:
+                X, kept = _without_row_numbers(X, attributes)
+            X, kept = without_identifiers(X, kept)
         dropped = [attribute.name for attribute in attributes if not any(attribute is one for one in kept)]
         names = [attribute.name for attribute in kept]
+        categories = {attribute.name: attribute.values for attribute in kept if attribute.kind == "nominal"}
+        self._warn(dropped, [name for name, values in categories.items() if _is_arbitrary(values)], nominal)
         if nominal == "onehot":
             X, names = without_nominals(X, kept, self.path)
         if not names:
-            raise DataError("no feature is left beside labels and row identifiers; does labels=… name the right columns?", path=self.path)
-        label_names = tuple(name for name, flag in zip(self.names, self.is_label) if flag)
-        return X, self._zero_one(Y), tuple(names), label_names, tuple(dropped)
+            raise DataError("no feature is left beside labels and row identifiers; are the right columns named as labels?", path=self.path)
+        return X, self._zero_one(Y), tuple(names), self._label_names(), tuple(dropped), categories
+
+    def finish_labels(self) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Y and the names of the labels, where no feature was wanted."""
+        return self._zero_one(np.concatenate(self.labels)), self._label_names()
+
+    def _label_names(self) -> tuple[str, ...]:
+        return tuple(name for name, flag in zip(self.names, self.is_label) if flag)
+
+    def _warn(self, dropped: list[str], coded: list[str], nominal: str) -> None:
+        if self.categories is not None:
+            return
+        said = [f"{shortened(dropped)} left out, as it only numbers or names the rows"] if dropped else []
+        if coded and nominal == "index":
+            said.append(
+                f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, "
+                "make it a 0/1 column for each value (nominal='onehot', command line: fit --nominal onehot)"
+            )
+        if said:
+            warnings.warn(f"{Path(self.path).name}: {'; '.join(said)}.", UserWarning, stacklevel=4)
 
     def _attribute(self, position: int, X: np.ndarray) -> Attribute:
         """Attribute of a feature column; the numbers of a text column are put into the order of its sorted values."""
         if position not in self.text:
             return Attribute(self.names[position], "numeric")
-        values = tuple(sorted(self.text[position]))
+        values = tuple(sorted(self.text[position]) if self.categories is None else self.text[position])
         codes = feature_codes(values)
         by_number = np.array([codes[value] for value in self.text[position]])
-        column = int(np.count_nonzero(~self.is_label[:position]))
-        given = ~np.isnan(X[:, column])
-        X[given, column] = by_number[X[given, column].astype(np.int64)]
+        column = int(np.count_nonzero(self.is_feature[:position]))
+        filled = ~np.isnan(X[:, column])
+        X[filled, column] = by_number[X[filled, column].astype(np.int64)]
         return Attribute(self.names[position], "nominal", values)
 
     def _zero_one(self, Y: np.ndarray) -> np.ndarray:
@@ -138,6 +212,19 @@ class TableRows:
             name = self.names[np.flatnonzero(self.is_label)[mixed[0]]]
             raise DataError(f"label {name[:60]!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it.", path=self.path)
         return (Y == 1).astype(np.int64)
+
+
+def _without_row_numbers(X: np.ndarray, attributes: list[Attribute]) -> tuple[np.ndarray, list[Attribute]]:
+    """X and its attributes without a first column that has no name and counts the rows, as data frames write it."""
+    is_index = attributes[0].name.strip() in ("", "Unnamed: 0") and len(X) > 1 and (np.diff(X[:, 0]) == 1).all() and X[0, 0] in (0, 1)
+    return (X[:, 1:], attributes[1:]) if is_index else (X, attributes)
+
+
+def _is_arbitrary(values: tuple[str, ...]) -> bool:
+    """Whether the numbers of these values are mere positions; those of yes and no, and of numerals, are not."""
+    codes = feature_codes(values)
+    words = {value.upper() for value in values}
+    return not codes.by_number and not any(words <= set(meaning) for meaning in WORDS)
 
 
 def _is_number(cell: str) -> bool:

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ BATCH_CELLS = 2**18  # of a Parquet file
 NEW_LINE = ord("\n")
 
 Labels = str | int | Sequence[str] | Sequence[int]
+Start = Callable[[Sequence[str], bool], TableRows]
 
 
 def read_table(path: Path_, *, labels: Labels, separator: str | None = None, header: bool = True, nominal: str = "index") -> Dataset:
@@ -43,7 +44,8 @@ def read_table(path: Path_, *, labels: Labels, separator: str | None = None, hea
         The label columns: their names; a prefix of their names; how many of the last columns, or of the first where negative; or
         their positions, from 0.
     separator : str, optional
-        One character between cells; by default a comma, or a tab in ``.tsv`` and ``.tab``.
+        One character between cells; by default a comma, or a tab in ``.tsv`` and ``.tab``. A ``.csv`` whose first line has semicolons and
+        no comma is separated by them, and commas in its numbers are decimal ones.
     header : bool, default=True
         Whether the first line holds the column names.
     nominal : {"index", "onehot"}, default="index"
@@ -54,7 +56,13 @@ def read_table(path: Path_, *, labels: Labels, separator: str | None = None, hea
     -------
     Dataset
         Columns in the order of the file. Empty cells, ``?``, ``NA`` and ``nan`` are NaN in features and refused in labels. Text columns
-        with one value per row identify rows: they are left out and listed in `dropped`.
+        with one value per row identify rows, and a first column without a name that counts from 0 or 1 numbers them: they are left
+        out and listed in `dropped`. The values of other text columns are in `categories`.
+
+    Warns
+    -----
+    UserWarning
+        Where columns are left out, and where numbers stand for text that has no order of its own.
 
     Examples
     --------
@@ -67,17 +75,24 @@ def read_table(path: Path_, *, labels: Labels, separator: str | None = None, hea
     """
     if nominal not in ("index", "onehot"):
         raise ValueError(f"nominal must be one of index, onehot, got {nominal!r}.")
+
+    def start(names: Sequence[str], decimal_comma: bool) -> TableRows:
+        return TableRows(names, label_columns(names, labels, path), path, decimal_comma=decimal_comma)
+
+    X, Y, feature_names, label_names, dropped, categories = read_rows(path, start, separator=separator, header=header).finish(nominal)
+    return Dataset(X, Y, feature_names, label_names, name=stem(path), source=str(path), dropped=dropped, categories=categories)
+
+
+def read_rows(path: Path_, start: Start, *, separator: str | None = None, header: bool = True) -> TableRows:
+    """Read all rows of a table into what `start` makes of the column names and of whether commas are decimal ones."""
     suffix = Path(str(path).removesuffix(".gz")).suffix.lower()
     if suffix in PARQUET:
-        rows = _read_parquet(Path(path), labels)
-    elif separator is None and suffix not in SEPARATORS:
+        return _read_parquet(Path(path), start)
+    if separator is None and suffix not in SEPARATORS:
         raise ValueError(
-            f"{Path(path).name} ends in {suffix!r}; known are {', '.join([*SEPARATORS, *PARQUET])}. Pass separator=… for others."
+            f"{Path(path).name} ends in {suffix!r}; known are {', '.join([*SEPARATORS, *PARQUET])}. (In Python, separator=… reads others.)"
         )
-    else:
-        rows = _read_separated(path, labels, separator or SEPARATORS[suffix], header)
-    X, Y, feature_names, label_names, dropped = rows.finish(nominal)
-    return Dataset(X, Y, feature_names, label_names, name=stem(path), source=str(path), dropped=dropped)
+    return _read_separated(path, start, separator, header)
 
 
 def label_columns(names: Sequence[str], labels: Labels, path: Path_) -> np.ndarray:
@@ -94,7 +109,7 @@ def label_columns(names: Sequence[str], labels: Labels, path: Path_) -> np.ndarr
     if wrong or not 0 < len(positions) < width:
         asked = f"position {wrong[0]}" if wrong else f"{len(positions)} labels"
         raise DataError(
-            f"labels={str(labels)[:60]} asks for {asked}, the table has {width} columns; leave at least one feature.", path=path
+            f"{str(labels)[:60]!r} as labels asks for {asked}, the table has {width} columns; leave at least one feature.", path=path
         )
     mask = np.zeros(width, dtype=bool)
     mask[positions] = True
@@ -120,34 +135,47 @@ def _positions(names: Sequence[str], labels: Labels, path: Path_) -> list[int]:
     return [list(names).index(label) if isinstance(label, str) else int(label) for label in wanted]
 
 
-def _read_separated(path: Path_, labels: Labels, separator: str, header: bool) -> TableRows:
-    if len(separator) != 1 or not separator.isascii() or separator in '"\r\n':
+def _read_separated(path: Path_, start: Start, separator: str | None, header: bool) -> TableRows:
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
         raise ValueError(f"separator must be one ASCII character, got {separator!r}.")
     rows = None
     with open_lines(path) as file:
-        names = _header(file, separator) if header else None
+        text = _first_record(file) if header else ""
+        separator = separator or _separator(path, text)
+        names = _header(file, text, separator) if header else None
         for block in _records(file):
             if not block.lines:
                 continue
             if names is None:
                 first = next(csv.reader([decoded(block.text[: block.text.index(b"\n")])], delimiter=separator))
                 names = default_names("column", len(first))
-            rows = rows or TableRows(names, label_columns(names, labels, path), path)
+            rows = rows or start(names, separator == ";")
             _add(block, rows, separator, file)
         if rows is None:
             raise file.error("no row follows the column names; the file is empty or cut short.")
     return rows
 
 
-def _header(file: LineFile, separator: str) -> tuple[str, ...]:
+def _first_record(file: LineFile) -> str:
     text = file.readline()
     while text.count(b'"') % 2 and len(text) < LONGEST_RECORD and (line := file.readline()):
         text += line
-    names = _cells(decoded(text).rstrip("\r\n"), separator, file, 1)
+    return decoded(text).rstrip("\r\n")
+
+
+def _separator(path: Path_, first: str) -> str:
+    """By suffix; a .csv without any comma in its first line may have semicolons, as spreadsheets of many countries write them."""
+    by_suffix = SEPARATORS[Path(str(path).removesuffix(".gz")).suffix.lower()]
+    outside_quotes = re.sub(r'"[^"]*"', "", first)
+    return ";" if by_suffix == "," and "," not in outside_quotes and ";" in outside_quotes else by_suffix
+
+
+def _header(file: LineFile, text: str, separator: str) -> tuple[str, ...]:
+    names = _cells(text, separator, file, 1)
     if len(names) != 1:
         raise file.error("the first line must hold the column names, in one record; is a quote left open?")
     if len(set(names[0])) < len(names[0]) and all(NUMERAL.fullmatch(name) for name in names[0]):
-        raise file.error("the first line holds numbers, not column names; pass header=False.")
+        raise file.error("the first line holds numbers, not column names; add a line of names. (In Python, header=False does without.)")
     return tuple(names[0])
 
 
@@ -176,7 +204,8 @@ def _add(block: Block, rows: TableRows, separator: str, file: LineFile) -> None:
     """Read a block: at once where all its cells are numbers, else cell by cell."""
     width = len(rows.names)
     if rows.only_numbers and b'"' not in block.text:
-        parsed = numbers(block.text, separator.encode() + b"\n")
+        text = block.text.replace(b",", b".") if rows.decimal_comma else block.text
+        parsed = numbers(text, separator.encode() + b"\n")
         if parsed is not None and parsed.values.size == width * len(block.lines):
             row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
             if (np.diff(row_ends, prepend=-1) == width).all():
@@ -190,17 +219,19 @@ def _add(block: Block, rows: TableRows, separator: str, file: LineFile) -> None:
     rows.add_text(records, lines)
 
 
-def _read_parquet(path: Path, labels: Labels) -> TableRows:
-    parquet, arrow = _pyarrow()
+def _read_parquet(path: Path, start: Start) -> TableRows:
+    parquet, arrow = pyarrow()
     with path.open("rb"):  # a missing file is no damage
         pass
     try:
         with parquet.ParquetFile(path) as file:
             names = [str(name) for name in file.schema_arrow.names]
-            rows = TableRows(names, label_columns(names, labels, path), path)
+            rows = start(names, False)
+            used = rows.is_label | rows.is_feature
             first = 1
             for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // max(1, len(names)))):
-                rows.add_columns([_values(column, arrow) for column in batch.columns], range(first, first + batch.num_rows))
+                columns = [_values(column, arrow) if use else [] for column, use in zip(batch.columns, used, strict=True)]
+                rows.add_columns(columns, range(first, first + batch.num_rows))
                 first += batch.num_rows
     except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
         raise DataError(f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.", path=path) from error
@@ -223,7 +254,8 @@ def _values(column: Any, arrow: Any) -> Columns:
     raise arrow.ArrowInvalid(f"a column of type {column.type}; convert it to numbers or text")
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def pyarrow() -> tuple[Any, Any]:
+    """Import the modules ``pyarrow.parquet`` and ``pyarrow``, or say how to get them."""
     try:
         return import_module("pyarrow.parquet"), import_module("pyarrow")
     except ImportError:
@@ -249,9 +281,9 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
     suffix = Path(str(path).removesuffix(".gz")).suffix.lower()
     if suffix not in PARQUET and separator is None and suffix not in SEPARATORS:
         raise ValueError(
-            f"{Path(path).name} ends in {suffix!r}; known are {', '.join([*SEPARATORS, *PARQUET])}. Pass separator=… for others."
+            f"{Path(path).name} ends in {suffix!r}; known are {', '.join([*SEPARATORS, *PARQUET])}. (In Python, separator=… writes others.)"
         )
-    lost = [f"which columns are labels (read it with labels={dataset.q})"]
+    lost = [f"which columns are labels (the last {dataset.q} here)"]
     lost += ["that X is sparse"] if sparse.issparse(dataset.X) else []
     lost += ["train and test parts"] if dataset.train is not None or dataset.test is not None else []
     warnings.warn(f"A table does not hold {', '.join(lost)}.", UserWarning, stacklevel=2)
@@ -262,7 +294,7 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
 
 
 def _write_parquet(dataset: Dataset, path: Path_) -> None:
-    parquet, arrow = _pyarrow()
+    parquet, arrow = pyarrow()
     X = dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X
     columns = [arrow.array(column) for column in X.T] + [arrow.array(column) for column in dataset.Y.T.astype(np.int8)]
     table = arrow.Table.from_arrays(columns, names=[*dataset.feature_names, *dataset.label_names])

@@ -1,0 +1,136 @@
+"""``skcamel evaluate``: predictions against the truth."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skcamel.cli.datasets import as_json, complete_source, data_home, is_catalogue_name, plain
+from skcamel.cli.main import examples, note, one_line
+from skcamel.cli.models import nameless, note_training_rows, open_model, rows_for
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from skcamel.metrics.summary import LabelReport
+
+EDGE_CASES = {
+    "rows_without_labels": "rows have no label: left out of the metrics of rankings",
+    "rows_with_all_labels": "rows have all labels: left out of them too",
+    "labels_absent": "labels are neither true nor predicted: their F1 counts as 1",
+    "labels_never_true": "labels are never true",
+    "labels_never_predicted": "labels are never predicted",
+}
+
+
+@click.command(
+    epilog=examples(
+        "skcamel evaluate mine.skcamel labelled.csv --per-label",
+        "skcamel evaluate --truth labelled.csv --predictions predictions.csv --json",
+    )
+)
+@click.argument("model", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_source)
+@click.option(
+    "--truth", metavar="FILE", help="Labelled file; label columns go by the names in the predictions.", shell_complete=complete_source
+)
+@click.option("--predictions", type=click.Path(exists=True, dir_okay=False), help="File that 'skcamel predict' wrote, instead of a model.")
+@click.option("--per-label", is_flag=True, help="Also precision, recall and F1 of every label.")
+@data_home
+@as_json
+def evaluate(
+    model: str | None,
+    file: str | None,
+    truth: str | None,
+    predictions: str | None,
+    data_home: str | None,
+    *,
+    per_label: bool,
+    as_json: bool,
+) -> None:
+    """Compare with the truth: a MODEL on a labelled FILE, or --predictions with --truth.
+
+    Do not judge a model by the rows that it was fitted on.
+    """
+    by_model, by_files = (model is not None, file is not None), (truth is not None, predictions is not None)
+    if not (all(by_model) and not any(by_files)) and not (all(by_files) and not any(by_model)):
+        raise click.UsageError("Give MODEL and FILE, or --truth and --predictions.")
+    if model is not None and file is not None:
+        names, Y, scores, decisions = _of_model(model, file, data_home)
+    else:
+        names, Y, scores, decisions = _of_files(str(truth), str(predictions), data_home)
+    _tell(names, Y, scores, decisions, per_label=per_label, as_json=as_json)
+
+
+def _of_model(model: str, file: str, data_home: str | None) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    fitted = open_model(model)
+    rows = rows_for(fitted, file, data_home=data_home, truth=True)
+    assert rows.Y is not None  # noqa: S101 asked for
+    note_training_rows(fitted, rows)
+    with nameless():
+        return tuple(map(str, fitted.label_names_)), rows.Y, fitted.decision_function(rows.X), fitted.predict(rows.X)
+
+
+def _of_files(truth: str, predictions: str, data_home: str | None) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]:
+    import numpy as np
+
+    from skcamel.cli.predictions import read_predictions
+    from skcamel.data.catalogue import load_dataset
+    from skcamel.data.errors import DataError
+    from skcamel.data.matching import match_labels, read_labels
+
+    names, values = read_predictions(predictions)
+    if "decisions" not in values:
+        raise DataError("has no decision:NAME columns; write it again without --no-decisions.", path=predictions)
+    if not np.isin(values["decisions"], (0, 1)).all():
+        raise DataError("decisions are 0 or 1; are these scores? Name such columns score:NAME.", path=predictions)
+    Y = match_labels(load_dataset(truth, data_home), names) if is_catalogue_name(truth) else read_labels(truth, names)
+    if len(Y) != len(values["decisions"]):
+        raise DataError(f"has {len(values['decisions'])} rows, {truth} has {len(Y)}; both must hold the same rows.", path=predictions)
+    return names, Y, values.get("scores", values.get("probabilities")), values["decisions"].astype(np.int64)
+
+
+def _tell(names: tuple[str, ...], Y: np.ndarray, scores: np.ndarray | None, P: np.ndarray, *, per_label: bool, as_json: bool) -> None:
+    from skcamel import metrics
+
+    figures: dict[str, Any] = metrics.evaluate(Y, P if scores is None else scores, P)
+    if scores is None:
+        note("the predictions hold no scores, so the four metrics of rankings are left out.")
+        figures = {name: value for name, value in figures.items() if name not in metrics.RANKING}
+    cases = asdict(metrics.edge_cases(Y, P))
+    report = metrics.report(Y, P, label_names=names)
+    if as_json:
+        found: dict[str, Any] = {"rows": len(Y), "labels": len(names), "metrics": figures, "edge_cases": cases}
+        click.echo(json.dumps(plain(found | ({"per_label": list(report)} if per_label else {})), indent=1, ensure_ascii=False))
+        return
+    click.echo(f"{len(Y):,} rows, {len(names):,} labels\n")
+    print_metrics({"value": figures})
+    if any(cases.values()):
+        click.echo("")
+    for name, number in cases.items():
+        if number:
+            click.echo(f"  {number:6,}  {EDGE_CASES[name]}")
+    if per_label:
+        click.echo(f"\n{_printable(report)}")
+
+
+def print_metrics(columns: dict[str, dict[str, float]]) -> None:
+    """Write the seven metrics, one to a line, with one column of figures for each of `columns`."""
+    from skcamel.metrics import LOSSES
+
+    click.echo(f"  {'':18}  {'better':6}" + "".join(f"  {head:>{max(9, len(head))}}" for head in columns))
+    for name in next(iter(columns.values())):
+        cells = [f"{values[name]:.4f}" if values[name] == values[name] else "undefined" for values in columns.values()]
+        direction = "lower" if name in LOSSES else "higher"
+        click.echo(
+            f"  {name:18}  {direction:6}" + "".join(f"  {cell:>{max(9, len(head))}}" for cell, head in zip(cells, columns, strict=True))
+        )
+
+
+def _printable(report: LabelReport) -> str:
+    from skcamel.metrics.summary import LabelReport
+
+    return str(LabelReport(tuple({**row, "label": one_line(row["label"])} for row in report)))

@@ -1,0 +1,110 @@
+"""``skcamel explain``: the parts of the scores of one row."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from skcamel.cli.datasets import as_json, data_home
+from skcamel.cli.main import examples, note, one_line
+from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
+
+if TYPE_CHECKING:
+    from skcamel.explanation import Explanation
+
+
+@click.command(
+    epilog=examples(
+        "skcamel explain mine.skcamel new.csv --row 3",
+        "skcamel explain mine.skcamel new.csv --row 3 --label sea --label sun --top 10",
+        "skcamel explain yeast.skcamel yeast --row 1 --json",
+    )
+)
+@model_file
+@rows_file
+@click.option(
+    "--row", type=click.IntRange(min=1), default=1, show_default=True, help="Which row; the first one is 1, a header not counted."
+)
+@click.option("--label", "labels", multiple=True, metavar="NAME", help="A label to explain, may be repeated. Default: those predicted.")
+@click.option("--top", type=click.IntRange(min=0), default=5, show_default=True, help="How many pushes of other labels to list.")
+@data_home
+@as_json
+def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, data_home: str | None, *, as_json: bool) -> None:
+    """Take the scores of one row of FILE apart.
+
+    A score is that of the average training row, plus the label's own part, plus what every other label pushes up or down; a
+    label is predicted where its score exceeds its cut.
+    """
+    fitted = open_model(model)
+    if not hasattr(fitted, "explain"):
+        raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
+    names = [str(name) for name in fitted.label_names_]
+    if unknown := [label for label in labels if label not in names]:
+        from skcamel.data.text import shortened
+
+        raise click.UsageError(f"--label {unknown[0]}: the model has no such label; it has {shortened(names, 12)}.")
+    X = rows_for(fitted, file, data_home=data_home, truth=False).X
+    if row > X.shape[0]:
+        raise click.UsageError(f"--row {row}: {file} has {X.shape[0]} rows.")
+    with nameless():
+        explanation = fitted.explain(X[row - 1 : row])
+    figures = [_figures(explanation, names.index(label), top) for label in labels or _worth_showing(explanation)]
+    if as_json:
+        predicted = [name for name, score, cut in zip(names, explanation.scores[0], explanation.thresholds) if score > cut]
+        click.echo(json.dumps({"row": row, "labels": predicted, "explanation": figures}, indent=1, ensure_ascii=False))
+        return
+    if getattr(fitted, "alpha_", getattr(fitted, "alpha", None)) == 0:
+        note("alpha is 0 in this model, so labels do not push each other.")
+    _print(row, file, figures, explanation)
+
+
+def _worth_showing(explanation: Explanation) -> list[str]:
+    """Predicted labels, highest score first; where there is none, the one nearest to its cut."""
+    import numpy as np
+
+    margin = explanation.scores[0] - explanation.thresholds
+    order = np.argsort(-margin, kind="stable")
+    return [str(explanation.label_names[j]) for j in order[: max(1, int((margin > 0).sum()))]]
+
+
+def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
+    import numpy as np
+
+    pushes = explanation.parts[0, :, j].copy()
+    own, pushes[j] = float(pushes[j]), 0.0
+    listed = [i for i in np.argsort(-abs(pushes), kind="stable")[:top].tolist() if pushes[i] != 0]
+    score, cut = float(explanation.scores[0, j]), float(explanation.thresholds[j])
+    return {
+        "label": str(explanation.label_names[j]),
+        "predicted": score > cut,
+        "score": score,
+        "cut": cut,
+        "base": float(explanation.base[j]),
+        "own": own,
+        "pushes": [{"label": str(explanation.label_names[i]), "push": float(pushes[i])} for i in listed],
+        "other_pushes": float(pushes.sum() - pushes[listed].sum()),
+        "number_of_other_pushes": int(np.count_nonzero(pushes)) - len(listed),
+    }
+
+
+def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation) -> None:
+    import numpy as np
+
+    predicted = int((explanation.scores[0] > explanation.thresholds).sum())
+    click.echo(f"Row {row} of {file}: {predicted} of {len(explanation.base)} labels predicted")
+    for figure in figures:
+        lines = [("average row", figure["base"]), ("own part", figure["own"])]
+        lines += [(f"push of {push['label']}", push["push"]) for push in figure["pushes"]]
+        if figure["number_of_other_pushes"]:
+            lines.append((f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"]))
+        verdict = "predicted" if figure["predicted"] else "not predicted"
+        sign = ">" if figure["predicted"] else "<="
+        width = max([16, *(len(one_line(name)) for name, _ in lines)])
+        click.echo(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} cut {figure['cut']:+.3f}")
+        largest = max(abs(np.array([value for _, value in lines])).max(), 1e-300)
+        for name, value in lines:
+            bar = ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
+            click.echo(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar}".rstrip())
+        click.echo(f"  {'= score':<{width}}  {figure['score']:+8.3f}")

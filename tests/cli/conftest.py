@@ -1,0 +1,35 @@
+"""`cli(...)` for every command: a place without data, with results that have exit_code, stdout and stderr."""
+
+import pytest
+
+pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
+pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
+
+from click.testing import CliRunner
+
+import skcamel.__main__  # noqa: F401 before the module skcamel.cli.main takes the name of the function skcamel.cli.main
+from skcamel.cli.main import root
+
+
+@pytest.fixture
+def cli(monkeypatch, tmp_path):
+    monkeypatch.delenv("SKCAMEL_DATA", raising=False)
+    monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(root, [str(argument) for argument in arguments], prog_name="skcamel")
+
+
+@pytest.fixture
+def refused(cli):
+    """`refused(exit_code, sentence, *arguments)`: the command ends so, without a result, with that sentence and no traceback."""
+
+    def check(exit_code, sentence, *arguments):
+        result = cli(*arguments)
+        said = " ".join(result.stderr.split())
+        assert (result.exit_code, result.stdout) == (exit_code, ""), result.stdout + said
+        assert sentence in said
+        assert "fault of skcamel" not in said
+        assert "Traceback" not in said
+
+    return check

@@ -1,0 +1,91 @@
+"""`skcamel explain`: the parts of one row, as the model gives them."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+from skcamel import CamelClassifier, load, save
+from skcamel.data import load_dataset
+from tables import HOSTILE, table
+
+HOME = os.environ.get("SKCAMEL_DATA")
+
+
+@pytest.fixture
+def model(cli, tmp_path):
+    table(tmp_path / "mine.csv", range(40), labels=HOSTILE)
+    assert cli("fit", "mine.csv", "--labels", "4", "--alpha", "0.5", "-o", "m.skcamel").exit_code == 0
+    X, _ = table(tmp_path / "new.csv", range(40, 60), labels=HOSTILE, with_labels=False)
+    return load(tmp_path / "m.skcamel"), X
+
+
+@pytest.mark.parametrize("row", [1, 2, 20])
+def test_json_holds_the_parts_that_python_gives(cli, model, row):
+    fitted, X = model
+    options = [word for name in HOSTILE for word in ("--label", name)]
+    found = json.loads(cli("explain", "m.skcamel", "new.csv", "--row", row, "--top", "2", "--json", *options).stdout)
+    explanation = fitted.explain(X[row - 1 : row])
+    assert found["row"] == row
+    assert tuple(found["labels"]) == fitted.label_sets(X)[row - 1]
+    for j, figure in enumerate(found["explanation"]):
+        assert figure["label"] == HOSTILE[j]
+        assert figure["base"] == explanation.base[j]
+        assert figure["own"] == explanation.parts[0, j, j]
+        assert figure["cut"] == fitted.thresholds_[j]
+        assert figure["predicted"] == (HOSTILE[j] in found["labels"])
+        strengths = [abs(push["push"]) for push in figure["pushes"]]
+        assert strengths == sorted(abs(np.delete(explanation.parts[0, :, j], j)), reverse=True)[: len(strengths)]
+        for push in figure["pushes"]:
+            assert push["push"] == explanation.parts[0, HOSTILE.index(push["label"]), j]
+        total = figure["base"] + figure["own"] + sum(push["push"] for push in figure["pushes"]) + figure["other_pushes"]
+        np.testing.assert_allclose(total, fitted.decision_function(X[row - 1 : row])[0, j], atol=1e-12)
+
+
+def test_the_screen_shows_predicted_labels_or_the_nearest(cli, model):
+    fitted, X = model
+    counts = fitted.predict(X).sum(axis=1)
+    row = int(counts.argmax()) + 1
+    shown = cli("explain", "m.skcamel", "new.csv", "--row", row).stdout
+    assert f"Row {row} of new.csv: {counts.max()} of 4 labels predicted" in shown
+    assert shown.count("= score") == counts.max()
+    assert "line\\r\\nfeed: predicted, as score" in shown  # a name cannot break the lines of the screen
+    none = int(counts.argmin()) + 1
+    assert counts.min() == 0
+    shown = cli("explain", "m.skcamel", "new.csv", "--row", none).stdout
+    assert shown.count("not predicted, as score") == 1
+
+
+def test_pushes_beyond_the_top_are_summed(cli, model):
+    result = cli("explain", "m.skcamel", "new.csv", "--top", "0", "--label", HOSTILE[0])
+    explanation = model[0].explain(model[1][:1])
+    others = np.delete(explanation.parts[0, :, 0], 0)
+    assert f"push of {np.count_nonzero(others)} more" in result.stdout
+    assert f"{others.sum():+8.3f}" in result.stdout
+
+
+def test_alpha_0_has_no_pushes(cli, tmp_path):
+    X, Y = table(tmp_path / "mine.csv", range(40))
+    save(CamelClassifier(alpha=0.0).fit(X, Y), "m.skcamel")
+    table(tmp_path / "new.csv", range(5), with_labels=False)
+    result = cli("explain", "m.skcamel", "new.csv", "--label", "label0")
+    assert "alpha is 0 in this model, so labels do not push each other" in result.stderr
+    assert "push of" not in result.stdout
+
+
+def test_wrong_use(cli, refused, model):
+    refused(2, "--row 21: new.csv has 20 rows", "explain", "m.skcamel", "new.csv", "--row", "21")
+    refused(2, "0 is not in the range x>=1", "explain", "m.skcamel", "new.csv", "--row", "0")
+    refused(2, "--label fog: the model has no such label; it has 'sea, \"deep\"'", "explain", "m.skcamel", "new.csv", "--label", "fog")
+    cli("fit", "mine.csv", "--labels", "4", "--method", "br", "-o", "br.skcamel")
+    refused(2, "br.skcamel holds BinaryRelevance; only CAMEL explains its scores", "explain", "br.skcamel", "new.csv")
+
+
+@pytest.mark.data
+@pytest.mark.skipif(HOME is None, reason="SKCAMEL_DATA is not set")
+def test_a_row_of_a_benchmark_set(cli, tmp_path):
+    cli("fit", "emotions", "--data-home", HOME)
+    found = json.loads(cli("explain", "emotions.skcamel", "emotions", "--data-home", HOME, "--row", "7", "--json").stdout)
+    X = load_dataset("emotions", HOME).X[6:7]
+    assert tuple(found["labels"]) == load(tmp_path / "emotions.skcamel").label_sets(X)[0]

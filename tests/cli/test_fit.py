@@ -1,0 +1,191 @@
+"""`skcamel fit`: what it chooses, writes, says and refuses; the model is the one that Python gives."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import skcamel
+from skcamel import CamelClassifierCV, baselines, load
+from skcamel.cli import fit as module
+from skcamel.data import load_dataset
+from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
+from skcamel.metrics import NAMES, evaluate
+from tables import HOSTILE, table
+
+HOME = os.environ.get("SKCAMEL_DATA")
+
+
+def same_model(path, model, X):
+    np.testing.assert_array_equal(load(path).decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(load(path).predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ([], {"threshold": "common", **module.PRESETS["quick"]}),
+        (["--preset", "paper"], {}),
+        (["--preset", "paper", "--scoring", "macro_f1"], {"scoring": "macro_f1"}),
+        (["--preset", "quick", "--scoring", "macro_f1"], {"scoring": "macro_f1", "threshold": "label", **module.PRESETS["quick"]}),
+        (["--preset", "quick", "--scoring", "hamming_loss"], {"scoring": "hamming_loss", **module.PRESETS["quick"]}),
+        (["--preset", "best"], {"threshold": "common", **module.PRESETS["best"]}),
+        (
+            ["--preset", "paper", "--threshold", "-0.5", "--alpha", "0.5", "--lambda2s", "0.1,1", "--kernel", "laplacian"],
+            {"threshold": -0.5, "alphas": (0.5,), "lambda2s": (0.1, 1.0), "kernels": ("laplacian",)},
+        ),
+        (
+            ["--preset", "paper", "--scalings", "unit, minmax", "--bandwidth", "2", "--threshold", "label"],
+            {"scalings": ("unit", "minmax"), "bandwidths": (2.0,), "threshold": "label"},
+        ),
+    ],
+)
+def test_the_model_is_that_of_the_python_api(cli, tmp_path, options, arguments):
+    X, Y = table(tmp_path / "mine.csv", range(40))
+    result = cli("fit", "mine.csv", "--labels", "sea,sun", *options)
+    assert result.exit_code == 0, result.stderr
+    model = CamelClassifierCV(**arguments).fit(X, Y)
+    same_model(tmp_path / "mine.skcamel", model, X)
+    assert f"{model.best_score_:.4f}" in result.stdout or f"{-model.best_score_:.4f}" in result.stdout
+    assert list(load(tmp_path / "mine.skcamel").label_names_) == ["sea", "sun"]
+
+
+@pytest.mark.parametrize(
+    ("method", "model"),
+    [
+        ("br", baselines.BinaryRelevance()),
+        ("ecc", baselines.EnsembleOfClassifierChains(random_state=3)),
+        ("rakel", baselines.RAkEL(random_state=3)),
+        ("llsf", baselines.LLSFCV(random_state=3)),
+        ("jfsc", baselines.JFSCCV(random_state=3)),
+    ],
+)
+def test_the_other_methods(cli, tmp_path, method, model):
+    X, Y = table(tmp_path / "mine.csv", range(40), labels=("a", "b", "c"))
+    result = cli("fit", "mine.csv", "--labels", "3", "--method", method, "--random-state", "3", "-o", "m.skcamel")
+    assert result.exit_code == 0, result.stderr
+    same_model(tmp_path / "m.skcamel", model.fit(X, Y), X)
+    assert ("5 folds" in result.stdout) == hasattr(model, "cv_results_")
+    assert ("add --test-size 0.25" in result.stdout) != hasattr(model, "cv_results_")
+    assert "skcamel explain" not in result.stdout
+
+
+def test_json_tells_what_was_chosen_and_how_good_it_is(cli, tmp_path):
+    X, Y = table(tmp_path / "mine.csv", range(40))
+    facts = json.loads(cli("fit", "mine.csv", "--labels", "2", "--preset", "paper", "--test-size", "0.25", "--json").stdout)
+    train, test = next(MultilabelStratifiedShuffleSplit(1, test_size=0.25, random_state=0).split(X, Y))
+    model = CamelClassifierCV().fit(X[train], Y[train])
+    assert facts["params"] == model.best_params_
+    assert facts["candidates"] == 77
+    assert facts["estimate"]["average_precision"] == model.best_score_
+    assert facts["estimate"]["one_error"] == -model.cv_results_["mean_test_one_error"][model.best_index_]
+    assert facts["test"] == evaluate(Y[test], model.decision_function(X[test]), model.predict(X[test]))
+    assert (facts["rows"], facts["test_rows"], facts["model"]) == (30, 10, "mine.skcamel")
+    same_model(tmp_path / "mine.skcamel", model, X)
+
+
+def test_the_screen_shows_figures_time_and_what_to_do_next(cli, tmp_path):
+    table(tmp_path / "mine.csv", range(40))
+    shown = cli("fit", "mine.csv", "--labels", "2", "--test-size", "0.25").stdout
+    for text in ("40 rows, 3 features, 2 labels", "leave-one-out", "10 test rows", "on 30 rows in", "skcamel predict mine.skcamel", *NAMES):
+        assert text in shown
+    assert max(map(len, shown.splitlines())) <= 110
+
+
+def test_names_of_metrics_and_choices_are_those_of_the_library():
+    from skcamel import kernel, scaling
+
+    assert module.METRICS == NAMES
+    options = {option.name: option.type for option in module.fit.params}
+    assert options["scalings"].choices == scaling.NAMES
+    assert set(options["kernels"].choices) == set(kernel.NAMES) - {"precomputed"}
+
+
+def test_wrong_use(refused, tmp_path):
+    table(tmp_path / "mine.csv", range(40))
+    fit = ("fit", "mine.csv", "--labels", "2")
+    refused(2, "a table does not say which columns are labels; name them by --labels", "fit", "mine.csv")
+    refused(2, "there is no such file", "fit", "none.csv", "--labels", "2")
+    refused(2, "--kernels does not apply to --method br", *fit, "--method", "br", "--kernel", "rbf")
+    refused(2, "--preset does not apply to --method llsf", *fit, "--method", "llsf", "--preset", "best")
+    refused(2, "'quadratic' is not one of rbf, laplacian, exponential, linear", *fit, "--kernel", "quadratic")
+    refused(2, "'a' is not a list of numbers", *fit, "--alpha", "a")
+    refused(2, "is empty", *fit, "--alpha", ",")
+    refused(2, "is not in the range 0<x<1", *fit, "--test-size", "1")
+    refused(2, "there is no such folder", *fit, "-o", "nowhere/m.skcamel")
+    refused(1, "threshold='middle' is not known", *fit, "--threshold", "middle")
+    refused(1, "alphas must be a number in [0, 1], got 2.0", *fit, "--alpha", "2")
+    refused(1, "no column begins with 'tag_'", "fit", "mine.csv", "--labels", "tag_*")
+    assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
+
+
+def test_an_existing_model_is_kept_unless_forced(cli, refused, tmp_path):
+    table(tmp_path / "mine.csv", range(40))
+    (tmp_path / "mine.skcamel").write_text("mine")
+    refused(2, "mine.skcamel exists already; choose another name by -o, or add --force", "fit", "mine.csv", "--labels", "2")
+    assert (tmp_path / "mine.skcamel").read_text() == "mine"
+    assert cli("fit", "mine.csv", "--labels", "2", "--force").exit_code == 0
+    load(tmp_path / "mine.skcamel")
+
+
+def test_data_that_cannot_be_learned_from(refused, tmp_path):
+    def data(text):
+        (tmp_path / "mine.csv").write_text(text)
+
+    data("")
+    refused(1, "mine.csv, line 1: the first line must hold the column names", "fit", "mine.csv", "--labels", "l")
+    data("x,l\n")
+    refused(1, "no row follows the column names", "fit", "mine.csv", "--labels", "l")
+    data("x,y,l\n1,2,0\n3,,1\n")
+    refused(1, "1 values are missing or infinite, the first in row 2, feature 2 ('y'); fill them", "fit", "mine.csv", "--labels", "l")
+    data("x,l\n1,0\n2,nan\n")
+    refused(1, "label 'l' is missing", "fit", "mine.csv", "--labels", "l")
+    data("x,l,x\n1,0,1\n2,1,0\n")
+    refused(1, "'x' is the name of a feature and of a label", "fit", "mine.csv", "--labels", "2,")
+    data("c,c,l\na,1,0\nb,2,1\na,3,1\nb,4,0\n")
+    refused(1, "two columns are called 'c', one of them holds text", "fit", "mine.csv", "--labels", "l")
+
+
+def test_a_loss_of_0_is_shown_without_sign(cli, tmp_path):
+    (tmp_path / "easy.csv").write_text("x,a,b\n" + "".join(f"{10 * (i % 2) + i / 10},{i % 2},{1 - i % 2}\n" for i in range(12)))
+    result = cli("fit", "easy.csv", "--labels", "2")
+    assert "one_error           lower          0.0000" in result.stdout
+
+
+def test_hostile_names_are_kept(cli, tmp_path):
+    table(tmp_path / "mine.csv", range(40), labels=HOSTILE)
+    result = cli("fit", "mine.csv", "--labels", "4")
+    assert result.exit_code == 0, result.stderr
+    assert tuple(load(tmp_path / "mine.skcamel").label_names_) == HOSTILE
+
+
+def test_an_interrupted_write_leaves_no_half_file(cli, tmp_path, monkeypatch):
+    table(tmp_path / "mine.csv", range(40))
+
+    def interrupted(file, **arrays):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skcamel.persistence.np.savez", interrupted)
+    assert cli("fit", "mine.csv", "--labels", "2").exit_code == 1
+    assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
+
+
+@pytest.mark.data
+@pytest.mark.skipif(HOME is None, reason="SKCAMEL_DATA is not set")
+def test_emotions_by_name(cli, tmp_path, monkeypatch):
+    result = cli("fit", "emotions", "--data-home", HOME, "--preset", "paper", "--json")
+    assert result.exit_code == 0, result.stderr
+    data = load_dataset("emotions", HOME)
+    model = CamelClassifierCV().fit(data.X, data.labels)
+    same_model(tmp_path / "emotions.skcamel", model, data.X)
+    assert json.loads(result.stdout)["params"] == model.best_params_
+
+
+def test_the_progress_bar_follows_the_candidates(monkeypatch):
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    with module._progress(quiet=False) as callback:
+        callback(skcamel.classifier_cv.Progress(3, 10, 0.5))
+    with module._progress(quiet=True) as callback:
+        assert callback is None

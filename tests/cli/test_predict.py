@@ -1,0 +1,271 @@
+"""`skcamel predict`: round trips in every form, columns matched by name, and files that do not fit the model."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skcamel
+from skcamel import CamelClassifier, load, save
+from skcamel.cli.predictions import read_predictions
+from skcamel.data import Dataset, load_dataset, write_meka, write_mulan, write_svmlight
+from tables import HOSTILE, table
+
+HOME = os.environ.get("SKCAMEL_DATA")
+
+
+@pytest.fixture
+def model(cli, tmp_path):
+    """A model of 40 rows in m.skcamel, and 20 new rows in new.csv; returns (model, X of the new rows)."""
+    table(tmp_path / "mine.csv", range(40), labels=HOSTILE)
+    assert cli("fit", "mine.csv", "--labels", "4", "-o", "m.skcamel").exit_code == 0
+    X, _ = table(tmp_path / "new.csv", range(40, 60), labels=HOSTILE, with_labels=False)
+    return load(tmp_path / "m.skcamel"), X
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
+def test_every_form_holds_exactly_what_python_says(cli, model, suffix):
+    fitted, X = model
+    result = cli("predict", "m.skcamel", "new.csv", "-o", f"p{suffix}", "--probabilities")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", f"20 rows; wrote p{suffix}\n")
+    names, values = read_predictions(f"p{suffix}")
+    assert names == HOSTILE
+    np.testing.assert_array_equal(values["scores"], fitted.decision_function(X))
+    np.testing.assert_array_equal(values["decisions"], fitted.predict(X))
+    np.testing.assert_array_equal(values["probabilities"], fitted.predict_proba(X))
+
+
+def test_label_sets_can_be_told_apart_whatever_the_names(cli, model, tmp_path):
+    fitted, X = model
+    cli("predict", "m.skcamel", "new.csv", "-o", "p.csv")
+    with (tmp_path / "p.csv").open(newline="") as file:
+        cells = [row["labels"] for row in csv.DictReader(file)]
+    sets = [tuple(next(csv.reader(io.StringIO(cell, newline=""), delimiter=";"), ())) for cell in cells]
+    assert sets == fitted.label_sets(X)
+    for suffix in ("json", "jsonl", "parquet"):
+        cli("predict", "m.skcamel", "new.csv", "-o", f"p.{suffix}")
+    expected = [list(names) for names in fitted.label_sets(X)]
+    assert [record["labels"] for record in json.loads((tmp_path / "p.json").read_text())] == expected
+    assert [json.loads(line)["labels"] for line in (tmp_path / "p.jsonl").read_text().splitlines()] == expected
+    assert [list(names) for names in pd.read_parquet("p.parquet")["labels"]] == expected
+
+
+def test_only_what_is_asked_for(cli, model):
+    head = cli("predict", "m.skcamel", "new.csv", "--no-scores", "--no-decisions").stdout.splitlines()[0]
+    assert head == "row,labels"
+    cli("predict", "m.skcamel", "new.csv", "--no-scores", "-o", "p.csv")
+    table = pd.read_csv("p.csv")
+    assert list(table["row"]) == list(range(1, 21))
+    assert list(table)[2:] == [f"decision:{name}" for name in HOSTILE]
+
+
+def test_columns_go_by_name_and_labels_are_left_aside(cli, model, tmp_path):
+    fitted, X = model
+    plain = cli("predict", "m.skcamel", "new.csv").stdout
+    table(tmp_path / "turned.csv", range(40, 60), labels=HOSTILE, columns=("z", "x", "y"))
+    result = cli("predict", "m.skcamel", "turned.csv")
+    assert result.stdout == plain
+    assert "Note: turned.csv holds 4 labels, left aside: 'sea, \"deep\"'" in result.stderr
+    frame = pd.read_csv("new.csv").assign(extra="text", more=[[1]] * 20)[["extra", "z", "more", "y", "x"]]
+    frame.to_parquet("more.parquet")
+    result = cli("predict", "m.skcamel", "more.parquet")
+    assert result.stdout == plain
+    assert "Note: more.parquet holds 2 columns that the model does not know, left aside: 'extra', 'more'." in result.stderr
+
+
+@pytest.mark.parametrize("write", [write_mulan, write_meka])
+def test_arff_with_and_without_labels(cli, model, tmp_path, write):
+    fitted, X = model
+    plain = cli("predict", "m.skcamel", "new.csv").stdout
+    write(Dataset(X[:, ::-1], np.ones((20, 4), dtype=int), tuple("zyx"), HOSTILE, name="new"), tmp_path / "new.arff")
+    result = cli("predict", "m.skcamel", "new.arff")
+    assert result.stdout == plain
+    assert "4 labels, left aside" in result.stderr
+    rows = "\n".join(",".join(map(str, x)) for x in X)
+    (tmp_path / "bare.arff").write_text("@relation r\n" + "".join(f"@attribute {c} numeric\n" for c in "xyz") + f"@data\n{rows}\n")
+    assert cli("predict", "m.skcamel", "bare.arff").stdout == plain
+
+
+def test_files_without_names_are_read_by_position(cli, model, refused, tmp_path):
+    from scipy.io import savemat
+
+    fitted, X = model
+    plain = cli("predict", "m.skcamel", "new.csv").stdout
+    with pytest.warns(UserWarning, match="does not hold"):
+        write_svmlight(Dataset(X, np.zeros((20, 2), dtype=int)), tmp_path / "new.svm")
+    savemat(tmp_path / "new.mat", {"data": X, "target": np.eye(20, 4)})
+    for name in ("new.svm", "new.mat"):
+        result = cli("predict", "m.skcamel", name)
+        assert result.exit_code == 0, result.stderr
+        table = pd.read_csv(io.StringIO(result.stdout))
+        np.testing.assert_allclose(table.filter(like="score:"), pd.read_csv(io.StringIO(plain)).filter(like="score:"), rtol=1e-9)
+        assert "no common names of features, so the columns are taken in their order" in result.stderr
+    savemat(tmp_path / "wide.mat", {"data": np.eye(20), "target": np.eye(20, 4)})
+    refused(
+        1, "has 20 columns beside the labels, the model was fitted on 3, and its columns have no names", "predict", "m.skcamel", "wide.mat"
+    )
+
+
+def test_models_from_python(cli, refused, model, tmp_path):
+    X, Y = table(tmp_path / "mine.csv", range(40))
+    save(CamelClassifier().fit(X, Y), "nameless.skcamel")
+    result = cli("predict", "nameless.skcamel", "new.csv", "--no-scores")
+    assert result.exit_code == 0
+    assert "taken in their order" in result.stderr
+    table(tmp_path / "two.csv", range(5), columns=("x", "y"), with_labels=False)
+    refused(1, "has 2 columns beside the labels, the model was fitted on 3; bring", "predict", "nameless.skcamel", "two.csv")
+    save(CamelClassifier().fit(pd.DataFrame(X, columns=list("zyx")), Y), "named.skcamel")
+    assert "taken in their order" not in cli("predict", "named.skcamel", "new.csv").stderr
+    save(CamelClassifier().fit(X, Y[:, 0]), "classes.skcamel")
+    refused(1, "was fitted on one column of classes", "predict", "classes.skcamel", "new.csv")
+
+
+def test_text_is_coded_as_at_the_fit(cli, refused, tmp_path):
+    rows = [("red", 1, 0), ("blue", 2, 1), ("green", 3, 0), ("red", 4, 1), ("blue", 5, 0), ("green", 6, 1)]
+    (tmp_path / "mine.csv").write_text("colour,x,l\n" + "".join(f"{c},{x},{y}\n" for c, x, y in rows))
+    result = cli("fit", "mine.csv", "--labels", "l")
+    assert "Note: mine.csv: text in 'colour' is numbered in the order of its sorted values" in result.stderr
+    fitted = load(tmp_path / "mine.skcamel")
+    (tmp_path / "new.csv").write_text("x,colour\n1,red\n2,green\n3,green\n")  # alone, red would be 1 and green 0
+    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))
+    np.testing.assert_array_equal(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [1, 3]])[:, 0])
+    (tmp_path / "ids.csv").write_text("colour,x\nred,1\ngreen,2\nblue,3\n")  # one value per row, and yet no identifier
+    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "ids.csv").stdout))
+    np.testing.assert_array_equal(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [0, 3]])[:, 0])
+    (tmp_path / "new.csv").write_text("colour,x\nred,1\npurple,1\n")
+    refused(
+        1, "new.csv, line 3: 'purple' in column 'colour', which had the values 'blue', 'green', 'red'", "predict", "mine.skcamel", "new.csv"
+    )
+    (tmp_path / "new.csv").write_text("colour,x\n2,1\n")
+    refused(1, "'2' in column 'colour'", "predict", "mine.skcamel", "new.csv")
+    (tmp_path / "new.csv").write_text("colour,x\nred,tall\n")
+    refused(1, "'tall' in column 'x', which holds numbers", "predict", "mine.skcamel", "new.csv")
+    pd.DataFrame({"colour": [2, 1], "x": [1, 2]}).to_parquet("new.parquet")
+    refused(1, "column 'colour' held text at first and holds numbers now", "predict", "mine.skcamel", "new.parquet")
+    pd.DataFrame({"colour": pd.Categorical(["green"]), "x": [2]}).to_parquet("new.parquet")
+    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.parquet").stdout))
+    np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[1, 2]])[:, 0], rtol=1e-12)
+
+
+def test_text_as_one_column_for_each_value(cli, refused, tmp_path):
+    rows = [
+        ("red", 1, "no", 0),
+        ("blue", 2, "yes", 1),
+        ("green", 3, "no", 0),
+        ("red", 4, "no", 1),
+        ("blue", 5, "yes", 0),
+        ("green", 6, "no", 1),
+    ]
+    (tmp_path / "mine.csv").write_text("colour,x,old,l\n" + "".join(f"{c},{x},{o},{y}\n" for c, x, o, y in rows))
+    result = cli("fit", "mine.csv", "--labels", "l", "--nominal", "onehot")
+    assert (result.exit_code, result.stderr) == (0, "")
+    fitted = load(tmp_path / "mine.skcamel")
+    (tmp_path / "new.csv").write_text("old,x,colour\nyes,1,red\nno,2,green\n")
+    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))
+    np.testing.assert_array_equal(shown["score:l"], fitted.decision_function([[0, 0, 1, 1, 1], [0, 1, 0, 2, 0]])[:, 0])
+    (tmp_path / "new.csv").write_text("old,x\nyes,1\n")
+    refused(1, "the feature 'colour' of the model is missing", "predict", "mine.skcamel", "new.csv")
+    refused(2, "--nominal is about text in a CSV, TSV or Parquet file; yeast is none", "fit", "yeast", "--nominal", "onehot")
+
+
+def test_nominals_of_another_header_are_refused(cli, refused, tmp_path):
+    def arff(values, name):
+        text = f"@relation 'r: -C -1'\n@attribute c {{{values}}}\n@attribute x numeric\n@attribute l {{0,1}}\n@data\n"
+        (tmp_path / name).write_text(text + "red,1,0\nblue,2,1\nred,3,1\nblue,4,0\n")
+
+    arff("red,blue,green", "mine.arff")
+    assert cli("fit", "mine.arff").exit_code == 0
+    arff("red,blue", "fewer.arff")
+    assert cli("predict", "mine.skcamel", "fewer.arff").exit_code == 0
+    arff("blue,red", "new.arff")
+    refused(
+        1, "'c' holds 'blue', 'red', at the fit it held 'red', 'blue', 'green'; declare them alike", "predict", "mine.skcamel", "new.arff"
+    )
+    (tmp_path / "new.arff").write_text("@relation r\n@attribute c numeric\n@attribute x numeric\n@data\n1,1\n")
+    refused(1, "'c' holds numbers, at the fit it held 'red'", "predict", "mine.skcamel", "new.arff")
+    (tmp_path / "new.csv").write_text("c,x\nblue,1\n")
+    score = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))["score:l"]
+    np.testing.assert_array_equal(score, load(tmp_path / "mine.skcamel").decision_function([[1, 1]])[:, 0])
+
+
+def test_files_that_do_not_fit(refused, model, tmp_path):
+    def new(text):
+        (tmp_path / "new.csv").write_text(text)
+
+    new("x,z\n1,2\n")
+    refused(1, "new.csv: the feature 'y' of the model is missing; give the columns the names", "predict", "m.skcamel", "new.csv")
+    new("x,y,z,x\n1,2,3,4\n")
+    refused(1, "2 columns are called 'x', the model knows 1", "predict", "m.skcamel", "new.csv")
+    new("x,y,z\n1,2,3\n1,,3\n")
+    refused(1, "1 values are missing or infinite, the first in row 2, feature 2 ('y')", "predict", "m.skcamel", "new.csv")
+    new("")
+    refused(1, "the first line must hold the column names", "predict", "m.skcamel", "new.csv")
+    new("x,y,z\n")
+    refused(1, "no row follows", "predict", "m.skcamel", "new.csv")
+    refused(2, "there is no such file", "predict", "m.skcamel", "none.csv")
+    refused(2, "'none.skcamel' does not exist", "predict", "none.skcamel", "new.csv")
+    refused(2, "--output ends in '.doc'", "predict", "m.skcamel", "new.csv", "-o", "p.doc")
+    refused(1, "There is no such folder", "predict", "m.skcamel", "mine.csv", "-o", "nowhere/p.csv")
+
+
+def test_a_damaged_model_is_one_sentence(refused, model, tmp_path):
+    whole = (tmp_path / "m.skcamel").read_bytes()
+    for size in (0, 100, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "cut.skcamel").write_bytes(whole[:size])
+        refused(1, "cut.skcamel is not a whole skcamel model file", "predict", "cut.skcamel", "new.csv")
+
+
+def test_a_model_with_half_its_columns_is_refused(refused, model, tmp_path):
+    fitted, _ = model
+    fitted.input_columns_["features"] = ("x",)
+    save(fitted, tmp_path / "m.skcamel")
+    refused(1, "m.skcamel does not say which columns it was fitted on", "predict", "m.skcamel", "new.csv")
+
+
+def test_probabilities_of_a_method_that_has_none(cli, refused, model, tmp_path):
+    cli("fit", "mine.csv", "--labels", "4", "--method", "llsf", "-o", "llsf.skcamel")
+    refused(2, "LLSFCV in llsf.skcamel has scores but no probabilities", "predict", "llsf.skcamel", "new.csv", "--probabilities")
+
+
+@pytest.mark.parametrize("name", ["p.csv", "p.jsonl", "p.parquet"])
+def test_an_interrupted_write_leaves_the_old_file(cli, model, tmp_path, monkeypatch, name):
+    (tmp_path / name).write_text("old")
+    before = sorted(os.listdir(tmp_path))
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.fsync", interrupted)
+    assert cli("predict", "m.skcamel", "new.csv", "-o", name).exit_code == 1
+    assert (tmp_path / name).read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_a_reader_that_stops_early_is_no_error(model, tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
+    X = pd.concat([pd.read_csv(tmp_path / "new.csv")] * 500)
+    X.to_csv(tmp_path / "long.csv", index=False)
+    command = f"'{sys.executable}' -m skcamel predict m.skcamel long.csv | head -2"
+    result = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)  # noqa: S602
+    assert "Traceback" not in result.stderr
+    assert result.stdout.startswith("row,labels,")
+
+
+@pytest.mark.data
+@pytest.mark.skipif(HOME is None, reason="SKCAMEL_DATA is not set")
+@pytest.mark.parametrize("name", ["emotions", "genbase"])
+def test_benchmark_sets_by_name(cli, name, tmp_path):
+    cli("fit", name, "--data-home", HOME)
+    result = cli("predict", f"{name}.skcamel", name, "--data-home", HOME, "-o", "p.parquet")
+    assert result.exit_code == 0, result.stderr
+    data = load_dataset(name, HOME)
+    names, values = read_predictions("p.parquet")
+    assert names == data.label_names
+    np.testing.assert_array_equal(values["scores"], load(tmp_path / f"{name}.skcamel").decision_function(data.X))

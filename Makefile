@@ -6,7 +6,7 @@ DEV_GROUPS = --group dev
 BIN = $(VENV)/bin
 # The lowest versions of what the library and its users' tables need; test runners stay new.
 FLOORS = import tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
-    print(*(d.replace('>=', '==') for d in p['project']['dependencies'] + [g for g in p['dependency-groups']['test'] if g[:3] in ('pan', 'pol')]))
+    print(*(d.replace('>=', '==') for d in p['project']['dependencies'] + p['project']['optional-dependencies']['report'] + [g for g in p['dependency-groups']['test'] if g[:3] in ('pan', 'pol')]))
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 .PHONY: help demo test lint types check oldest coverage benchmark clean
@@ -32,7 +32,7 @@ check: $(VENV)/.dev  ## the test suite alone, a process per core with one BLAS t
 oldest:  ## the test suite with the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,datasets]" --group test $$($(PYTHON) -c "$(FLOORS)")
+	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,report,datasets]" --group test $$($(PYTHON) -c "$(FLOORS)")
 	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
 
 coverage: $(VENV)/.dev  ## which lines the test suite runs

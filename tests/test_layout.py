@@ -20,13 +20,16 @@ ORDER = (
     ("solve",),
     ("metrics",),
     ("selection",),
-    ("inputs", "explanation", "parameters"),
+    ("inputs", "explanation", "notebook", "parameters"),
     ("training",),
     ("prediction",),
     ("classifier", "classifier_cv"),
     ("baselines",),
     ("baselines",),
     ("persistence",),
+    ("experiment",),
+    ("display",),
+    ("report",),
     ("cli", "__main__"),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}

@@ -19,6 +19,7 @@ DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 # name ► (module:command, the line that `skcamel --help` shows)
 COMMANDS = {
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
+    "report": ("skcamel.cli.report:report", "Write the page of a model file or of a study folder."),
 }
 
 

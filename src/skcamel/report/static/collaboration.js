@@ -117,7 +117,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     clear.disabled = focus < 0;
     if (focus < 0) {
       side.replaceChildren(html("h3", {}, "Strongest pushes"),
-        skcamel.pushes(edges.slice(0, 14).map((edge) => ({ name: `${names[edge.i]} → ${names[edge.j]}`, amount: edge.s, key: edge.i })), choose),
+        skcamel.pushes(edges.slice(0, 10).map((edge) => ({ name: `${names[edge.i]} → ${names[edge.j]}`, amount: edge.s, key: edge.i })), choose),
         html("p", { class: "note" }, "Numbers are s; choose one to see all pushes of the label that pushes."));
     } else {
       side.replaceChildren(html("h3", {}, names[focus]),

@@ -212,10 +212,10 @@ const skcamel = (() => {
     const most = Math.max(...items.map((item) => Math.abs(item.amount)), 1e-12);
     const list = html("ul", { class: "pushes" });
     for (const { name, amount, key } of items) {
-      const width = (Math.abs(amount) / most) * 30;
-      const bar = svg("svg", { width: 64, height: 12, "aria-hidden": "true" },
-        svg("line", { x1: 32, x2: 32, y1: 0, y2: 12, stroke: SCREEN.line }),
-        svg("rect", { x: round(amount >= 0 ? 32 : 32 - width), y: 2, width: round(width), height: 8, fill: amount >= 0 ? SCREEN.up : SCREEN.down }));
+      const width = (Math.abs(amount) / most) * 21;
+      const bar = svg("svg", { width: 44, height: 12, "aria-hidden": "true" },
+        svg("line", { x1: 22, x2: 22, y1: 0, y2: 12, stroke: SCREEN.line }),
+        svg("rect", { x: round(amount >= 0 ? 22 : 22 - width), y: 2, width: round(width), height: 8, fill: amount >= 0 ? SCREEN.up : SCREEN.down }));
       const label = choose ? html("button", { type: "button", class: "link name", title: name }, name) : html("span", { class: "name", title: name }, name);
       if (choose) label.addEventListener("click", () => choose(key));
       list.append(html("li", {}, label, bar, html("span", { class: "amount" }, signed(amount))));

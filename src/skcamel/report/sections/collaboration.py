@@ -23,9 +23,11 @@ def graph_section(facts: ModelFacts) -> Section:
         )
     if facts.alpha == 0:
         sentence += " This model has α = 0 and does not use them; they show what collaboration could draw on."
-    return Section("collaboration", "Collaboration", {"sentence": sentence, "alpha": significant(facts.alpha)}, {}, ("collaboration.js",))
+    return Section(
+        "collaboration", "Collaboration", {"sentence": sentence, "alpha": significant(facts.alpha)}, scripts=("collaboration.js",)
+    )
 
 
 def matrix_section(facts: ModelFacts) -> Section:
     """S as a heat map."""
-    return Section("correlation", "Correlation matrix", {"q": len(facts.S)}, {}, ("heatmap.js", "correlation.js"))
+    return Section("correlation", "Correlation matrix", scripts=("heatmap.js", "correlation.js"))

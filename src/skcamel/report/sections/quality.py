@@ -10,7 +10,7 @@ from skcamel.report.facts import Evaluated, ModelFacts
 from skcamel.report.page import Column, Section, count
 from skcamel.selection.thresholds import f1_curves
 
-POINTS = 120  # of a threshold curve; its best point is always among them
+POINTS = 100  # of a threshold curve; its best point is always among them
 METRIC_TITLES = {
     "one_error": "One-error",
     "hamming_loss": "Hamming loss",
@@ -55,7 +55,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     seven = evaluate(Y, found.scores, P)
     context = {
         "rows": count(len(Y), "row"),
-        "note": _note(found),
+        "note": f"{_note(found)} {found.note}".strip(),
         "metrics": [(METRIC_TITLES[name], f"{value:.3f}", "↓" if name in LOSSES else "↑") for name, value in seven.items()],
         "columns": COLUMNS,
         "table": rows,

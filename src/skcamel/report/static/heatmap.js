@@ -11,7 +11,7 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "" }
   const space = (names, length) => (named ? Math.max(...names.map((name) => short(name, length).length), 4) * font * 0.58 + 12 : 30);
   const left = space(rows, 22), top = space(columns, 16);
   const [width, height] = [cell * columns.length, cell * rows.length];
-  const share = (v) => Math.min(1, Math.abs(v) / (limit || 1)) ** 0.8; // weak values stay visible
+  const share = (v) => Math.min(1, Math.abs(v) / (limit || 1)) ** 0.7; // weak values stay visible
   const readout = document.getElementById(`${id}-readout`);
   let cursor = null;
 

@@ -249,23 +249,17 @@ const skcamel = (() => {
 
   // ---- theme ------------------------------------------------------------------------------------------------------
 
+  // The system decides until the button does, for this visit: a page from disk has no place of its own to remember it.
   function theme() {
     const button = document.getElementById("theme");
     const system = matchMedia("(prefers-color-scheme: dark)");
-    const remembered = () => {
-      try { return localStorage.getItem("skcamel-theme"); } catch { return null; } // not allowed in some browsers for files
-    };
-    const apply = (chosen) => {
-      const dark = chosen ? chosen === "dark" : system.matches;
-      if (chosen) document.documentElement.dataset.theme = chosen;
-      button.setAttribute("aria-pressed", String(dark));
-    };
-    apply(remembered());
-    system.addEventListener("change", () => apply(document.documentElement.dataset.theme));
+    const chosen = document.documentElement.dataset;
+    const tell = () => button.setAttribute("aria-pressed", String(chosen.theme ? chosen.theme === "dark" : system.matches));
+    tell();
+    system.addEventListener("change", tell);
     button.addEventListener("click", () => {
-      const chosen = button.getAttribute("aria-pressed") === "true" ? "light" : "dark";
-      try { localStorage.setItem("skcamel-theme", chosen); } catch { /* it then holds for this visit */ }
-      apply(chosen);
+      chosen.theme = button.getAttribute("aria-pressed") === "true" ? "light" : "dark";
+      tell();
     });
   }
 
@@ -274,11 +268,11 @@ const skcamel = (() => {
   const section = (name, build) => sections.set(name, build);
 
   function start() {
-    theme();
     // After the load event, and one section at a time: the page can be read and scrolled while the rest is drawn.
     addEventListener("load", () => setTimeout(() => {
       const shared = data("page");
       const steps = [
+        theme,
         () => document.querySelectorAll(".table").forEach(table),
         () => document.querySelectorAll("figure.drawing").forEach(drawing),
         ...[...sections].filter(([name]) => document.getElementById(name))

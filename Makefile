@@ -9,7 +9,7 @@ FLOORS = import tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
     print(*(d.replace('>=', '==') for d in p['project']['dependencies'] + p['project']['optional-dependencies']['report'] + [g for g in p['dependency-groups']['test'] if g[:3] in ('pan', 'pol')]))
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help demo test lint types check test-browser oldest coverage benchmark clean
+.PHONY: help demo test lint types check test-browser screenshots oldest coverage benchmark clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -31,6 +31,9 @@ check: $(VENV)/.dev  ## the test suite alone, a process per core with one BLAS t
 
 test-browser: $(VENV)/.browser  ## pages in a headless Chromium, which must be on PATH (Debian: apt-get install chromium)
 	$(BIN)/python -m pytest -m browser tests/browser
+
+screenshots: $(VENV)/.browser  ## the pictures of the documentation, taken anew
+	$(BIN)/python tests/browser/screenshots.py docs/images
 
 oldest:  ## the test suite with the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(VENV)-oldest

@@ -9,7 +9,8 @@ import numpy as np
 from skcamel.display.ordering import similar_order
 
 UP, DOWN = "#2166ac", "#b35806"  # blue and orange: told apart by everyone, also in grey
-WIDEST, THINNEST = 6.0, 0.4  # points
+WIDEST, THINNEST = 6.0, 0.4  # points, for up to 20 labels; many labels have thinner arrows
+FEW = 40  # labels whose names are written horizontally
 
 
 def plot_collaboration(model: Any, *, n_pushes: int | None = None, ax: Any = None) -> Any:
@@ -65,7 +66,7 @@ class CollaborationDisplay:
 
     def plot(self, *, n_pushes: int | None = None, ax: Any = None) -> Self:
         """Draw; parameters as in :func:`plot_collaboration`."""
-        self.ax_ = new_axes(figsize=(6.5, 6)) if ax is None else ax
+        self.ax_ = new_axes(figsize=(6.5, 6) if len(self.S) <= FEW else (9, 9)) if ax is None else ax
         self.figure_ = self.ax_.figure
         q = len(self.S)
         positions = np.empty((q, 2))
@@ -73,7 +74,7 @@ class CollaborationDisplay:
         positions[similar_order(self.S)] = np.column_stack([np.cos(angles), np.sin(angles)])
         self._draw_pushes(positions, 2 * q + 6 if n_pushes is None else n_pushes)
         self._draw_labels(positions)
-        self.ax_.set(xlim=(-1.6, 1.6), ylim=(-1.35, 1.35), aspect="equal")
+        self.ax_.set(xlim=(-1.7, 1.7), ylim=(-1.35, 1.35) if q <= FEW else (-1.7, 1.7), aspect="equal")
         self.ax_.axis("off")
         return self
 
@@ -81,10 +82,11 @@ class CollaborationDisplay:
         from matplotlib.patches import FancyArrowPatch
 
         strength = abs(self.S)
+        thin = float(np.clip(20 / len(self.S), 0.3, 1))
         order = np.argsort(-strength, axis=None, kind="stable")[: min(n_pushes, np.count_nonzero(self.S))]
         for i, j in reversed([divmod(int(k), len(self.S)) for k in order]):  # the strongest on top
-            width = THINNEST + (WIDEST - THINNEST) * strength[i, j] / strength.max()
-            style = f"simple,tail_width={width},head_width={width + 4},head_length=6"
+            width = thin * (THINNEST + (WIDEST - THINNEST) * strength[i, j] / strength.max())
+            style = f"simple,tail_width={width},head_width={width + 4 * thin},head_length={6 * thin}"
             curve = "arc3,rad=0.15"
             arrow = FancyArrowPatch(positions[i], positions[j], arrowstyle=style, connectionstyle=curve, shrinkA=6, shrinkB=6)
             arrow.set(color=UP if self.S[i, j] > 0 else DOWN, alpha=0.65, linewidth=0)
@@ -92,10 +94,10 @@ class CollaborationDisplay:
 
     def _draw_labels(self, positions: np.ndarray) -> None:
         size = float(np.clip(400 / len(positions), 4, 10))
-        self.ax_.scatter(*positions.T, s=size * 3, color="#1b2430", zorder=3)
+        self.ax_.scatter(*positions.T, s=size**2 / 4, color="#1b2430", zorder=3)
         for name, (x, y) in zip(self.label_names, positions, strict=True):
             side = "center" if abs(x) < 0.2 else "left" if x > 0 else "right"
-            angle = 0.0 if len(positions) <= 40 else np.degrees(np.arctan2(y, x)) + (180 if x < 0 else 0)
+            angle = 0.0 if len(positions) <= FEW else np.degrees(np.arctan2(y, x)) + (180 if x < 0 else 0)
             place = {"ha": side, "va": "center"} if not angle else {"ha": "left" if x >= 0 else "right", "va": "center"}
             self.ax_.text(1.07 * x, 1.07 * y, literal(name), fontsize=size, rotation=angle, rotation_mode="anchor", **place)
 

@@ -58,19 +58,20 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     return svg("path", { d: path, fill: strength > 0 ? paint.up : paint.down, "fill-opacity": focus < 0 ? 0.62 : 0.85, "data-push": `${i},${j}` });
   }
 
-  function node(label, paint, lively, known) {
+  function node(label, paint, known) {
     const { angle, x, y, position } = spot[label];
+    // The others stay readable, only quieter.
     const dim = focus >= 0 && !known.has(label);
     const chosen = label === focus;
     const group = svg("g", {
       class: "node", role: "button", tabindex: (focus < 0 ? position === 0 : chosen) ? 0 : -1, "data-label": label,
-      "aria-label": names[label], "aria-pressed": String(chosen), opacity: dim && lively ? 0.38 : null,
+      "aria-label": names[label], "aria-pressed": String(chosen),
     });
     const r = few ? 7 : 3.2;
     group.append(svg("circle", { class: "ring", cx: round(x), cy: round(y), r: r + 3, fill: "transparent", stroke: "none" }));
-    group.append(svg("circle", { cx: round(x), cy: round(y), r, fill: chosen ? paint.accent : paint.ink, stroke: paint.page, "stroke-width": few ? 2 : 1 }));
+    group.append(svg("circle", { cx: round(x), cy: round(y), r, fill: chosen ? paint.accent : dim ? paint.line : paint.ink, stroke: paint.page, "stroke-width": few ? 2 : 1 }));
     const out = radius + (few ? 18 : 9);
-    const style = { "font-size": round(font), fill: chosen ? paint.accent : paint.ink, "font-weight": chosen ? 700 : null };
+    const style = { "font-size": round(font), fill: chosen ? paint.accent : dim ? paint.muted : paint.ink, "font-weight": chosen || (focus >= 0 && !dim) ? 700 : null };
     if (few) {
       const [c, sn] = [Math.cos(angle), Math.sin(angle)];
       group.append(text(cx + out * c, cy + out * sn + font * (0.35 + 0.25 * sn), short(names[label], 26),
@@ -86,7 +87,6 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
   }
 
   function draw(paint) {
-    const lively = paint === skcamel.SCREEN;
     const drawing = skcamel.blank(wide, size, paint, { role: "group", "aria-label": "Graph of pushes between labels" });
     const visible = shown();
     const known = new Set(visible.flatMap((edge) => [edge.i, edge.j]));
@@ -95,7 +95,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     // The strongest last, on top.
     for (const edge of [...visible].reverse()) lines.append(curve(edge, paint, Math.abs(visible[0].s)));
     drawing.append(svg("circle", { cx: round(cx), cy: round(cy), r: radius, fill: "none", stroke: paint.line }), lines);
-    for (const label of order) drawing.append(node(label, paint, lively, known));
+    for (const label of order) drawing.append(node(label, paint, known));
     return drawing;
   }
 

@@ -66,10 +66,16 @@ def test_label_names_never_become_markup(page_of):
     assert sent(html, "page")["names"] == list(pages.NASTY)
 
 
-def test_174_labels_and_500_rows_stay_below_3_mb(page_of):
+def test_174_labels_and_500_rows_stay_below_one_and_a_half_mb(page_of):
     html = page_of(pages.model(174, 500, 40), pages.new_rows(174, 500, 40))
     assert len(html.encode()) < 1.5e6
     assert len(sent(html, "why")["rows"]) == 500
+
+
+def test_more_labels_have_fewer_rows_and_stay_below_2_mb(page_of):
+    html = page_of(pages.model(300, 400, 20), pages.new_rows(300, 400, 20))
+    assert len(html.encode()) < 2e6
+    assert len(sent(html, "why")["rows"]) == 333
 
 
 def test_of_more_rows_500_are_shown_from_first_to_last(page_of):

@@ -73,7 +73,12 @@ class Evaluated:
         if self.model.X_fit_ is None:
             return 0
         known = set(_row_keys(self.model.X_fit_))
-        return sum(key in known for key in _row_keys(self.model._like_training_rows(self.X)))
+        rows = self.model._scaling(self.X)
+        if sparse.issparse(rows) and not sparse.issparse(self.model.X_fit_):
+            rows = rows.toarray()
+        elif sparse.issparse(self.model.X_fit_):
+            rows = sparse.csr_array(rows)
+        return sum(key in known for key in _row_keys(rows))
 
 
 def evaluated(model: Any, dataset: Any) -> Evaluated:

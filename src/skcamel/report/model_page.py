@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skcamel.prediction import BaseCamel
 from skcamel.report.facts import ModelFacts, chosen, evaluated
-from skcamel.report.page import Page, count, significant, write
+from skcamel.report.page import Page, Rounded, count, significant, write
 from skcamel.report.sections.collaboration import graph_section, matrix_section
 from skcamel.report.sections.quality import quality_section
 from skcamel.report.sections.spectrum import spectrum_section
@@ -15,6 +15,9 @@ from skcamel.report.sections.why import why_section
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
+
+
+MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
 
 
 def build_model_report(model: Any, dataset: Dataset | None, path: str | os.PathLike[str]) -> None:
@@ -59,7 +62,8 @@ def model_page(model: Any, dataset: Dataset | None) -> Page:
     if found is not None:
         sections += [quality_section(facts, found), why_section(facts, found)]
     about = f" on {found.name}" if found is not None and found.name else ""
-    shared = {"names": facts.names, "order": facts.order.tolist(), "S": facts.S, "alpha": facts.alpha}
+    S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
+    shared = {"names": facts.names, "order": facts.order.tolist(), "S": S, "alpha": facts.alpha}
     return Page(f"How {count(len(facts.names), 'label')} help each other{about}", _lead(found is None), _pairs(facts), sections, shared)
 
 

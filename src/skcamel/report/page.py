@@ -99,7 +99,7 @@ class Column:
 
 def write(page: Page, path: str | os.PathLike[str]) -> None:
     """Write the page; the file appears whole or not at all."""
-    html = render(page).encode()
+    html = render(page).encode(errors="replace")  # half a character in a name must not cost the page
     with whole_file(path) as file:
         file.write(html)
 

@@ -10,7 +10,7 @@ from skcamel.report.facts import Evaluated, ModelFacts
 from skcamel.report.page import Column, Section, count
 from skcamel.selection.thresholds import f1_curves
 
-POINTS = 100  # of a threshold curve; its best point is always among them
+POINTS, MOST_POINTS = 100, 20_000  # of a threshold curve and of all; the best point of each is always among them
 METRIC_TITLES = {
     "one_error": "One-error",
     "hamming_loss": "Hamming loss",
@@ -52,6 +52,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
         )
         for j, (row, (_, f1)) in enumerate(zip(report(Y, P, label_names=facts.names), curves, strict=True))
     ]
+    points = min(POINTS, max(10, MOST_POINTS // len(curves)))
     seven = evaluate(Y, found.scores, P)
     context = {
         "rows": count(len(Y), "row"),
@@ -60,7 +61,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
         "columns": COLUMNS,
         "table": rows,
     }
-    data = {"cuts": cuts, "curves": [_thinned(*curve) for curve in curves], "f1": [float(row[5]) for row in rows]}
+    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(row[5]) for row in rows]}
     return Section("quality", "Quality by label", context, data, ("quality.js",))
 
 
@@ -69,9 +70,9 @@ def _precision(found: Evaluated, j: int) -> float:
     return float(average_precision_score(relevant, found.scores[:, j])) if relevant.any() else float("nan")
 
 
-def _thinned(cuts: np.ndarray, f1: np.ndarray) -> np.ndarray:
-    """At most `POINTS` + 1 of the points of a curve, evenly along the rows, with its best one; (2, k)."""
-    kept = np.unique([*np.linspace(0, len(cuts) - 1, min(POINTS, len(cuts))).astype(int), int(f1.argmax())])
+def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
+    """At most `points` + 1 of the points of a curve, evenly along the rows, with its best one; (2, k)."""
+    kept = np.unique([*np.linspace(0, len(cuts) - 1, min(points, len(cuts))).astype(int), int(f1.argmax())])
     return np.array([cuts[kept], f1[kept]])
 
 

@@ -8,17 +8,17 @@ from skcamel.report.facts import Evaluated, ModelFacts
 from skcamel.report.independent import without_collaboration
 from skcamel.report.page import Rounded, Section, count
 
-MOST_ROWS = 500  # shown; 500 rows of 174 labels take 0.6 MB
+MOST_ROWS, MOST_SCORES = 500, 100_000  # shown; 500 rows of 174 labels take 0.6 MB
 TRUE, PREDICTED, PREDICTED_ALONE = 1, 2, 4  # bits of what is sent of each row and label
 
 
 def why_section(facts: ModelFacts, found: Evaluated) -> Section:
-    """The parts of the scores of at most `MOST_ROWS` rows, spread evenly over the data.
+    """The parts of the scores of at most `MOST_ROWS` rows and about `MOST_SCORES` scores, spread evenly over the data.
 
     Only f(x) - f̄ is sent, (m, q): the page multiplies it by G, since all pushes would be m q² numbers.
     """
-    m = len(found.scores)
-    rows = np.unique(np.linspace(0, m - 1, min(m, MOST_ROWS)).astype(int))
+    m, q = found.scores.shape
+    rows = np.unique(np.linspace(0, m - 1, min(m, MOST_ROWS, max(10, MOST_SCORES // q))).astype(int))
     X = found.X[rows]
     own = facts.model._deviations(X)
     alone = without_collaboration(facts.model, X, own)

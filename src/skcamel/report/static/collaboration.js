@@ -13,6 +13,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
   const side = document.getElementById("graph-side");
   const clear = document.getElementById("graph-clear");
   const find = document.getElementById("graph-find");
+  const MOST = 20_000; // more curves would take seconds, and nobody could tell them apart
   let focus = -1;
 
   // The slider is steeper where pushes are many: its middle shows a quarter of them. At first about two for each label.
@@ -21,7 +22,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
 
   function shown() {
     const candidates = focus < 0 ? edges : edges.filter((edge) => edge.i === focus || edge.j === focus);
-    const wanted = Math.round(candidates.length * shareOf(Number(slider.value)));
+    const wanted = Math.min(MOST, Math.round(candidates.length * shareOf(Number(slider.value))));
     // Of one label so many can be told apart anyway.
     return candidates.slice(0, focus < 0 ? Math.max(1, wanted) : Math.max(24, wanted));
   }

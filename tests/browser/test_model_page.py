@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import statistics
 from xml.etree import ElementTree
 
 import numpy as np
@@ -251,6 +250,7 @@ def test_a_page_loads_within_five_times_an_empty_page(show):
         page.context.close()
         return time
 
-    rounds = [{name: seconds(name) for name in ("empty", "few", "many")} for _ in range(7)]  # in turn: a busy machine slows all alike
-    times = {name: statistics.median(each[name] for each in rounds) for name in rounds[0]}
+    # In turn, and the least of nine: what else the machine does can only add to a time.
+    rounds = [{name: seconds(name) for name in ("empty", "few", "many")} for _ in range(9)]
+    times = {name: min(each[name] for each in rounds) for name in rounds[0]}
     assert max(times["few"], times["many"]) <= 5 * times["empty"], times

@@ -13,7 +13,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
   const side = document.getElementById("graph-side");
   const clear = document.getElementById("graph-clear");
   const find = document.getElementById("graph-find");
-  const MOST = 20_000; // more curves would take seconds, and nobody could tell them apart
+  const MOST = 30_000; // more curves would take seconds, and nobody could tell them apart
   let focus = -1;
 
   // The slider is steeper where pushes are many: its middle shows a quarter of them. At first about two for each label.

@@ -21,7 +21,7 @@ QUIET = ["--no-first-run", "--disable-background-networking", "--disable-compone
 def browser():
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
-        pytest.fail(HOW)
+        pytest.exit(HOW, returncode=1)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=found, args=QUIET)
         yield chromium

@@ -45,7 +45,7 @@ skcamel.section("why", (root, data, { names, S, alpha }) => {
 
   // ---- drawing ----------------------------------------------------------------------------------------------------
 
-  const [line, top, nameWidth, plotWidth, markWidth] = [26, 26, 200, 400, 136];
+  const [line, top, nameWidth, plotWidth, markWidth] = [26, 26, 216, 388, 132];
 
   function verdict(p) {
     const word = p.predicted ? (p.isTrue ? "right" : "false alarm") : p.isTrue ? "missed" : "";

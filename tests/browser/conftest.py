@@ -6,12 +6,6 @@ import pytest
 
 import pages
 
-pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
-
-from playwright.sync_api import sync_playwright
-
-from skcamel.report import build_model_report
-
 HOW = "No Chromium on PATH; install one, on Debian by 'apt-get install chromium', and run 'make test-browser' again."
 # A closed network must not matter: pages need none, and neither shall the browser look for updates.
 QUIET = ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"]
@@ -22,6 +16,8 @@ def browser():
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if found is None:
         pytest.exit(HOW, returncode=1)
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=found, args=QUIET)
         yield chromium
@@ -31,6 +27,8 @@ def browser():
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     """Pages with 6 labels of dangerous names, and with 174 labels and 500 rows."""
+    from skcamel.report import build_model_report
+
     folder = tmp_path_factory.mktemp("pages")
     build_model_report(pages.model(6, 120, names=pages.NASTY), pages.new_rows(6, 120, names=pages.NASTY), folder / "few.html")
     build_model_report(pages.model(174, 500, 40), pages.new_rows(174, 500, 40), folder / "many.html")

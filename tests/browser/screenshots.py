@@ -5,20 +5,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from PIL import Image
-from playwright.sync_api import sync_playwright
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-import pages
-from skcamel import CamelClassifier
-from skcamel.data import load_dataset
-from skcamel.report import build_model_report
-
 NAMES = ("beach", "sea", "sunset", "mountain", "forest", "city", "night", "people")
 
 
 def main(target: Path) -> None:
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    import pages
+    from skcamel import CamelClassifier
+    from skcamel.data import load_dataset
+    from skcamel.report import build_model_report
+
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         yeast = load_dataset("yeast")
@@ -42,4 +40,5 @@ def main(target: Path) -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
     main(Path(sys.argv[1]))

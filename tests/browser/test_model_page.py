@@ -7,9 +7,12 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 import pages
+
+pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
+
+from axe_playwright_python.sync_playwright import Axe
 
 pytestmark = pytest.mark.browser
 

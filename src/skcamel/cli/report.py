@@ -46,9 +46,7 @@ def _model_page(what: str, dataset: Dataset | None, output: str) -> None:
     try:
         model = load(what)
     except ModelFileError as error:
-        raise click.ClickException(
-            f"{error} A page is made of a model file (skcamel.save) or of a study folder (skcamel study)."
-        ) from error
+        raise click.ClickException(f"{what} is neither a study folder nor a model file: {error}") from error
     build_model_report(model, dataset, output)
 
 

@@ -6,13 +6,13 @@ DEV_GROUPS = --group dev
 BIN = $(VENV)/bin
 # The lowest versions of what the library and its users' tables need; test runners stay new.
 FLOORS = import tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
-    print(*(d.replace('>=', '==') for d in p['project']['dependencies'] + [g for g in p['dependency-groups']['test'] if g[:3] in ('pan', 'pol')]))
+    print(*(d.replace('>=', '==') for d in p['project']['dependencies'] + p['project']['optional-dependencies']['report'] + [g for g in p['dependency-groups']['test'] if g[:3] in ('pan', 'pol')]))
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help demo test lint types check oldest coverage benchmark clean
+.PHONY: help demo test lint types check test-browser screenshots oldest coverage benchmark clean
 
 help:  ## show the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
 
 demo: $(VENV)/.demo  ## fit CAMEL on yeast and show what it found
 	$(BIN)/python examples/demo.py
@@ -29,10 +29,16 @@ types: $(VENV)/.dev  ## static types of src
 check: $(VENV)/.dev  ## the test suite alone, a process per core with one BLAS thread each
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal
 
+test-browser: $(VENV)/.browser  ## pages in a headless Chromium, which must be on PATH (Debian: apt-get install chromium)
+	$(BIN)/python -m pytest -m browser tests/browser
+
+screenshots: $(VENV)/.browser  ## the pictures of the documentation, taken anew
+	$(BIN)/python tests/browser/screenshots.py docs/images
+
 oldest:  ## the test suite with the oldest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,datasets]" --group test $$($(PYTHON) -c "$(FLOORS)")
+	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,report,datasets]" --group test $$($(PYTHON) -c "$(FLOORS)")
 	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
 
 coverage: $(VENV)/.dev  ## which lines the test suite runs
@@ -51,6 +57,10 @@ $(VENV)/.pip:
 
 $(VENV)/.demo: $(VENV)/.pip pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[all]"
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --group browser
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.demo

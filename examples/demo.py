@@ -1,14 +1,18 @@
-"""CAMEL on yeast: choose, fit, evaluate, explain. Run by ``make demo``; needs the extra ``datasets`` for the data."""
+"""CAMEL on yeast: choose, fit, evaluate, explain, look. Run by ``make demo``; needs the extras ``datasets`` and ``report``."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from sklearn.model_selection import train_test_split
 
 from skcamel import CamelClassifierCV
-from skcamel.data import load_dataset
+from skcamel.data import Dataset, load_dataset
 from skcamel.metrics import LOSSES, evaluate, report
+from skcamel.report import build_model_report
+
+PAGE = Path("yeast.html")
 
 
 def main() -> None:
@@ -39,6 +43,9 @@ def main() -> None:
 
     print("\nwhy these labels? three of the genes kept aside, with the strongest pushes of other labels:")
     print(tuned.explain(X_test[:3]))
+
+    build_model_report(tuned, Dataset(X_test, Y_test, label_names=yeast.label_names, name="yeast"), PAGE)
+    print(f"\nthe same to look at, who pushes whom and why, on the genes kept aside: open {PAGE.resolve().as_uri()}")
 
 
 if __name__ == "__main__":

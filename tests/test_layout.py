@@ -20,7 +20,7 @@ ORDER = (
     ("solve",),
     ("metrics",),
     ("selection",),
-    ("inputs", "explanation", "parameters"),
+    ("inputs", "explanation", "notebook", "parameters"),
     ("training",),
     ("prediction",),
     ("classifier", "classifier_cv"),

@@ -16,6 +16,7 @@ from skcamel.arrays import Array, is_tensor, to_device, to_match, to_numpy
 from skcamel.explanation import Explanation
 from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights
 from skcamel.kernel import len_of
+from skcamel.notebook import collaboration_summary
 from skcamel.selection import calibration
 from skcamel.selection.search import Data, on_device
 from skcamel.training import Model
@@ -38,6 +39,19 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _is_pairwise(self) -> bool:
         raise NotImplementedError
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram and, after fit, a summary of the collaboration."""
+        diagram = super()._repr_html_inner()
+        if not hasattr(self, "label_correlation_"):
+            return diagram
+        alpha = self.alpha_ if hasattr(self, "alpha_") else self.alpha
+        return diagram + collaboration_summary(self.label_correlation_, alpha, self.label_names_, len(self.dual_coef_))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What Jupyter asks for first."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
 
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
@@ -179,11 +193,18 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Explanation
             ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``.
         """
+        own = self._deviations(X)
+        return Explanation(self._base(), own[:, :, None] * self.collaboration_, self.label_names_, self.thresholds_)
+
+    def _deviations(self, X: Array) -> np.ndarray:
+        """f(x) - f̄ of every row, (m, q): how far the labels' own predictions are from those of the average row."""
         check_is_fitted(self)
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
-        own = self._kernel_times(X, coefficients) - self._kernel_mean @ coefficients  # (m, q)
-        base = self.intercept_ + self._kernel_mean @ self.dual_coef_
-        return Explanation(base, own[:, :, None] * self.collaboration_, self.label_names_, self.thresholds_)
+        return self._kernel_times(X, coefficients) - self._kernel_mean @ coefficients
+
+    def _base(self) -> np.ndarray:
+        """Score of the average training row, (q,)."""
+        return self.intercept_ + self._kernel_mean @ self.dual_coef_
 
     def score(self, X: Array, y: Array, sample_weight: Array | None = None) -> float:
         """Share of rows whose labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.

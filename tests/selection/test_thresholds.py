@@ -321,3 +321,16 @@ def test_unknown_metric_is_refused_with_the_known_ones(mode):
     message = "threshold_metric='accuracy' is not known; choose one of 'hamming_loss', 'macro_f1', 'micro_f1'."
     with pytest.raises(ValueError, match=re.escape(message)):
         Rule(mode, "accuracy").cuts(np.array([[True]]), np.array([[1.0]]))
+
+
+@given(problems())
+def test_threshold_curves_hold_f1_at_every_cut_that_decides_differently(problem):
+    relevant, scores, _ = problem
+    curves = thresholds.f1_curves(relevant, scores)
+    assert len(curves) == relevant.shape[1]
+    for (cuts, f1), true, values in zip(curves, relevant.T, scores.T, strict=True):
+        decisions = [values > cut for cut in cuts]
+        assert len(cuts) == len(set(values)) + 1
+        assert len({tuple(decision) for decision in decisions}) == len(cuts)
+        expected = [metrics.macro_f1(true[:, None], decision[:, None]) for decision in decisions]
+        np.testing.assert_allclose(f1, expected, atol=1e-15)

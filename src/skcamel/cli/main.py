@@ -28,6 +28,7 @@ COMMANDS = {
     "explain": ("skcamel.cli.explain:explain", "Take the scores of one row apart: own part and pushes of other labels."),
     "fit": ("skcamel.cli.fit:fit", "Learn from a labelled file, choose hyper-parameters, and write a model file."),
     "predict": ("skcamel.cli.predict:predict", "Predict the labels of a file with a model file."),
+    "report": ("skcamel.cli.report:report", "Write the page of a model file or of a study folder."),
 }
 
 

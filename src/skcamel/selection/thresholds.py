@@ -85,6 +85,26 @@ def label_cuts(relevant: Array, scores: Array, metric: str, weights: Array | Non
     return share * own + (1 - share) * common_cut(relevant, scores, "micro_f1" if metric == "macro_f1" else metric, weights)
 
 
+def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
+    """F1 of each label against its cut: for every label the cuts that decide differently, highest first, and F1 at each.
+
+    Parameters
+    ----------
+    relevant : bool array of shape (n, q)
+    scores : float array of shape (n, q)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ((cuts, f1),) = f1_curves(np.array([[True], [False]]), np.array([[0.5], [-0.5]]))
+    >>> cuts, f1.round(3)
+    (array([ 1.,  0., -1.]), array([0.   , 1.   , 0.667]))
+    """
+    curve = _curve(relevant, scores, None)
+    value = _f1(curve)
+    return [(curve.cuts[possible, j], value[possible, j]) for j, possible in enumerate(curve.possible.T)]
+
+
 class _Curve(NamedTuple):
     """What happens to each label as its cut moves down past one score after the other; row k predicts the k best."""
 

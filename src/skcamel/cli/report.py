@@ -1,0 +1,62 @@
+"""``skcamel report``: the page of a model file or of a study folder."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from skcamel.cli.datasets import data_home, label_columns, label_file, open_dataset
+from skcamel.cli.main import examples
+
+if TYPE_CHECKING:
+    from skcamel.data.dataset import Dataset
+
+STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these is a study
+
+
+@click.command(epilog=examples("skcamel report model.skcamel --data yeast -o page.html", "skcamel report STUDY_FOLDER -o page.html"))
+@click.argument("what", metavar="DIR_OR_MODEL", type=click.Path(exists=True))
+@click.option("--data", metavar="FILE_OR_NAME", help="Rows to judge a model by: a file, or a name from 'skcamel datasets list'.")
+@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The HTML file to write.")
+@label_columns
+@label_file
+@data_home
+def report(what: str, data: str | None, output: str, labels: str | None, xml: str | None, data_home: str | None) -> None:
+    """Write the page of a model file or of a study folder: one HTML file that needs nothing else.
+
+    With --data the page of a model also shows how good each label is and why a row got its labels; it then holds scores and
+    labels of up to 500 rows, never their features.
+    """
+    if Path(what).is_dir():
+        if data is not None:
+            raise click.UsageError("--data is for model files; the page of a study is made from its records alone.")
+        _study_page(what, output)
+    else:
+        _model_page(what, None if data is None else open_dataset(data, labels=labels, xml=xml, data_home=data_home), output)
+    click.echo(f"wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
+
+
+def _model_page(what: str, dataset: Dataset | None, output: str) -> None:
+    from skcamel.persistence import ModelFileError, load
+    from skcamel.report import build_model_report
+
+    try:
+        model = load(what)
+    except ModelFileError as error:
+        raise click.ClickException(f"{what} is neither a study folder nor a model file: {error}") from error
+    build_model_report(model, dataset, output)
+
+
+def _study_page(what: str, output: str) -> None:
+    from skcamel import report
+
+    if not any(Path(what, name).exists() for name in STUDY):
+        raise click.ClickException(
+            f"{what} is no study folder: it has no {', '.join(STUDY[:-1])} or {STUDY[-1]}; 'skcamel study' makes one."
+        )
+    if not hasattr(report, "build_report"):
+        raise click.ClickException("Pages of studies are not part of this version; give a model file.")
+    report.build_report(import_module("skcamel.experiment").Records(what), output)

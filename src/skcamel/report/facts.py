@@ -1,0 +1,112 @@
+"""A model and a data set ► the arrays that the sections of its page show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skcamel.display.ordering import similar_order
+
+
+def chosen(model: Any, name: str) -> Any:
+    """A hyper-parameter as it was used: what a search chose, or what the model was given."""
+    return getattr(model, f"{name}_", None) if hasattr(model, f"{name}_") else getattr(model, name)
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a page says of a fitted model."""
+
+    model: Any
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Label names, as text."""
+        return [str(name) for name in self.model.label_names_]
+
+    @property
+    def alpha(self) -> float:
+        """Degree of collaboration."""
+        return float(chosen(self.model, "alpha"))
+
+    @property
+    def S(self) -> np.ndarray:  # noqa: N802 - the paper's letter
+        """Label correlation, (q, q)."""
+        return self.model.label_correlation_
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """Labels such that those that push each other are neighbours, (q,)."""
+        return similar_order(self.S)
+
+    @property
+    def n_train(self) -> int:
+        """Number of training rows."""
+        return len(self.model.dual_coef_)
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A model applied to a data set whose labels are in the order of the model."""
+
+    model: Any
+    X: Any
+    relevant: np.ndarray  # (m, q) bool
+    scores: np.ndarray  # (m, q)
+    name: str
+    note: str  # how the labels of the two were matched, where it needs saying
+
+    @cached_property
+    def predicted(self) -> np.ndarray:
+        """Decisions, (m, q) bool; the best class alone where the model was fitted on classes."""
+        if self.model._target == "multiclass":
+            return np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]
+        return self.model._decide(self.scores)
+
+    @cached_property
+    def n_seen(self) -> int:
+        """How many of the rows the model was trained on."""
+        if self.model.X_fit_ is None:
+            return 0
+        known = set(_row_keys(self.model.X_fit_))
+        rows = self.model._scaling(self.X)
+        if sparse.issparse(rows) and not sparse.issparse(self.model.X_fit_):
+            rows = rows.toarray()
+        elif sparse.issparse(self.model.X_fit_):
+            rows = sparse.csr_array(rows)
+        return sum(key in known for key in _row_keys(rows))
+
+
+def evaluated(model: Any, dataset: Any) -> Evaluated:
+    """Apply `model` to `dataset`; labels are matched by name, else by position.
+
+    Parameters
+    ----------
+    model : fitted CamelClassifier or CamelClassifierCV
+    dataset : skcamel.data.Dataset
+    """
+    names, theirs = [str(name) for name in model.label_names_], list(dataset.label_names)
+    if len(theirs) != len(names):
+        raise ValueError(f"The data has {len(theirs)} labels but the model {len(names)}; give the data that the model was made for.")
+    if dataset.X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"The data has {dataset.X.shape[1]} features but the model {model.n_features_in_}; give the data that the model was made for."
+        )
+    by_name = set(theirs) == set(names)
+    columns = [theirs.index(name) for name in names] if by_name else list(range(len(names)))
+    note = "" if by_name else "Label names of the data and of the model differ; columns were matched by their position."
+    X = dataset.X.astype(np.float64)
+    return Evaluated(model, X, dataset.Y[:, columns] > 0, model._scores(X), dataset.name, note)
+
+
+def _row_keys(X: Any) -> list[bytes]:
+    if not sparse.issparse(X):
+        return [row.tobytes() for row in np.ascontiguousarray(X, dtype=np.float64)]
+    X = sparse.csr_array(X)
+    X.sort_indices()
+    bounds = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    return [X.indices[a:b].astype(np.int64).tobytes() + X.data[a:b].astype(np.float64).tobytes() for a, b in bounds]

@@ -1,0 +1,94 @@
+"""A model, and perhaps data ► its page."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from skcamel.prediction import BaseCamel
+from skcamel.report.facts import ModelFacts, chosen, evaluated
+from skcamel.report.page import Page, Rounded, count, significant, write
+from skcamel.report.sections.collaboration import graph_section, matrix_section
+from skcamel.report.sections.quality import quality_section
+from skcamel.report.sections.spectrum import spectrum_section
+from skcamel.report.sections.why import why_section
+
+if TYPE_CHECKING:
+    from skcamel.data.dataset import Dataset
+
+
+MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
+
+
+def build_model_report(model: Any, dataset: Dataset | None, path: str | os.PathLike[str]) -> None:
+    """Write the page of a model: who pushes whom, S, the spectrum and, with data, quality and reasons.
+
+    Parameters
+    ----------
+    model : fitted CamelClassifier or CamelClassifierCV
+    dataset : skcamel.data.Dataset or None
+        Rows to judge the model by, best ones it has not seen; features are not written into the page.
+    path : str or path
+        One HTML file that needs nothing else; the same bytes for the same input.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skcamel import CamelClassifier
+    >>> from skcamel.data import Dataset
+    >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    >>> model = CamelClassifier().fit(X[:40], Y[:40])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     build_model_report(model, Dataset(X[40:], Y[40:]), f"{folder}/page.html")
+    ...     Path(folder, "page.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    write(model_page(model, dataset), path)
+
+
+def model_page(model: Any, dataset: Dataset | None) -> Page:
+    """Assemble the page of a model."""
+    if not isinstance(model, BaseCamel):
+        raise TypeError(
+            f"A page is made of a CamelClassifier or CamelClassifierCV, got {type(model).__name__}, which has no collaboration."
+        )
+    if not hasattr(model, "collaboration_"):
+        raise ValueError(f"This {type(model).__name__} is not fitted; call fit before making its page.")
+    facts = ModelFacts(model)
+    found = None if dataset is None else evaluated(model, dataset)
+    sections = [graph_section(facts), matrix_section(facts), spectrum_section(facts)]
+    if found is not None:
+        sections += [quality_section(facts, found), why_section(facts, found)]
+    about = f" on {found.name}" if found is not None and found.name else ""
+    S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
+    shared = {"names": facts.names, "order": facts.order.tolist(), "S": S, "alpha": facts.alpha}
+    return Page(f"How {count(len(facts.names), 'label')} help each other{about}", _lead(found is None), _pairs(facts), sections, shared)
+
+
+def _lead(without_data: bool) -> str:
+    lead = "CAMEL predicts a label by its own evidence and by a push of other labels. This page shows the pushes, what they do to the fit"
+    if without_data:
+        return (
+            lead + "; made with data (skcamel report MODEL --data FILE) it also shows how good each label is and why a row got its labels."
+        )
+    return lead + ", how good each label is, and why a row got its labels."
+
+
+def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
+    model = facts.model
+    kernel = chosen(model, "kernel")
+    return [
+        ("Model", type(model).__name__),
+        ("Training rows", f"{facts.n_train:,}"),
+        ("Features", f"{model.n_features_in_:,}"),
+        ("Labels", f"{len(facts.names):,}"),
+        ("Collaboration α", significant(facts.alpha)),
+        ("Fit weight λ1", significant(chosen(model, "lambda1"))),
+        ("Ridge λ2", significant(chosen(model, "lambda2"))),
+        ("Kernel", kernel if isinstance(kernel, str) else "callable"),
+        ("Bandwidth σ", significant(model.bandwidth_)),
+        ("Scaling", str(chosen(model, "scaling"))),
+        ("Cuts", model.threshold if isinstance(model.threshold, str) else significant(model.threshold)),
+    ]

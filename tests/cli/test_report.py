@@ -1,0 +1,74 @@
+"""`skcamel report`: pages of model files, and refusals in one sentence."""
+
+import pytest
+
+import pages
+import tiny
+from skcamel import CamelClassifier, save
+from skcamel.baselines import LLSF
+from skcamel.data import read_dataset
+
+pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
+pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
+pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
+
+from click.testing import CliRunner
+
+from skcamel.cli.main import root
+
+
+@pytest.fixture
+def cli(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.arff").write_bytes(tiny.arff())
+    (tmp_path / "mine.xml").write_bytes(tiny.xml())
+    given = read_dataset("mine.arff")
+    save(CamelClassifier().fit(given.X[:30], given.labels[:30]), "model.skcamel")
+    return lambda *arguments: CliRunner().invoke(root, ["report", *map(str, arguments)], prog_name="skcamel")
+
+
+def test_a_model_file_becomes_a_page(cli, tmp_path):
+    result = cli("model.skcamel", "-o", "page.html")
+    assert result.output.startswith("wrote page.html (0.")
+    assert 'id="quality"' not in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_with_data_it_shows_quality_and_reasons(cli, tmp_path):
+    assert cli("model.skcamel", "--data", "mine.arff", "-o", "page.html").exit_code == 0
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert 'id="quality"' in text
+    assert 'id="why"' in text
+
+
+def test_help_shows_an_example(cli):
+    assert "skcamel report model.skcamel --data yeast -o page.html" in cli("--help").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["mine.arff"], 1, "mine.arff is neither a study folder nor a model file: mine.arff is not a whole skcamel model file"),
+        (["folder"], 1, "folder is no study folder: it has no study.json, records.jsonl or units; 'skcamel study' makes one."),
+        (["nothing.skcamel"], 2, "'nothing.skcamel' does not exist"),
+        (["folder", "--data", "mine.arff"], 2, "--data is for model files"),
+        (
+            ["model.skcamel", "--data", "other.arff"],
+            1,
+            "The data has 12 features but the model 3; give the data that the model was made for.",
+        ),
+        (["llsf.skcamel"], 1, "got LLSF, which has no collaboration."),
+        (["model.skcamel", "-o", "nowhere/page.html"], 1, "There is no such folder"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_neither_model_nor_study_is_refused_in_one_sentence(cli, tmp_path, arguments, code, sentence):
+    from skcamel.data import write_dataset
+
+    (tmp_path / "folder").mkdir()
+    write_dataset(pages.data(2, 20), "other.arff")
+    save(LLSF().fit(*tiny.arrays()), "llsf.skcamel")
+    result = cli(*arguments, *([] if "-o" in arguments else ["-o", "page.html"]))
+    assert result.exit_code == code, result.output
+    assert sentence in " ".join(result.output.split())
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "page.html").exists()

@@ -1,0 +1,100 @@
+"""Plots: axes come back, what is drawn is what the model says, and odd names are drawn as they are."""
+
+import numpy as np
+import pytest
+
+import pages
+from skcamel import CamelClassifier
+from skcamel.display.ordering import similar_order
+
+pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
+
+import matplotlib.pyplot as plt
+from matplotlib.colors import to_hex
+from sklearn.exceptions import NotFittedError
+
+from skcamel.display import CollaborationDisplay, plot_collaboration, plot_explanation
+from skcamel.display.collaboration import DOWN, UP
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    plt.switch_backend("agg")
+    yield
+    plt.close("all")
+
+
+def arrows(ax):
+    return [patch for patch in ax.patches if hasattr(patch, "get_connectionstyle")]
+
+
+@pytest.mark.parametrize("q", [1, 2, 6, 60])
+def test_collaboration_is_drawn_into_given_axes(q):
+    _, ax = plt.subplots()
+    assert plot_collaboration(pages.model(q, 80), ax=ax) is ax
+    assert len(ax.texts) == q
+    ax.figure.canvas.draw()
+
+
+def test_the_strongest_pushes_are_drawn_blue_up_and_orange_down():
+    S = np.array([[0, 0.5, 0], [-0.9, 0, 0], [0.1, 0, 0]])
+    ax = CollaborationDisplay(S, label_names="abc").plot(n_pushes=2).ax_
+    assert [to_hex(arrow.get_facecolor()) for arrow in arrows(ax)] == [UP, DOWN]
+
+
+def test_no_pushes_are_no_error():
+    assert arrows(CollaborationDisplay(np.zeros((3, 3)), label_names="abc").plot().ax_) == []
+
+
+def test_a_model_that_is_not_fitted_is_refused():
+    with pytest.raises(NotFittedError):
+        plot_collaboration(CamelClassifier())
+
+
+def test_bars_end_at_the_score():
+    model, X = pages.model(6, 80), pages.new_rows(6, 80).X
+    explanation = model.explain(X)
+    ax = plot_explanation(explanation, 4, k=6)
+    (scores,) = [line for line in ax.lines if line.get_label() == "score"]
+    margin = explanation.scores[4] - model.thresholds_
+    order = np.argsort(-margin)
+    np.testing.assert_allclose(scores.get_xdata(), explanation.scores[4][order])
+    assert [text.get_text() for text in ax.get_yticklabels()] == [model.label_names_[j] for j in order]
+
+
+def test_at_most_k_labels_are_drawn():
+    ax = plot_explanation(pages.model(60, 80).explain(pages.new_rows(60, 80).X[:1]), k=7)
+    assert len(ax.get_yticks()) == 7
+
+
+@pytest.mark.parametrize("row", [3, -4])
+def test_a_row_that_is_not_there_is_refused(row):
+    explanation = pages.model(6, 80).explain(pages.new_rows(6, 80).X[:3])
+    with pytest.raises(ValueError, match=f"row={row} is not in the explanation, which has 3 rows"):
+        plot_explanation(explanation, row)
+
+
+def test_names_are_no_formulas():
+    names = ("under $5$", "a_b", "<b>", "\\alpha", "$", "日本")
+    given = pages.data(6, 80)
+    model = CamelClassifier().fit(given.X, given.Y)
+    model.label_names_ = np.array(names, dtype=object)
+    for ax in (plot_collaboration(model), plot_explanation(model.explain(given.X[:1]))):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("warnings.warn", lambda *_, **__: None)  # the font of the tests lacks the last name
+            ax.figure.canvas.draw()
+
+
+def test_labels_that_push_each_other_are_neighbours():
+    S = np.zeros((8, 8))
+    for i, j in ((0, 5), (5, 2), (7, 1), (3, 6)):
+        S[i, j] = 0.7
+    order = similar_order(S).tolist()
+    assert sorted(order) == list(range(8))
+    for i, j in ((0, 5), (5, 2), (7, 1), (3, 6)):
+        assert abs(order.index(i) - order.index(j)) == 1
+
+
+@pytest.mark.parametrize("q", [0, 1, 2, 3, 500])
+def test_there_is_an_order_for_any_number_of_labels(q, rng):
+    assert sorted(similar_order(rng.normal(size=(q, q)))) == list(range(q))

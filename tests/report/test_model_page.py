@@ -1,0 +1,176 @@
+"""The page of a model: what is in it for which model and data, how large it is, and what is refused."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import pages
+from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.baselines import BinaryRelevance
+from skcamel.data import Dataset
+
+pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
+
+from skcamel.report import build_model_report
+from skcamel.report.facts import evaluated
+
+ALL = ["collaboration", "correlation", "spectrum", "quality", "why"]
+
+
+@pytest.fixture
+def page_of(tmp_path):
+    def build(model, dataset):
+        build_model_report(model, dataset, tmp_path / "page.html")
+        return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    return build
+
+
+def sections(html):
+    return re.findall(r'<section id="(\w+)"', html)
+
+
+def sent(html, name):
+    return json.loads(re.search(rf'id="data-{name}">(.*?)</script>', html).group(1))
+
+
+def test_a_page_with_data_has_all_sections_and_one_without_has_three(page_of):
+    model = pages.model(6, 60)
+    assert sections(page_of(model, pages.new_rows(6, 60))) == ALL
+    assert sections(page_of(model, None)) == ALL[:3]
+
+
+def test_equal_input_gives_equal_bytes(page_of):
+    first = page_of(pages.model(6, 60), pages.new_rows(6, 60))
+    pages.model.cache_clear()
+    pages.data.cache_clear()
+    assert page_of(pages.model(6, 60), pages.new_rows(6, 60)) == first
+
+
+def test_a_saved_model_has_the_same_page(page_of, tmp_path):
+    from skcamel import load, save
+
+    model, rows = pages.model(6, 60), pages.new_rows(6, 60)
+    save(model, tmp_path / "model")
+    assert page_of(load(tmp_path / "model"), rows) == page_of(model, rows)
+
+
+def test_label_names_never_become_markup(page_of):
+    html = page_of(pages.model(6, 60, names=pages.NASTY), pages.new_rows(6, 60, names=pages.NASTY))
+    assert "<script>window" not in html
+    assert "<img" not in html
+    assert html.count("<script") == 5  # page, spectrum, quality and why as data, and the program
+    assert sent(html, "page")["names"] == list(pages.NASTY)
+
+
+def test_174_labels_and_500_rows_stay_below_one_and_a_half_mb(page_of):
+    html = page_of(pages.model(174, 500, 40), pages.new_rows(174, 500, 40))
+    assert len(html.encode()) < 1.5e6
+    assert len(sent(html, "why")["rows"]) == 500
+
+
+def test_more_labels_have_fewer_rows_and_stay_below_2_mb(page_of):
+    html = page_of(pages.model(300, 400, 20), pages.new_rows(300, 400, 20))
+    assert len(html.encode()) < 2e6
+    assert len(sent(html, "why")["rows"]) == 333
+
+
+def test_of_more_rows_500_are_shown_from_first_to_last(page_of):
+    rows = pages.data(6, 1200)
+    shown = sent(page_of(pages.model(6, 60), rows), "why")["rows"]
+    assert (len(shown), shown[0], shown[-1]) == (500, 0, 1199)
+
+
+def test_features_are_not_in_the_page(page_of):
+    X = pages.new_rows(6, 60).X
+    html = page_of(pages.model(6, 60), pages.new_rows(6, 60))
+    assert not any(f"{value:.6g}" in html for value in X[:5].ravel())
+
+
+def test_seen_rows_are_told(page_of):
+    model, given = pages.model(6, 60), pages.data(6, 120)
+    part = lambda rows: Dataset(given.X[rows], given.Y[rows], label_names=given.label_names)  # noqa: E731
+    assert "None of these rows was seen in training" in page_of(model, part(slice(60, 120)))
+    assert "All of these rows were seen in training" in page_of(model, part(slice(0, 60)))
+    assert "10 of these rows were seen in training" in page_of(model, part(slice(50, 120)))
+    assert "1 of these rows was seen in training" in page_of(model, part(slice(59, 120)))
+
+
+@pytest.mark.parametrize("scaling", ["none", "unit"])
+def test_seen_rows_of_sparse_data_are_told(page_of, scaling, rng):
+    X = sparse.random_array((60, 9), density=0.4, rng=rng, format="csr")
+    Y = (X @ rng.normal(size=(9, 3)) > 0.2).astype(int)
+    model = CamelClassifier(scaling=scaling).fit(X[:40], Y[:40])
+    found = evaluated(model, Dataset(X[35:], Y[35:], label_names=("label0", "label1", "label2")))
+    assert found.n_seen == sum((X[35:][[i]] != X[:40][[j]]).nnz == 0 for i in range(25) for j in range(40)) >= 5
+
+
+def test_labels_are_matched_by_name():
+    model, rows = pages.model(6, 60), pages.new_rows(6, 60)
+    turned = Dataset(rows.X, rows.Y[:, ::-1], label_names=rows.label_names[::-1])
+    np.testing.assert_array_equal(evaluated(model, turned).relevant, rows.Y > 0)
+    assert evaluated(model, turned).note == ""
+
+
+def test_labels_with_other_names_are_matched_by_position_and_the_page_says_so(page_of):
+    rows = pages.new_rows(6, 60)
+    html = page_of(pages.model(6, 60), Dataset(rows.X, rows.Y, label_names=tuple("abcdef")))
+    assert "columns were matched by their position" in html
+
+
+def test_a_search_shows_what_it_chose(page_of):
+    given = pages.data(4, 80)
+    model = CamelClassifierCV(alphas=(0.3,), lambda2s=(0.05,), scalings=("standard",)).fit(given.X[:50], given.labels[:50])
+    html = page_of(model, Dataset(given.X[50:], given.Y[50:], label_names=given.label_names))
+    assert "<dt>Collaboration α</dt><dd>0.3</dd>" in html
+    assert "<dt>Ridge λ2</dt><dd>0.05</dd>" in html
+    assert "<dt>Scaling</dt><dd>standard</dd>" in html
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_the_ends_of_alpha_have_pages(page_of, alpha):
+    html = page_of(pages.model(6, 60, alpha=alpha), pages.new_rows(6, 60))
+    assert sections(html) == ALL
+    assert ("nothing would change" in html) == (alpha == 0)
+
+
+def test_one_label_has_a_page(page_of):
+    html = page_of(pages.model(1, 60), pages.new_rows(1, 60))
+    assert sections(html) == ALL
+    assert "every label stands alone" in html
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_models_of_classes_have_pages(page_of, n_classes, rng):
+    X = rng.normal(size=(60, 4))
+    y = (X[:, :n_classes] + rng.normal(size=(60, n_classes)) / 4).argmax(axis=1)
+    model = CamelClassifier().fit(X, y)
+    Y = y[:, None] if n_classes == 2 else np.eye(n_classes, dtype=int)[y]
+    html = page_of(model, Dataset(X, Y))
+    assert sections(html) == ALL
+    assert ("where its score is the largest" in html) == (n_classes == 3)
+
+
+def test_labels_absent_from_the_data_have_no_average_precision(page_of):
+    rows = pages.new_rows(6, 60)
+    Y = rows.Y.copy()
+    Y[:, 2] = 0
+    assert ">–</td>" in page_of(pages.model(6, 60), Dataset(rows.X, Y, label_names=rows.label_names))
+
+
+@pytest.mark.parametrize(
+    ("model", "dataset", "error", "message"),
+    [
+        (lambda: BinaryRelevance(), None, TypeError, "got BinaryRelevance, which has no collaboration"),
+        (lambda: CamelClassifier(), None, ValueError, "This CamelClassifier is not fitted; call fit"),
+        (lambda: pages.model(6, 60), lambda: pages.new_rows(4, 60), ValueError, "The data has 4 labels but the model 6"),
+        (lambda: pages.model(6, 60), lambda: pages.new_rows(6, 60, 13), ValueError, "The data has 13 features but the model 12"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(tmp_path, model, dataset, error, message):
+    with pytest.raises(error, match=message):
+        build_model_report(model(), dataset() if dataset else None, tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()

@@ -79,24 +79,74 @@ def test_two_classes_by_softmax_are_the_binary_model():
     np.testing.assert_allclose(softmax.probabilities(X)[:, :, 0], binary, atol=2e-3)
 
 
-def test_counts_equal_repeated_rows(rng):
+def bags(X, n_chains, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(len(X), np.full(len(X), 1 / len(X)), size=n_chains).T.astype(float)
+
+
+def test_counts_equal_repeated_rows():
     X, Y = overlapping.make()
-    counts = rng.integers(0, 3, size=len(X)).astype(float)
-    rows = np.repeat(np.arange(len(X)), counts.astype(int))
-    weighted = logistic.fit_logistic(X, Y, weights=counts, tol=1e-9)
-    repeated = logistic.fit_logistic(X[rows], Y[rows], tol=1e-9)
+    counts = bags(X, 1)
+    rows = np.repeat(np.arange(len(X)), counts[:, 0].astype(int))
+    order = np.array([[2, 0, 3, 1]])
+    (weighted,) = logistic.fit_chains(X, Y, order, counts, tol=1e-9)
+    (repeated,) = logistic.fit_chains(X[rows], Y[rows], order, tol=1e-9)
     np.testing.assert_allclose(weighted.columns.spread, repeated.columns.spread)
-    np.testing.assert_allclose(weighted.probabilities(X), repeated.probabilities(X), atol=1e-6)
+    np.testing.assert_allclose(weighted.chain_probabilities(X, order[0]), repeated.chain_probabilities(X, order[0]), atol=1e-6)
 
 
 def test_a_chain_target_sees_the_earlier_labels_only():
     X, Y = overlapping.make()
-    chain = logistic.fit_logistic(X, Y, labels=Y, tol=1e-8)
+    order = np.array([2, 0, 3, 1])
+    (chain,) = logistic.fit_chains(X, Y, order[None], tol=1e-8)
     width = X.shape[1]
-    for j in range(Y.shape[1]):
-        assert not chain.coef[width + j :, j].any()
-        alone = logistic.fit_logistic(np.hstack([X, Y[:, :j]]), Y[:, [j]], tol=1e-8)
-        np.testing.assert_allclose(chain.coef[: width + j, j], alone.coef[:, 0], atol=1e-5)
+    for place, j in enumerate(order):
+        assert not chain.coef[width + order[place:], j].any()
+        alone = logistic.fit_logistic(np.hstack([X, Y[:, order[:place]]]), Y[:, [j]], tol=1e-8)
+        seen = np.concatenate([np.arange(width), width + order[:place]])
+        np.testing.assert_allclose(chain.coef[seen, j], alone.coef[:, 0], atol=1e-5)
+
+
+@pytest.mark.parametrize("memory", [logistic.BUDGET, 100_000])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_chains_in_one_batch_are_the_chains_one_by_one(memory, is_sparse):
+    X, Y = overlapping.make(n=300)
+    if is_sparse:
+        X[np.random.default_rng(0).random(X.shape) < 0.9] = 0
+        X = sparse.csr_array(X)
+    orders, counts = np.array([[2, 0, 3, 1], [0, 1, 2, 3], [3, 1, 0, 2]]), bags(X.toarray() if is_sparse else X, 3)
+    together = logistic.fit_chains(X, Y, orders, counts, tol=1e-7, memory=memory)
+    for c, order in enumerate(orders):
+        (alone,) = logistic.fit_chains(X, Y, orders[[c]], counts[:, [c]], tol=1e-7)
+        np.testing.assert_allclose(together[c].solution.objective, alone.solution.objective, rtol=1e-7)
+        np.testing.assert_allclose(together[c].chain_probabilities(X, order), alone.chain_probabilities(X, order), atol=1e-5)
+
+
+@pytest.mark.data
+def test_links_of_yeast_reach_their_optimum_at_the_default_tolerance():
+    dataset = load_dataset("yeast")
+    X, Y = dataset.X, np.asarray(dataset.Y, dtype=float)
+    orders, counts = np.array([np.random.default_rng(c).permutation(Y.shape[1]) for c in range(3)]), bags(X, 3)
+    usual, strict = (logistic.fit_chains(X, Y, orders, counts, tol=tol) for tol in (logistic.TOLERANCE, 1e-8))
+    found, best = (np.concatenate([chain.solution.objective for chain in chains]) for chains in (usual, strict))
+    overlaps = best > 300  # of about 1000 to 1600 without features: no separable direction left
+    assert overlaps.sum() > 20
+    np.testing.assert_allclose(found[overlaps], best[overlaps], rtol=1e-6)
+
+
+def test_columns_and_targets_constant_in_one_bag_only_count_in_the_others():
+    X, Y = overlapping.make()
+    X[:, 0], Y[:, 1] = 0, 0
+    X[:40, 0], Y[::4, 1] = np.random.default_rng(0).normal(size=40), 1
+    counts = bags(X, 2)
+    counts[:40, 0] = 0
+    counts[Y[:, 1] == 1, 0] = 0
+    without, with_both = logistic.fit_chains(X, Y, np.array([[1, 0, 2, 3]] * 2), counts, tol=1e-8)
+    kept = list(without.columns.kept)
+    assert not without.coef[[kept.index(0), kept.index(X.shape[1] + 1)]].any()
+    assert (without.chain_probabilities(X, np.arange(4))[:, 1] == 0).all()
+    assert with_both.coef[kept.index(0)].all()
+    assert np.isfinite(with_both.intercept).all()
 
 
 def test_separable_rows_end_without_a_warning_and_on_their_right_side(rng):
@@ -169,6 +219,18 @@ def test_the_memory_budget_is_kept():
     assert generous > 1.5 * peak
 
 
+def test_chains_keep_to_the_memory_budget():
+    X, Y = overlapping.make(n=2000, d=10, q=12)
+    orders, counts, budget = np.tile(np.arange(12), (5, 1)), bags(X, 5), 4 * 2**20
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    logistic.fit_chains(X, Y, orders, counts, memory=budget)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    of_data = 5 * X.nbytes + 5 * Y.nbytes + 2 * len(X) * orders.size * 8  # targets and weights of all links
+    assert peak - before <= budget + of_data
+
+
 def test_sparse_new_rows_give_the_probabilities_of_dense_ones():
     X, Y = overlapping.make()
     X[abs(X) < 1] = 0
@@ -181,7 +243,7 @@ def test_sparse_new_rows_give_the_probabilities_of_dense_ones():
 def test_the_residual_is_the_derivative_of_the_loss(n_free, weighted, rng):
     targets = np.zeros((1, n_free))
     targets[0, 0] = 1
-    weights = np.array([2.5]) if weighted else None
+    weights = np.array([[2.5]]) if weighted else None
     z = rng.normal(size=n_free)
     error = check_grad(
         lambda z: loss_and_residual(z[None], targets, weights, n_free)[0][0],

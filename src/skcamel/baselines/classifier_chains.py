@@ -18,8 +18,10 @@ from skcamel.baselines.base_learner import (
     fit_one,
     positive_probability,
 )
-from skcamel.baselines.logistic import Logistic, beside, fit_logistic
+from skcamel.baselines.logistic import Logistic, beside, fit_chains
 from skcamel.baselines.probabilistic import ProbabilisticBaseline
+
+TOGETHER = 2**20  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
 
 
 @dataclass(frozen=True)
@@ -31,9 +33,10 @@ class Chain:
 
     def probabilities(self, X: Array) -> np.ndarray:
         """P of every label, (m, q), in the order of the label numbers."""
-        in_order = self.links.chain_probabilities(X) if isinstance(self.links, Logistic) else _through(self.links, X)
-        P = np.empty_like(in_order)
-        P[:, self.order] = in_order
+        if isinstance(self.links, Logistic):
+            return self.links.chain_probabilities(X, self.order)
+        P = np.empty((X.shape[0], len(self.order)))
+        P[:, self.order] = _through(self.links, X)
         return P
 
 
@@ -46,7 +49,7 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         Number of chains.
     base_estimator : classifier, default=None
         Any scikit-learn classifier, cloned for each link. None: logistic regression with ridge 1e-8 on standardised
-        columns, all links of a chain solved together. A classifier without `predict_proba` is asked for its
+        columns, all links of many chains solved together. A classifier without `predict_proba` is asked for its
         `decision_function` s, and 1 / (1 + exp(-s)) stands for the probability.
     combine : {"confidence", "vote"}, default="confidence"
         F is the mean of the members' probabilities, or of their decisions.
@@ -56,7 +59,8 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         One order of the labels for all members; None: a random one for each.
     random_state : int, RandomState or None, default=None
     n_jobs : int, default=None
-        Members fitted at the same time, in threads. The numbers do not depend on it.
+        Groups of members fitted at the same time, in threads; a group is one batch of the logistic solver, and on small data
+        all members are one group. With a `base_estimator` each member is a group. The numbers do not depend on it.
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
     tol : float, default=1e-4
@@ -77,8 +81,8 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
     Notes
     -----
     Links learn from the true values of the earlier labels and predict from the earlier predictions, 1 where p >= 1/2. So
-    all links of a chain are known before the first is solved, and they are solved as one batch. Repeated rows of a bag
-    enter once, with their count as weight. Columns and labels that are constant in a bag are dropped there.
+    all links of all chains are known before the first is solved, and those of many members are solved as one batch. Repeated
+    rows of a bag enter once, with their count as weight. Columns and labels that are constant in a bag are dropped there.
 
     Examples
     --------
@@ -122,32 +126,40 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
             raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
 
     def _learn(self, X: Array, Y: np.ndarray) -> None:
-        plans = self._plans(*Y.shape)
+        orders, counts = self._plans(*Y.shape)
+        size = max(1, TOGETHER // Y.size) if self.base_estimator is None else 1
+        groups = [slice(start, start + size) for start in range(0, self.n_estimators, size)]
         with convergence_warning():
-            self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._chain)(X, Y, order, counts) for order, counts in plans
+            fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._chains)(X, Y, orders[group], None if counts is None else counts[:, group]) for group in groups
             )
+        self.estimators_ = [chain for chains in fitted for chain in chains]
         self._votes = self.combine == "vote"
         steps = [chain.links.solution.n_iter.max(initial=1) for chain in self.estimators_ if isinstance(chain.links, Logistic)]
         self.n_iter_ = int(max(steps, default=1))
 
-    def _plans(self, n_rows: int, n_labels: int) -> list[tuple[np.ndarray, np.ndarray | None]]:
-        """Order and row counts of every member, drawn before the work is shared out."""
+    def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
         random, fixed = check_random_state(self.random_state), self.order
         if fixed is not None and sorted(fixed) != list(range(n_labels)):
             raise ValueError(f"order must hold each of the numbers 0 to {n_labels - 1} once, got {list(fixed)}.")
-        plans = []
-        for _ in range(self.n_estimators):
-            counts = np.bincount(random.randint(n_rows, size=n_rows), minlength=n_rows).astype(np.float64) if self.bootstrap else None
-            plans.append((random.permutation(n_labels) if fixed is None else np.asarray(fixed), counts))
-        return plans
+        orders = np.empty((self.n_estimators, n_labels), dtype=int)
+        counts = np.empty((n_rows, self.n_estimators)) if self.bootstrap else None
+        for member in range(self.n_estimators):
+            if counts is not None:
+                counts[:, member] = np.bincount(random.randint(n_rows, size=n_rows), minlength=n_rows)
+            orders[member] = random.permutation(n_labels) if fixed is None else fixed
+        return orders, counts
 
-    def _chain(self, X: Array, Y: np.ndarray, order: np.ndarray, counts: np.ndarray | None) -> Chain:
-        in_order = Y[:, order]
+    def _chains(self, X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None) -> list[Chain]:
         if self.base_estimator is None:
-            links = fit_logistic(X, in_order, weights=counts, labels=in_order[:, :-1], tol=self.tol, max_iter=self.max_iter)
-            return Chain(order, links)
-        return Chain(order, [fit_one(self.base_estimator, beside(X, in_order[:, :s]), in_order[:, s], counts) for s in range(len(order))])
+            links = fit_chains(X, Y, orders, counts, tol=self.tol, max_iter=self.max_iter)
+        else:
+            links = [self._foreign_links(X, Y[:, order], None if counts is None else counts[:, c]) for c, order in enumerate(orders)]
+        return [Chain(order, of_chain) for order, of_chain in zip(orders, links, strict=True)]
+
+    def _foreign_links(self, X: Array, in_order: np.ndarray, counts: np.ndarray | None) -> list[Any]:
+        return [fit_one(self.base_estimator, beside(X, in_order[:, :s]), in_order[:, s], counts) for s in range(in_order.shape[1])]
 
     def _outputs(self, X: Array) -> np.ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))

@@ -51,28 +51,38 @@ def varying_columns(X: Array, weights: np.ndarray | None = None) -> Columns:
     """
     w = np.ones(X.shape[0]) if weights is None else weights
     total = w.sum()
-    mean, scatter, varies = (_sparse_moments if sparse.issparse(X) else _dense_moments)(X, w)
+    mean, scatter = (_sparse_moments if sparse.issparse(X) else _dense_moments)(X, w)
     spread = np.sqrt(scatter / max(total - 1, 1))
-    kept = np.flatnonzero(varies & (spread > 0))  # not those that vary by less than rounding
+    kept = np.flatnonzero(varies(X if w.all() else X[w > 0]) & (spread > 0))  # not those that vary by less than rounding
     return Columns(kept, mean[kept], spread[kept])
 
 
-def _dense_moments(X: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, weighted sum of squared deviations, and whether a column varies where the weight is positive; (d,) each."""
-    rows = X if w.all() else X[w > 0]
+def varies(X: Array) -> np.ndarray:
+    """Which columns are not constant, (d,) bool.
+
+    Examples
+    --------
+    >>> varies(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([ True, False])
+    """
+    if sparse.issparse(X):
+        return X.max(axis=0).toarray().ravel() > X.min(axis=0).toarray().ravel()
+    return (X[:1] != X).any(axis=0)
+
+
+def _dense_moments(X: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and weighted sum of squared deviations, (d,) each."""
     mean = w @ X / w.sum()
-    return mean, w @ (X - mean) ** 2, (rows != rows[:1]).any(axis=0)
+    return mean, w @ (X - mean) ** 2
 
 
-def _sparse_moments(X: sparse.csr_array, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sparse_moments(X: sparse.csr_array, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same from the entries: deviations are summed, never squares subtracted."""
     d, of_entry = X.shape[1], np.repeat(w, np.diff(X.indptr))
     mean = np.asarray(w @ X) / w.sum()
     entry_scatter = np.bincount(X.indices, of_entry * (X.data - mean[X.indices]) ** 2, minlength=d)
     absent = w.sum() - np.bincount(X.indices, of_entry, minlength=d)
-    seen = X if w.all() else X[w > 0]
-    varies = seen.max(axis=0).toarray().ravel() > seen.min(axis=0).toarray().ravel()
-    return mean, entry_scatter + np.clip(absent, 0, None) * mean**2, varies
+    return mean, entry_scatter + np.clip(absent, 0, None) * mean**2
 
 
 class DenseDesign:
@@ -95,9 +105,9 @@ class DenseDesign:
         """Aᵀ diag(weights) A, (D, D)."""
         return self.A.T @ (self.A if weights is None else self.A * weights[:, None])
 
-    def part(self, rows: np.ndarray, n_columns: int) -> np.ndarray:
-        """Some rows and the first columns of A as a new array."""
-        return self.A[rows, :n_columns]
+    def rows(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows of A as a new array."""
+        return self.A[rows]
 
 
 class SparseDesign:
@@ -137,11 +147,11 @@ class SparseDesign:
         gram[1:, 1:] += gram[0, 0] * np.outer(self.mean, self.mean) - square - square.T
         return gram
 
-    def part(self, rows: np.ndarray, n_columns: int) -> np.ndarray:
-        """Some rows and the first columns of A as a new array."""
-        A = np.ones((len(rows), n_columns))
-        A[:, 1:] = self.X[rows][:, : n_columns - 1].toarray()
-        A[:, 1:] -= self.mean[: n_columns - 1]
+    def rows(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows of A as a new array."""
+        A = np.ones((len(rows), self.shape[1]))
+        A[:, 1:] = self.X[rows].toarray()
+        A[:, 1:] -= self.mean
         return A
 
 

@@ -10,9 +10,10 @@ the direction in which their weights diverge depends on the metric, and that of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotrs
 from scipy.special import expit
 
 from skcamel.baselines.design import Design
@@ -24,6 +25,7 @@ CLEAR, PATIENCE = 3, 150  # steps after which overlapping problems, and all othe
 OVERLAP, NEARLY_SEPARABLE = 0.5, 0.1  # shares of the first objective: kept only where classes overlap; left where they hardly do
 SETTLED = 1e-7  # share of its objective by which the last step of an overlapping problem may still lower it
 NEGLIGIBLE = 1e-9
+REFRESH = 10  # steps after which a Hessian is made anew
 WINDOW = 10  # steps over which the decrease of the objective is judged
 HALVINGS = 25
 
@@ -37,63 +39,63 @@ class Solution:
     n_iter: np.ndarray  # (B,)
     converged: np.ndarray  # (B,) bool
 
+    def part(self, problems: np.ndarray) -> Solution:
+        """Some of the problems, all binary."""
+        return Solution(self.coef[:, problems], self.objective[problems], self.n_iter[problems], self.converged[problems])
+
 
 class Metric:
-    """Cholesky factor of AᵀA / 4 (weighted), made when first needed, for problems over the first columns of A."""
+    """Cholesky factor of AᵀA / 4 (weighted, on average over the problems), made when first needed.
 
-    def __init__(self, A: Design, weights: np.ndarray | None, memory: int) -> None:
-        self.A, self.weights, self.memory = A, weights, memory
+    Columns that some problems may not use are taken as orthogonal to all others, so that one factor serves all problems.
+    """
+
+    def __init__(self, A: Design, weights: np.ndarray | None, optional: np.ndarray, memory: int) -> None:
+        self.A, self.weights, self.optional, self.memory = A, weights, optional, memory
         self.factor: np.ndarray | None = None
-        self.total = float(A.shape[0] if weights is None else weights.sum())
         self.offered = A.shape[1] <= A.shape[0] and 16 * A.shape[1] ** 2 <= memory
 
-    def solve(self, gradient: np.ndarray, allowed: np.ndarray | None) -> np.ndarray:
-        """Gradient in the metric; rows that a problem may not use stay 0.
-
-        Those rows are the last ones, so that one factor serves all lengths: its leading block is the factor of the
-        leading block of the matrix.
-        """
+    def solve(self, gradient: np.ndarray) -> np.ndarray:
+        """Gradient in the metric; entries of optional columns that are 0 stay 0."""
         if self.factor is None:
             gram = self.A.gram(self.weights)
-            gram[np.diag_indices_from(gram)] += 1e-4 * self.total
+            diagonal = np.diagonal(gram) + 1e-4 * gram[0, 0]
+            gram[self.optional] = gram[:, self.optional] = 0
+            np.fill_diagonal(gram, diagonal)
             self.factor = np.asfortranarray(np.linalg.cholesky(gram / 4))
-        half = solve_triangular(self.factor, gradient, lower=True, check_finite=False)
-        if allowed is not None:
-            half *= allowed
-        return solve_triangular(self.factor, half, lower=True, trans="T", check_finite=False)
-
-    def hessian_factor(self, margins: np.ndarray, n_columns: int) -> np.ndarray:
-        """Cholesky factor of the Hessian of one binary problem over the first columns, from the rows that still count."""
-        p = expit(margins)
-        bend = p * (1 - p) if self.weights is None else self.weights * p * (1 - p)
-        rows = np.flatnonzero(bend > NEGLIGIBLE * bend.max())
-        root = self.A.part(rows, n_columns) * np.sqrt(bend[rows])[:, None]
-        hessian = root.T @ root
-        diagonal = np.diag_indices_from(hessian)
-        hessian[diagonal] += NEGLIGIBLE * hessian[diagonal].max()
-        return np.asfortranarray(np.linalg.cholesky(hessian))
+        return dpotrs(self.factor, gradient, lower=True)[0]
 
 
 class Batch:
     """Problems that are still running: weights, margins, gradients and curvature, one column (or n_free) each."""
 
-    def __init__(self, metric: Metric, targets: np.ndarray, allowed: np.ndarray | None, n_free: int, penalty: np.ndarray) -> None:
-        self.metric, self.targets, self.allowed, self.n_free, self.penalty = metric, targets, allowed, n_free, penalty
-        self.A, self.weights = metric.A, metric.weights
+    def __init__(
+        self,
+        metric: Metric,
+        targets: np.ndarray,  # (n, B * n_free)
+        weights: np.ndarray | None,  # (n, B)
+        allowed: np.ndarray | None,  # (D, B * n_free) bool
+        n_free: int,
+        penalty: np.ndarray,
+    ) -> None:
+        self.metric, self.A, self.n_free, self.penalty = metric, metric.A, n_free, penalty
+        self.targets, self.weights, self.allowed = targets, weights, allowed
         n_problems = targets.shape[1] // n_free
         self.index = np.arange(n_problems)
         self.coef = np.zeros((self.A.shape[1], targets.shape[1]))
+        self.total = np.full(n_problems, float(len(targets))) if weights is None else weights.sum(axis=0)
         self.coef[0] = self._start()
         self.margins = np.tile(self.coef[0], (self.A.shape[0], 1))
-        self.objective, residual = loss_and_residual(self.margins, targets, self.weights, n_free)
+        self.objective, residual = loss_and_residual(self.margins, targets, weights, n_free)
         self.first_objective = self.past_objective = self.objective
         self.gain = np.full(n_problems, np.inf)  # of the last step
         self.gradient = self._gradient(residual)
-        self.scale = np.full(n_problems, 4 / metric.total)
-        self.curved = np.zeros(n_problems, dtype=bool)
+        self.scale = 4 / self.total
+        self.curved = np.zeros(n_problems, dtype=bool)  # in the metric of the Gram matrix
+        self.alone = np.zeros(n_problems, dtype=bool)  # in the metric of their own Hessian
         self.stuck = np.zeros(n_problems, dtype=bool)
         self.history: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-        self.factors: dict[int, np.ndarray] = {}  # of problems that go on in the metric of their own Hessian
+        self.factors: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # of those: columns and Cholesky factor
 
     def steepness(self) -> np.ndarray:
         """Largest entry of the gradient of each problem, (B,)."""
@@ -119,18 +121,17 @@ class Batch:
     def keep(self, problems: np.ndarray) -> None:
         """Leave out all other problems."""
         columns = np.repeat(problems, self.n_free)
-        self.targets, self.coef, self.margins = self.targets[:, columns], self.coef[:, columns], self.margins[:, columns]
-        self.gradient = self.gradient[:, columns]
-        if self.allowed is not None:
-            self.allowed = self.allowed[:, columns]
+        for name in ("targets", "coef", "margins", "gradient", "allowed"):
+            setattr(self, name, _some(getattr(self, name), columns))
+        self.weights = _some(self.weights, problems)
         self.factors = {problem: factor for problem, factor in self.factors.items() if problem in self.index[problems]}
-        for name in ("index", "objective", "first_objective", "past_objective", "gain", "scale", "curved", "stuck"):
+        for name in ("index", "total", "objective", "first_objective", "past_objective", "gain", "scale", "curved", "alone", "stuck"):
             setattr(self, name, getattr(self, name)[problems])
-        self.history = [(s[:, columns], y[:, columns], rho[problems]) for s, y, rho in self.history]
+        self.history = [(_some(s, columns), _some(y, columns), rho[problems]) for s, y, rho in self.history]
 
     def change_metric(self, problems: np.ndarray) -> None:
         """Go on in the metric of the Gram matrix and forget the curvature seen so far."""
-        new = problems & ~self.curved
+        new = problems & ~self.curved & ~self.alone
         if not new.any() or not self.metric.offered:
             return
         self.curved = self.curved | new
@@ -141,14 +142,13 @@ class Batch:
         """Go on in the metric of each problem's Hessian at its present weights: for the few that last long."""
         if self.n_free > 1 or not self.metric.offered:  # of several classes it would be large
             return
-        reach = np.full(len(self.index), len(self.coef)) if self.allowed is None else self.allowed.sum(axis=0)
         room = max(1, self.metric.memory // (16 * len(self.coef) ** 2))
         chosen = np.flatnonzero(problems)[:room]
         for b in chosen:
-            self.factors[int(self.index[b])] = self.metric.hessian_factor(self.margins[:, b], int(reach[b]))
+            self.factors[int(self.index[b])] = self._hessian_factor(b)
         new = np.zeros_like(problems)
         new[chosen] = True
-        self.curved = self.curved & ~new
+        self.curved, self.alone = self.curved & ~new, self.alone | new
         self.scale = np.where(new, 1.0, self.scale)
         self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
 
@@ -157,12 +157,9 @@ class Batch:
         direction = self._direction()
         slope = self._dot(self.gradient, direction)
         ahead = self.A.times(direction)
-        lengths, objective, residual = self._search(direction, ahead, slope)
-        long = self._spread(lengths)
-        direction *= long
-        ahead *= long
+        lengths, objective, self.margins, residual = self._search(direction, ahead, slope)
+        direction *= self._spread(lengths)
         self.coef += direction
-        self.margins += ahead
         gradient = self._gradient(residual)
         self._remember(direction, gradient - self.gradient)
         self.gain = self.objective - objective
@@ -170,8 +167,8 @@ class Batch:
 
     def _start(self) -> np.ndarray:
         """Intercepts log((n_c + 1) / (n_K + 1)) from the class counts."""
-        counts = self.targets.sum(axis=0) if self.weights is None else self.weights @ self.targets
-        last = self.metric.total - counts.reshape(-1, self.n_free).sum(axis=1)
+        counts = self.targets.sum(axis=0) if self.weights is None else (self._spread(self.weights) * self.targets).sum(axis=0)
+        last = self.total - counts.reshape(-1, self.n_free).sum(axis=1)
         return np.log((counts + 1) / (self._spread(last) + 1))
 
     def _gradient(self, residual: np.ndarray) -> np.ndarray:
@@ -191,23 +188,35 @@ class Batch:
             shares.append(share)
         d = self._in_metric(d)
         d *= self._spread(self.scale)
+        for b in np.flatnonzero(self.alone):
+            columns, factor = self.factors[int(self.index[b])]
+            d[columns, b] = dpotrs(factor, d[columns, b], lower=True)[0]
         for (s, y, rho), share in zip(self.history, reversed(shares), strict=True):
             d += self._spread(share - rho * self._dot(y, d)) * s
         return d
 
     def _in_metric(self, gradient: np.ndarray) -> np.ndarray:
-        if not self.factors and not self.curved.any():
+        """Gradients of the problems that have changed the metric in that metric, all others as they are."""
+        if not self.curved.any():
             return gradient
+        columns = np.repeat(self.curved, self.n_free)
         answer = gradient.copy()
-        if self.curved.any():
-            columns = np.repeat(self.curved, self.n_free)
-            solved = self.metric.solve(gradient[:, columns], None if self.allowed is None else self.allowed[:, columns])
-            answer[:, columns] = self._coupled(solved)
-        for b, problem in enumerate(self.index if self.factors else ()):
-            if int(problem) in self.factors:
-                factor = self.factors[int(problem)]
-                answer[: len(factor), b] = cho_solve((factor, True), gradient[: len(factor), b], check_finite=False)
+        answer[:, columns] = self._coupled(self.metric.solve(gradient[:, columns]))
         return answer
+
+    def _hessian_factor(self, b: int) -> tuple[np.ndarray, np.ndarray]:
+        """Columns of a binary problem and the Cholesky factor of its Hessian, from the rows that still count."""
+        p = expit(self.margins[:, b])
+        bend = p * (1 - p) if self.weights is None else self.weights[:, b] * p * (1 - p)
+        rows = np.flatnonzero(bend > NEGLIGIBLE * bend.max())
+        root = self.A.rows(rows)
+        root *= np.sqrt(bend[rows])[:, None]
+        hessian = root.T @ root
+        columns = np.arange(len(self.coef)) if self.allowed is None else np.flatnonzero(self.allowed[:, b])
+        hessian = hessian[np.ix_(columns, columns)]
+        diagonal = np.diag_indices_from(hessian)
+        hessian[diagonal] += NEGLIGIBLE * hessian[diagonal].max()
+        return columns, np.asfortranarray(np.linalg.cholesky(hessian))
 
     def _coupled(self, solved: np.ndarray) -> np.ndarray:
         """Classes share the last one: the bound of their Hessian is (I - 11ᵀ/K) ⊗ AᵀA / 2, whose inverse adds the sum to each."""
@@ -216,10 +225,11 @@ class Batch:
         by_class = solved.reshape(len(solved), -1, self.n_free)
         return (by_class + by_class.sum(axis=2, keepdims=True)).reshape(solved.shape)
 
-    def _search(self, direction: np.ndarray, ahead: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Step lengths of sufficient decrease; only element-wise work, since the margins move along a line."""
-        lengths = np.ones(len(slope))
-        objective, residual = self._along(direction, ahead, lengths, np.ones(len(slope), dtype=bool))
+    def _search(self, direction: np.ndarray, ahead: np.ndarray, slope: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Step lengths of sufficient decrease with objective, margins and residual there; only element-wise work."""
+        lengths, short = np.ones(len(slope)), np.ones(len(slope), dtype=bool)
+        margins = self.margins + ahead
+        objective, residual = self._at(self.coef + direction, margins, short)
         for _ in range(HALVINGS):
             gain = self.objective - objective
             short = ~(gain >= -1e-4 * lengths * slope)
@@ -228,18 +238,19 @@ class Batch:
             bend = -gain - lengths * slope  # above the tangent: the minimum of the parabola is the next guess
             guess = np.where(bend > 0, -slope * lengths / (2 * np.where(bend > 0, bend, 1)), 0.1)
             lengths = np.where(short, lengths * np.clip(guess, 0.1, 0.5), lengths)
-            objective[short], residual[:, np.repeat(short, self.n_free)] = self._along(direction, ahead, lengths, short)
-        self.stuck = ~(objective < self.objective)
-        return np.where(self.stuck, 0.0, lengths), np.where(self.stuck, self.objective, objective), residual
+            columns = np.repeat(short, self.n_free)
+            long = self._spread(lengths)[columns]
+            coef = _some(self.coef, columns) + long * _some(direction, columns)
+            nearer = _some(self.margins, columns) + long * _some(ahead, columns)
+            objective[short], residual[:, columns] = self._at(coef, nearer, short)
+            margins[:, columns] = nearer
+        self.stuck = ~(objective < self.objective)  # they end, with the weights they had
+        return np.where(self.stuck, 0.0, lengths), np.where(self.stuck, self.objective, objective), margins, residual
 
-    def _along(self, direction: np.ndarray, ahead: np.ndarray, lengths: np.ndarray, problems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Objective and residual of some problems after steps of the given lengths."""
-        columns = slice(None) if problems.all() else np.flatnonzero(np.repeat(problems, self.n_free))
-        long = self._spread(lengths)[columns]
-        margins = ahead[:, columns] * long
-        margins += self.margins[:, columns]
-        loss, residual = loss_and_residual(margins, self.targets[:, columns], self.weights, self.n_free)
-        coef = self.coef[:, columns] + long * direction[:, columns]
+    def _at(self, coef: np.ndarray, margins: np.ndarray, problems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Objective and residual of some problems at given weights."""
+        targets = _some(self.targets, np.repeat(problems, self.n_free))
+        loss, residual = loss_and_residual(margins, targets, _some(self.weights, problems), self.n_free)
         return loss + (self.penalty * coef**2).sum(axis=0).reshape(-1, self.n_free).sum(axis=1), residual
 
     def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
@@ -247,10 +258,9 @@ class Batch:
         bend = self._dot(step, change)
         told = bend > 0
         rho = np.where(told, 1 / np.where(told, bend, 1), 0.0)
-        if len(self.factors) < len(self.index):
-            length = self._dot(change, self._in_metric(change))
-            free = ~np.isin(self.index, list(self.factors))  # a Hessian has the right scale
-            self.scale = np.where(told & free & (length > 0), bend / np.where(length > 0, length, 1), self.scale)
+        length = self._dot(change, self._in_metric(change))
+        scaled = told & ~self.alone & (length > 0)  # a Hessian has the right scale
+        self.scale = np.where(scaled, bend / np.where(scaled, length, 1), self.scale)
         self.history = [*self.history[-(MEMORY - 1) :], (step, change, rho)]
 
     def _dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -262,6 +272,11 @@ class Batch:
         return values if self.n_free == 1 else np.repeat(values, self.n_free)
 
 
+def _some(matrix: Any, columns: np.ndarray) -> Any:
+    """Chosen columns of a matrix, if there is one, row after row in memory: plain indexing would give column after column."""
+    return matrix if matrix is None or columns.all() else np.compress(columns, matrix, axis=1)
+
+
 def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
     """Run a batch to its end.
 
@@ -271,12 +286,12 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
     diverge to no avail; or after `max_iter` steps, the only case that counts as not converged.
     """
     n_columns = len(batch.coef)  # a Hessian costs as much as n_columns / 4 steps
-    hessians_pay, refresh = min(PATIENCE, 10 + n_columns // 8), 3
+    hessians_pay = min(PATIENCE, 10 + n_columns // 8)
     n_problems = len(batch.index)
     coef, objective = batch.coef.copy(), batch.objective.copy()
     n_iter, converged = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
     for iteration in range(max_iter + 1):
-        done = (batch.steepness() <= tol * batch.metric.total) & batch.settled() | (batch.objective <= SEPARATED) | batch.stuck
+        done = (batch.steepness() <= tol * batch.total) & batch.settled() | (batch.objective <= SEPARATED) | batch.stuck
         if iteration and iteration % WINDOW == 0:
             done |= batch.idle(0.01 * tol)
         leaving = done if iteration < max_iter else np.ones_like(done)
@@ -290,7 +305,7 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
             break
         if iteration >= CLEAR:
             batch.change_metric(batch.overlapping() | (iteration >= PATIENCE))
-        if iteration >= hessians_pay and (iteration - hessians_pay) % refresh == 0:
+        if iteration >= hessians_pay and (iteration - hessians_pay) % REFRESH == 0:
             batch.use_hessians(batch.overlapping(NEARLY_SEPARABLE) | (iteration >= PATIENCE))
         batch.step()
     return Solution(coef, objective, n_iter, converged)

@@ -16,7 +16,7 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from skcamel.arrays import Array
-from skcamel.baselines.design import Columns, Design, SparseDesign, design, varying_columns
+from skcamel.baselines.design import Columns, Design, SparseDesign, design, varies, varying_columns
 from skcamel.baselines.lbfgs import MEMORY, Batch, Metric, Solution, minimise
 from skcamel.baselines.logistic_loss import probabilities
 
@@ -44,19 +44,18 @@ class Logistic:
         """P(target = 1 | row), (m, B)."""
         return expit(self.columns.margins(X, self.coef, self.intercept))
 
-    def chain_probabilities(self, X: Array) -> np.ndarray:
-        """P of each link of a chain, (m, B): earlier labels enter as hard predictions."""
+    def chain_probabilities(self, X: Array, order: np.ndarray) -> np.ndarray:
+        """P of each label, (m, B): in the given order, the labels so far enter as hard predictions."""
         split = int(np.searchsorted(self.columns.kept, X.shape[1]))
         features = Columns(self.columns.kept[:split], self.columns.mean[:split], self.columns.spread[:split])
-        of_labels = self.coef[split:] / self.columns.spread[split:, None]
-        margins = features.margins(X, self.coef[:split], self.intercept - self.columns.mean[split:] @ of_labels)
-        links = self.columns.kept[split:] - X.shape[1]  # labels that vary, by their place in the chain
-        bits = np.zeros((X.shape[0], len(links)))
-        for link in range(margins.shape[1]):
-            n_earlier = int(np.searchsorted(links, link))
-            margins[:, link] += bits[:, :n_earlier] @ of_labels[:n_earlier, link]
-            if n_earlier < len(links) and links[n_earlier] == link:
-                bits[:, n_earlier] = margins[:, link] >= 0
+        of_labels = np.zeros((len(order), len(order)))  # (earlier label, label)
+        labels = self.columns.kept[split:] - X.shape[1]
+        of_labels[labels] = self.coef[split:] / self.columns.spread[split:, None]
+        margins = features.margins(X, self.coef[:split], self.intercept - self.columns.mean[split:] @ of_labels[labels])
+        bits = np.zeros((X.shape[0], len(order)))
+        for label in order:
+            margins[:, label] += bits @ of_labels[:, label]
+            bits[:, label] = margins[:, label] >= 0
         return expit(margins)
 
 
@@ -81,16 +80,7 @@ class Softmax:
         return np.where(margins.max(axis=2) >= 0, best, self.n_classes - 1)
 
 
-def fit_logistic(
-    X: Array,
-    Y: np.ndarray,
-    *,
-    weights: np.ndarray | None = None,
-    labels: np.ndarray | None = None,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-    memory: int = BUDGET,
-) -> Logistic:
+def fit_logistic(X: Array, Y: np.ndarray, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER, memory: int = BUDGET) -> Logistic:
     """One binary model for each column of Y.
 
     Parameters
@@ -98,10 +88,6 @@ def fit_logistic(
     X : array or CSR matrix of shape (n, d)
     Y : array of shape (n, B)
         Targets in {0, 1}. A target with one class gets that class with probability 1.
-    weights : array of shape (n,), default=None
-        Counts of the rows in a bootstrap sample.
-    labels : array of shape (n, L), default=None
-        Further columns for a chain: target b sees the first b of them, and all of X.
     tol, max_iter : float and int
         A problem ends when no entry of its gradient exceeds `tol` times the number of rows and, where the classes overlap,
         the objective has come to rest, to about 1e-7 of it. Separable targets end when their loss is below 0.01.
@@ -115,21 +101,58 @@ def fit_logistic(
     >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
     np.float64(2.0)
     """
-    if weights is not None:
-        seen = weights > 0
-        X, Y, weights, labels = X[seen], Y[seen], weights[seen], None if labels is None else labels[seen]
-    width = X.shape[1]
-    everything = X if labels is None else beside(X, labels)
-    columns = varying_columns(everything, weights)
-    reach = None if labels is None else 1 + np.searchsorted(columns.kept, width + np.arange(Y.shape[1]))
-    full = (Y[:1] == Y).all(axis=0)
-    live = np.flatnonzero(~full)
-    A = design(columns, everything)
-    solution = solve(A, Y[:, live], 1, weights, None if reach is None else reach[live], tol=tol, max_iter=max_iter, memory=memory)
-    coef = np.zeros((A.shape[1], Y.shape[1]))
-    coef[:, live] = solution.coef
-    coef[0, full] = np.where(Y[0, full] > 0, np.inf, -np.inf)
-    return Logistic(columns, coef[1:], coef[0], solution)
+    columns = varying_columns(X)
+    live = varies(Y)
+    solution = solve(design(columns, X), Y[:, live], 1, tol=tol, max_iter=max_iter, memory=memory)
+    return _model(columns, solution, live, Y[0])
+
+
+def fit_chains(
+    X: Array,
+    Y: np.ndarray,
+    orders: np.ndarray,
+    counts: np.ndarray | None = None,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
+    memory: int = BUDGET,
+) -> list[Logistic]:
+    """For each chain one binary model of every label, from X and the labels before it: all in one batch.
+
+    Columns that are constant in the bag of a chain get no weight there.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    Y : array of shape (n, q)
+        Targets in {0, 1}. A target with one class in a bag gets that class with probability 1.
+    orders : array of shape (C, q)
+        A permutation of the labels for each chain.
+    counts : array of shape (n, C), default=None
+        How often each row is in the bag of each chain; None: once.
+    tol, max_iter, memory
+        As in :func:`fit_logistic`.
+
+    Returns
+    -------
+    list of Logistic
+        Models over the columns of [X, Y].
+    """
+    width, n_chains = X.shape[1], len(orders)
+    bags = np.ones((len(Y), n_chains)) if counts is None else counts
+    seen = bags.any(axis=1)
+    rows, Y, bags = beside(X, Y)[seen], Y[seen], bags[seen]
+    columns = varying_columns(rows, bags.sum(axis=1))
+    alive = np.array([varies(rows[bag > 0]) for bag in bags.T])  # (C, d + q)
+    chain, target = np.nonzero(alive[:, width:])
+    place = np.argsort(orders, axis=1)
+    sees = alive[chain]
+    sees[:, width:] &= place[chain] < place[chain, target][:, None]
+    allowed = np.ones((1 + len(columns.kept), len(chain)), dtype=bool)
+    allowed[1:] = sees[:, columns.kept].T
+    weights = None if counts is None else bags.take(chain, axis=1)
+    solution = solve(design(columns, rows), Y.take(target, axis=1), 1, weights, allowed, tol=tol, max_iter=max_iter, memory=memory)
+    return [_model(columns, solution.part(chain == c), alive[c, width:], Y[bags[:, c].argmax()]) for c in range(n_chains)]
 
 
 def fit_softmax(
@@ -163,7 +186,7 @@ def solve(
     targets: np.ndarray,
     n_free: int,
     weights: np.ndarray | None = None,
-    reach: np.ndarray | None = None,
+    allowed: np.ndarray | None = None,
     *,
     ridge: float = RIDGE,
     tol: float = TOLERANCE,
@@ -180,24 +203,26 @@ def solve(
         {0, 1} where n_free is 1, else class numbers 0 ... n_free.
     n_free : int
         Number of classes minus one.
-    weights : array of shape (n,), default=None
-    reach : array of shape (B,), default=None
-        How many of the first columns each problem may use.
+    weights : array of shape (n, B), default=None
+        Weight of each row in each problem.
+    allowed : bool array of shape (D, B), default=None
+        Which columns each problem may use, always the first.
     ridge, tol, max_iter, memory
         As in :func:`fit_logistic`.
     """
-    metric = Metric(A, weights, memory)
+    optional = np.flatnonzero([] if allowed is None else ~allowed.all(axis=1))
+    metric = Metric(A, None if weights is None else weights.sum(axis=1) / max(1, weights.shape[1]), optional, memory)
     penalty = np.full((A.shape[1], 1), ridge)
     penalty[0] = 0
     parts = []
     is_small = isinstance(A, SparseDesign) or A.shape[0] * A.shape[1] * n_free * targets.shape[1] <= SMALL
     with threadpool_limits(1 if is_small else None, user_api="blas"):
-        for rows in batches(A.shape, targets.shape[1], n_free, memory):
-            y = targets[:, rows]
+        for part in batches(A.shape, targets.shape[1], n_free, memory):
+            y = targets[:, part]
             if n_free > 1:
                 y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
-            allowed = None if reach is None else np.repeat(np.arange(A.shape[1])[:, None] < reach[rows], n_free, axis=1)
-            parts.append(minimise(Batch(metric, y.astype(np.float64), allowed, n_free, penalty), tol=tol, max_iter=max_iter))
+            w, may_use = (None if matrix is None else matrix[:, part] for matrix in (weights, allowed))
+            parts.append(minimise(Batch(metric, y.astype(np.float64, order="C"), w, may_use, n_free, penalty), tol=tol, max_iter=max_iter))
     return _joined(parts, A.shape[1], max_iter)
 
 
@@ -210,9 +235,17 @@ def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -
     [2, 2, 1]
     """
     n, n_columns = shape
-    per_problem = 8 * n_free * (9 * n + (2 * MEMORY + 10) * n_columns)
+    per_problem = 8 * n_free * (10 * n + (2 * MEMORY + 10) * n_columns)
     size = max(1, memory // per_problem)
     return (slice(start, min(start + size, n_problems)) for start in range(0, n_problems, size))
+
+
+def _model(columns: Columns, solution: Solution, live: np.ndarray, values: np.ndarray) -> Logistic:
+    """Solved targets, and constant ones with the values given."""
+    coef = np.zeros((1 + len(columns.kept), len(live)))
+    coef[:, live] = solution.coef
+    coef[0, ~live] = np.where(values[~live] > 0, np.inf, -np.inf)
+    return Logistic(columns, coef[1:], coef[0], solution)
 
 
 def _joined(parts: list[Solution], n_columns: int, max_iter: int) -> Solution:

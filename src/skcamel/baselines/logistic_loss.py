@@ -16,7 +16,8 @@ def loss_and_residual(margins: np.ndarray, targets: np.ndarray, weights: np.ndar
         Columns b * n_free ... (b + 1) * n_free - 1 belong to problem b; the margin of the last class is 0.
     targets : array of shape (n, B * n_free)
         1 in the column of a row's class, else 0; all 0 for the last class.
-    weights : array of shape (n,) or None
+    weights : array of shape (n, B) or None
+        Weight of each row in each problem.
     n_free : int
         Number of classes minus one.
 
@@ -39,7 +40,7 @@ def loss_and_residual(margins: np.ndarray, targets: np.ndarray, weights: np.ndar
     of_block = _binary if n_free == 1 else _softmax
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        loss += of_block(margins[rows], targets[rows], None if weights is None else weights[rows, None], residual[rows], n_free)
+        loss += of_block(margins[rows], targets[rows], None if weights is None else weights[rows], residual[rows], n_free)
     return loss, residual
 
 
@@ -55,20 +56,19 @@ def probabilities(margins: np.ndarray, n_free: int) -> np.ndarray:
 
 def _binary(z: np.ndarray, y: np.ndarray, w: np.ndarray | None, residual: np.ndarray, _: int) -> np.ndarray:
     """Two classes: log(1 + exp(z)) - y z, without overflow."""
-    e = np.abs(z)
-    np.negative(e, out=e)
-    np.exp(e, out=e)
-    rows_loss = np.log1p(e)
-    rows_loss += np.maximum(z, 0)
-    rows_loss -= y * z
-    positive = np.where(z >= 0, 1.0, e)
-    e += 1
-    np.divide(positive, e, out=residual)
+    soft = np.abs(z)
+    np.negative(soft, out=soft)
+    np.exp(soft, out=soft)
+    np.log1p(soft, out=soft)
+    soft += np.maximum(z, 0)
+    np.subtract(z, soft, out=residual)  # log p
+    np.exp(residual, out=residual)
     residual -= y
+    soft -= y * z
     if w is None:
-        return rows_loss.sum(axis=0)
+        return soft.sum(axis=0)
     residual *= w
-    return w[:, 0] @ rows_loss
+    return np.einsum("ij,ij->j", w, soft)
 
 
 def _softmax(margins: np.ndarray, targets: np.ndarray, w: np.ndarray | None, residual: np.ndarray, n_free: int) -> np.ndarray:

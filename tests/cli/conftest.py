@@ -7,8 +7,7 @@ pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[c
 
 from click.testing import CliRunner
 
-import skcamel.__main__  # noqa: F401 before the module skcamel.cli.main takes the name of the function skcamel.cli.main
-from skcamel.cli.main import root
+from skcamel.cli.root import root
 
 
 @pytest.fixture

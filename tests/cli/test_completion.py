@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import skcamel
-from skcamel.cli.main import COMMANDS
+from skcamel.cli.root import COMMANDS
 
 SOURCE = str(Path(skcamel.__file__).parents[1])
 

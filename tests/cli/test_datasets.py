@@ -20,8 +20,8 @@ pytest.importorskip("click", reason="click is not installed: pip install skcamel
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
 
 from skcamel.__main__ import main
-from skcamel.cli.main import COMMANDS as ROOT_COMMANDS
-from skcamel.cli.main import LazyGroup
+from skcamel.cli.root import COMMANDS as ROOT_COMMANDS
+from skcamel.cli.root import LazyGroup
 
 COMMANDS = ("list", "card", "fetch", "convert", "check")
 SOURCE = str(Path(skcamel.__file__).parents[1])

@@ -14,7 +14,7 @@ pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcam
 
 from click.testing import CliRunner
 
-from skcamel.cli.main import root
+from skcamel.cli.root import root
 
 
 @pytest.fixture

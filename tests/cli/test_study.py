@@ -19,7 +19,7 @@ pytest.importorskip("click", reason="click is not installed: pip install skcamel
 
 from click.testing import CliRunner
 
-from skcamel.cli.main import root
+from skcamel.cli.root import root
 
 TESTS = Path(__file__).parents[1]
 

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from skcamel.cli import sensitivity as sensitivity_command
 from skcamel.cli import tables as tables_command
-from skcamel.cli.main import root
+from skcamel.cli.root import root
 from skcamel.experiment.forms import FORMS
 from skcamel.experiment.summary import SELECTIONS, summarise
 

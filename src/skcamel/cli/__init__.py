@@ -22,6 +22,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if any(util.find_spec(name) is None for name in NEEDED):
         sys.stderr.write("The skcamel command needs: pip install 'skcamel[cli]'\n")
         return 2
-    from skcamel.cli.main import run
+    from skcamel.cli.root import run
 
     return run(arguments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from skcamel.cli.main import COMPLETE, examples, root
+from skcamel.cli.root import COMPLETE, examples, root
 
 
 @click.command(

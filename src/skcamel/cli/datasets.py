@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from skcamel.cli.main import examples, note
+from skcamel.cli.root import examples, note
 
 if TYPE_CHECKING:
     from skcamel.data.catalogue import DatasetFacts, Place

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import as_json, complete_source, data_home, is_catalogue_name, plain
-from skcamel.cli.main import examples, note, one_line
 from skcamel.cli.models import nameless, note_training_rows, open_model, rows_for
+from skcamel.cli.root import examples, note, one_line
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import as_json, data_home
-from skcamel.cli.main import examples, note, one_line
 from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
+from skcamel.cli.root import examples, note, one_line
 
 if TYPE_CHECKING:
     from skcamel.explanation import Explanation

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import as_json, complete_source, data_home, label_columns, label_file, open_dataset, plain, sizes
-from skcamel.cli.main import examples
 from skcamel.cli.models import check_complete, remember
+from skcamel.cli.root import examples
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset

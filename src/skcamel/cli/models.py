@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import complete_source, is_catalogue_name
-from skcamel.cli.main import note
+from skcamel.cli.root import note
 
 if TYPE_CHECKING:
     import numpy as np

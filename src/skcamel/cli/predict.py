@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from skcamel.cli.datasets import data_home
-from skcamel.cli.main import examples
 from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
+from skcamel.cli.root import examples
 
 
 @click.command(

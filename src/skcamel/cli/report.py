@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skcamel.cli.datasets import data_home, label_columns, label_file, open_dataset
-from skcamel.cli.main import examples
+from skcamel.cli.root import examples
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from skcamel.cli.datasets import data_home, label_columns, label_file, open_dataset
-from skcamel.cli.main import examples
+from skcamel.cli.root import examples
 from skcamel.cli.tables import SELECTIONS
 
 METRICS = SELECTIONS[:7]

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from skcamel.cli.datasets import as_json, label_columns, label_file, open_dataset
-from skcamel.cli.main import examples
+from skcamel.cli.root import examples
 
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 

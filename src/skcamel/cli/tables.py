@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.main import examples
+from skcamel.cli.root import examples
 
 if TYPE_CHECKING:
     from skcamel.experiment.summary import Summary

@@ -132,6 +132,7 @@ DAMAGES = {
     "zeros after a power loss": lambda text: "\0" * len(text),
     "another unit": lambda text: text.replace('"fold":0', '"fold":7'),
     "a field missing": lambda text: text.replace('"seed"', '"sead"'),
+    "a seed that is none": lambda text: text.replace('"seed":0', '"seed":null'),
     "not a record": lambda text: "[]",
 }
 

@@ -112,6 +112,24 @@ def test_a_unit_that_fails_is_noted_and_tried_again(tmp_path):
     assert not list((tmp_path / "study" / "failures").iterdir())
 
 
+@pytest.mark.parametrize("how", [{}, {"n_jobs": 2}], ids=str)
+def test_a_method_that_exits_fails_and_the_others_go_on(how):
+    class Exits(Mean):
+        def fit(self, X, Y, *, seed):
+            sys.exit("enough")
+
+    events = []
+    records = run_study([made()], [Exits("exits"), Mean()], n_folds=2, progress=events.append, **how)
+    assert [record["method"] for record in records] == ["mean", "mean"]
+    assert sorted(event.state for event in events) == ["done", "done", "failed", "failed"]
+    assert {failure["error"] for failure in records.failures} == {"SystemExit: enough"}
+
+
+def test_integers_of_numpy_are_integers(tmp_path):
+    run_study([made()], [Mean()], n_folds=2, seed=3, out=tmp_path)
+    assert len(run_study([made()], [Mean()], n_folds=np.int64(2), seed=np.int64(3), out=tmp_path)) == 2
+
+
 def test_warnings_of_a_method_are_kept_in_its_record():
     class Warns(Mean):
         def fit(self, X, Y, *, seed):
@@ -168,6 +186,9 @@ def test_a_folder_keeps_one_version_of_a_data_set(tmp_path):
         ({"folds": "even"}, ValueError, "folds='even' is not known"),
         ({"n_folds": 1}, ValueError, "n_folds must be an integer >= 2, got 1"),
         ({"n_folds": 25}, ValueError, "made has 24 rows, too few for n_folds=25"),
+        ({"seed": None}, ValueError, "seed must be an integer from 0 to 4294967295, got None"),
+        ({"seed": -1}, ValueError, "seed must be an integer from 0 to 4294967295, got -1"),
+        ({"seed": 0.5}, ValueError, "seed must be an integer from 0 to 4294967295, got 0.5"),
         ({"progress": "loud"}, ValueError, "progress='loud' is not known"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

@@ -67,7 +67,7 @@ def compute(task: Task, dataset: Dataset | None = None) -> Result:
     try:
         with _limited(task.threads):
             return Result(task.unit, _record(task, dataset))
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a method that calls exit() must not end the study
         return failure(task.unit, error)
 
 

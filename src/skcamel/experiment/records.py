@@ -155,6 +155,8 @@ def _decoded(text: bytes, key: str | None = None) -> Record:
     if not isinstance(record, dict):
         raise TypeError("it holds no record")
     unit = Unit.of(record)
+    if not (isinstance(unit.seed, int) and isinstance(unit.fold, int)):
+        raise TypeError("its seed or its fold is no integer")
     if key is not None and unit.key != key:
         raise ValueError("its name belongs to another unit")
     return {name: math.nan if value is None and _is_metric(name) else value for name, value in record.items()}

@@ -102,6 +102,8 @@ def run_study(
     _refuse_twice("datasets", [source.name for source in sources])
     count = FOLDS[preset] if n_folds is None else n_folds
     _check_folds(count, sources)
+    _check_seed(seed)
+    count, seed = int(count), int(seed)  # of numpy's integers, records and keys take none
     tasks = [
         Task(Unit(source.name, method.name, preset, fold, count, folds, seed, jsonable(method.settings)), method, source, os.getpid())
         for source in sources
@@ -206,6 +208,11 @@ def _check_folds(n_folds: int, sources: Sequence[Source]) -> None:
         rows = source.n
         if rows < n_folds:
             raise ValueError(f"{source.name} has {rows} rows, too few for n_folds={n_folds}.")
+
+
+def _check_seed(seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
+        raise ValueError(f"seed must be an integer from 0 to 4294967295, got {seed!r}; records are found again by it.")
 
 
 def _is_sequential(n_jobs: int | None, backend: str | None) -> bool:

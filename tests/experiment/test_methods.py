@@ -140,13 +140,51 @@ def test_an_import_path_that_leads_nowhere_is_told(path):
         get_method(path)
 
 
+def test_an_import_path_to_what_needs_arguments_is_told():
+    with pytest.raises(TypeError, match=r"study_methods:FailsOnce: .*'flag'; it is called without arguments; from Python, give"):
+        get_method("study_methods:FailsOnce")
+
+
+class Answers(DecisionTreeClassifier):
+    """Answers what it was made with, whatever the rows."""
+
+    def __init__(self, decisions=None, scores=None):
+        self.decisions = decisions
+        self.scores = scores
+
+    def fit(self, X, Y):
+        return self
+
+    def predict(self, X):
+        return self.decisions
+
+    def decision_function(self, X):
+        return self.scores
+
+
+@pytest.mark.parametrize(
+    ("decisions", "scores", "message"),
+    [
+        (np.zeros(24), np.zeros((24, 3)), r"predict of Answers gave shape \(24,\) for 24 rows and 3 labels; it must be \(24, 3\)"),
+        (np.zeros((3, 24)), np.zeros((24, 3)), r"predict of Answers gave shape \(3, 24\)"),  # transposed: as many values, all misplaced
+        (np.zeros((24, 3)), np.zeros((3, 24)), r"decision_function of Answers gave shape \(3, 24\)"),
+        (np.full((24, 3), 0.25), np.zeros((24, 3)), r"predict of Answers gave 0.25; decisions are 0 and 1"),
+    ],
+    ids=["1-d", "transposed", "transposed scores", "shares"],
+)
+def test_answers_of_another_form_are_refused(decisions, scores, message):
+    data = made()
+    with pytest.raises(ValueError, match=message):
+        EstimatorMethod("answers", Answers(decisions, scores)).fit(data.X, data.Y, seed=0).outcomes(data.X)
+
+
 @pytest.mark.parametrize(
     "spec",
     [study_methods.FitsNothing(), DecisionTreeClassifier, ("tree", DecisionTreeClassifier), 3],
     ids=["method", "class", "pair", "number"],
 )
 def test_what_is_no_method_is_refused(spec):
-    with pytest.raises(TypeError, match=r"must be a scikit-learn estimator, got .*; pass an instance"):
+    with pytest.raises(TypeError, match=r"needs fit, predict and get_params, .*, got .*; pass an instance"):
         get_method(spec)
 
 

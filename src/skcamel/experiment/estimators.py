@@ -37,7 +37,8 @@ class EstimatorMethod:
 
     def __init__(self, name: str, estimator: Any, settings: dict[str, Any] | None = None) -> None:
         if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")):
-            raise TypeError(f"The method {name!r} must be a scikit-learn estimator, got {estimator!r}; pass an instance, as in MyMethod().")
+            needs = "needs fit, predict and get_params, as scikit-learn's estimators have them"
+            raise TypeError(f"The method {name!r} {needs}, got {estimator!r}; pass an instance, as in MyMethod().")
         self.name = name
         self.estimator = estimator
         self.settings = described(estimator) if settings is None else settings
@@ -60,7 +61,9 @@ class FittedEstimator:
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         """The one outcome."""
-        decisions = _dense(self.model.predict(X)).reshape(X.shape[0], self.q)
+        decisions = self._columns(_dense(self.model.predict(X)), "predict", X.shape[0])
+        if strange := set(np.unique(decisions).tolist()) - {-1, 0, 1}:
+            raise ValueError(f"predict of {type(self.model).__name__} gave {min(strange)!r}; decisions are 0 and 1.")
         outcome = Outcome(self._scores(X, decisions), (decisions == 1).astype(np.int64), jsonable(getattr(self.model, "best_params_", {})))
         return {getattr(self.model, "scoring_", ""): outcome}
 
@@ -73,8 +76,15 @@ class FittedEstimator:
                 columns = _dense(given).astype(np.float64)
                 if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
                     columns = _positive(columns, self.model.classes_)
-                return columns.reshape(X.shape[0], self.q)
+                return self._columns(columns, answer, X.shape[0])
         return decisions.astype(np.float64)
+
+    def _columns(self, given: np.ndarray, answer: str, rows: int) -> np.ndarray:
+        """An answer as (m, q); only that of a single label may be 1-d."""
+        if given.shape not in ((rows, self.q), (rows,) * (self.q == 1)):
+            name = f"{answer} of {type(self.model).__name__}"
+            raise ValueError(f"{name} gave shape {given.shape} for {rows} rows and {self.q} labels; it must be {(rows, self.q)}.")
+        return given.reshape(rows, self.q)
 
 
 def described(estimator: Any) -> dict[str, Any]:
@@ -95,7 +105,11 @@ def imported(path: str) -> Any:
     except (ImportError, AttributeError) as error:
         cure = "a method is package.module:Class, importable from here (PYTHONPATH names further folders)"
         raise ImportError(f"{path}: {error}; {cure}.") from error
-    return found() if callable(found) else found
+    try:
+        return found() if callable(found) else found
+    except TypeError as error:
+        cure = f'it is called without arguments; from Python, give ("name", {attribute}(...))'
+        raise TypeError(f"{path}: {error}; {cure}.") from error
 
 
 def _same(value: Any, default: Any) -> bool:

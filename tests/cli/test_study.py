@@ -12,14 +12,15 @@ import pytest
 
 import skcamel
 from skcamel.data import write_dataset
-from skcamel.experiment import Records
-from study_methods import made
+from skcamel.experiment import Records, run_study
+from study_methods import Mean, made
 
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
 
 from click.testing import CliRunner
 
 from skcamel.cli.root import root
+from skcamel.cli.study import _failed
 
 TESTS = Path(__file__).parents[1]
 
@@ -72,10 +73,28 @@ def test_json_holds_the_unrounded_figures_of_this_study_alone(study):
     assert found["summary"][0]["folds"] == 2
 
 
+def test_units_of_other_folds_and_settings_in_the_folder_do_not_count(study):
+    study("--methods", "br", "--n-folds", "2")
+    run_study("made.arff", [Mean("br", settings={"other": 1})], preset="quick", out="out")
+    found = json.loads(study("--methods", "br", "--json", "--quiet").stdout)
+    values = [record["coverage"] for record in Records("out") if record["n_folds"] == 3 and record["settings"] == {}]
+    assert (found["finished"], found["summary"][0]["folds"], len(Records("out"))) == (3, 3, 8)
+    assert found["summary"][0]["coverage"] == pytest.approx(sum(values) / 3)
+
+
+def test_long_errors_are_cut_and_many_counted():
+    failures = [{"dataset": "d", "method": f"m{i}", "fold": 0, "error": f"ValueError: {'x' * 400}"} for i in range(5)]
+    told = _failed(failures, "out")
+    assert told.startswith("Error: 5 units failed: d, m0, fold 1 (ValueError: xxx")
+    assert "x…); d, m1, fold 1 (" in told
+    assert " and 2 more. Tracebacks are in " in told
+    assert len(told) < 1200
+
+
 def test_a_failure_gives_exit_code_1_and_one_sentence(study):
     result = study("--methods", "br,study_methods:Broken", "--quiet")
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: 3 units failed: made, broken, fold 1 (RuntimeError: no luck today); made, broken, fold 2")
+    assert result.stderr.startswith("Error: 3 units failed: made, broken, folds 1, 2, 3 (RuntimeError: no luck today). Tracebacks")
     assert result.stderr.count("\n") == 1
     assert "out/failures; the same command tries them again" in result.stderr.replace("\\", "/")
     assert "br" in result.stdout
@@ -85,10 +104,16 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--methods", "trees"], 1, "method='trees' is not known; choose one of 'camel'"),
+        (["--methods", "trees"], 2, "method='trees' is not known; choose one of 'camel'"),
         (["--methods", ","], 2, "name at least one, several with commas"),
         (["--methods", "br", "--datasets", "nothing.arff"], 2, "nothing.arff: there is no such file"),
         (["--methods", "br", "--datasets", "yeats"], 1, "yeats"),
+        (["--methods", "nowhere:Method"], 2, "nowhere:Method: No module named 'nowhere'"),
+        (["--methods", "study_methods:FailsOnce"], 2, "it is called without arguments"),
+        (["--methods", "study_methods:FitsNothing"], 2, "needs fit, predict and get_params"),
+        (["--methods", "br", "--n-jobs", "0"], 2, "0 is nobody"),
+        (["--methods", "br", "--labels", "label*"], 2, "--labels names columns of a CSV, TSV or Parquet file, and --datasets has none"),
+        (["--methods", "br", "--datasets", "yeast", "--xml", "made.xml"], 2, "--xml is the label file of an ARFF file, and --datasets has"),
         (["--methods", "br", "--preset", "fast"], 2, "'fast' is not one of"),
         (["--methods", "br", "--n-folds", "1"], 2, "1 is not in the range"),
         ([], 2, "Missing option '--methods'"),
@@ -109,6 +134,27 @@ def test_a_table_file_needs_its_label_columns(study, tmp_path):
     assert result.exit_code == 0
     assert Records("out")[0]["dataset"] == "table"
     assert Records("out")[0]["n_labels"] == 3
+
+
+def test_labels_are_for_the_tables_among_the_sets(study, tmp_path):
+    with pytest.warns(UserWarning, match="A table does not hold which columns are labels"):
+        write_dataset(made(), tmp_path / "table.csv")
+    result = study("--datasets", "made.arff,table.csv", "--labels", "label*", "--methods", "br", "--quiet")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert {record["dataset"] for record in Records("out")} == {"made", "table"}
+
+
+def test_a_method_may_lie_in_the_folder_of_the_caller(study, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place not in ("", str(tmp_path))])
+    (tmp_path / "method_of_mine.py").write_text("from sklearn.tree import DecisionTreeClassifier as Mine\n")
+    result = study("--methods", "method_of_mine:Mine", "--quiet")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+@pytest.mark.data
+@pytest.mark.skipif("SKCAMEL_DATA" not in os.environ, reason="SKCAMEL_DATA does not name the benchmark sets")
+def test_capitals_in_the_name_of_a_set_are_no_matter(study):
+    assert "emotions (mean ± std of 3 folds)" in study("--datasets", "Emotions", "--methods", "br", "--quiet").stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT to another process")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.datasets import as_json, label_columns, label_file, open_dataset
+from skcamel.cli.datasets import as_json, is_catalogue_name, label_columns, label_file, open_dataset
 from skcamel.cli.root import examples
 
+if TYPE_CHECKING:
+    from skcamel.data.dataset import Dataset
+    from skcamel.experiment.outcome import Method
+
 INTERRUPTED = 130  # as shells have it: 128 + SIGINT
+LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
 
 
 def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
@@ -20,6 +26,12 @@ def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
     if not names:
         raise click.BadParameter("name at least one, several with commas between them.")
     return names
+
+
+def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
+    if number == 0:
+        raise click.BadParameter("0 is nobody; give how many units to do at the same time, or -1 for one on each core.")
+    return number
 
 
 @click.command(
@@ -52,7 +64,7 @@ def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
 )
 @click.option("--n-folds", type=click.IntRange(min=2), help="Outer folds; default: 3 for quick, else 10.")
 @click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), default=0, show_default=True, help="Of folds and methods.")
-@click.option("--n-jobs", type=int, default=1, show_default=True, help="Units at the same time; -1: one on each core.")
+@click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")
 @click.option("--device", metavar="NAME", help="cuda: CAMEL computes on a GPU.")
 @label_columns
@@ -68,21 +80,20 @@ def study(
     The study can be stopped at any moment (Ctrl-C, power loss) and is resumed by the same command; several commands may
     share the work of one folder. A unit that fails is noted, the others go on, and the exit code is 1.
     """
-    from skcamel.experiment.methods import get_method
+    from skcamel.experiment.methods import FOLDS
     from skcamel.experiment.runner import run_study
 
-    files = {"labels": options.pop("labels"), "xml": options.pop("xml")}
-    opened = [name if _is_name(name) else open_dataset(name, **files, data_home=None) for name in datasets]
+    opened = _opened(datasets, labels=options.pop("labels"), xml=options.pop("xml"))
     device = options.pop("device")
-    chosen = [get_method(spec, options["preset"], device=device) for spec in methods]
+    chosen = [_method(spec, options["preset"], device) for spec in methods]
+    options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
     try:
         records = run_study(opened, chosen, out=out, progress="quiet" if quiet else "auto", **options)
     except KeyboardInterrupt:
         click.echo(f"\nStopped. Finished units are kept in {out}; run the same command again to do the rest.", err=True)
         ctx.exit(INTERRUPTED)
-    asked = {"dataset": [name if isinstance(name, str) else name.name for name in opened], "method": [method.name for method in chosen]}
-    asked |= {"preset": [options["preset"]], "folds": [options["folds"]], "seed": [options["seed"]]}
-    finished, failures = ([unit for unit in units if _matches(unit, asked)] for units in (records, records.failures))
+    asked = _keys([name if isinstance(name, str) else name.name for name in opened], chosen, options)
+    finished, failures = ([unit for unit in units if _key(unit) in asked] for units in (records, records.failures))
     shown = summary(finished)
     if as_json:
         click.echo(json.dumps({"out": out, "finished": len(finished), "failures": failures, "summary": shown}, indent=1))
@@ -93,9 +104,54 @@ def study(
         ctx.exit(1)
 
 
-def _matches(unit: Mapping[str, Any], asked: Mapping[str, Sequence[Any]]) -> bool:
-    """Whether the unit is of this study; the folder may hold others."""
-    return all(unit[field] in values for field, values in asked.items())
+def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None) -> list[str | Dataset]:
+    """Names of the catalogue as it spells them, and files as data; --labels is for the tables among these, --xml for ARFF."""
+    from skcamel.data.formats import format_of
+
+    kinds = ["name" if _is_name(name) else "set" if is_catalogue_name(name) else format_of(name) for name in datasets]
+    if labels is not None and "table" not in kinds:
+        raise click.UsageError("--labels names columns of a CSV, TSV or Parquet file, and --datasets has none; leave it out.")
+    if xml is not None and "arff" not in kinds:
+        raise click.UsageError("--xml is the label file of an ARFF file, and --datasets has none; leave it out.")
+    return [
+        name.lower()
+        if kind == "name"
+        else open_dataset(name, labels=labels if kind == "table" else None, xml=xml if kind == "arff" else None, data_home=None)
+        for name, kind in zip(datasets, kinds, strict=True)
+    ]
+
+
+def _method(spec: str, preset: str, device: str | None) -> Method:
+    """The method of that name; one of the user's own may lie in this folder."""
+    from skcamel.experiment.methods import get_method
+
+    here = str(Path.cwd())
+    if ":" in spec and here not in sys.path:
+        sys.path.append(here)
+    try:
+        return get_method(spec, preset, device=device)
+    except (ImportError, TypeError, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _keys(datasets: Sequence[str], methods: Sequence[Method], options: Mapping[str, Any]) -> set[str]:
+    """Keys of the units of this study; the folder may hold others."""
+    from skcamel.experiment.jsonable import jsonable
+    from skcamel.experiment.units import Unit
+
+    how = {key: options[key] for key in ("preset", "n_folds", "folds", "seed")}
+    return {
+        Unit(name, method.name, fold=fold, settings=jsonable(method.settings), **how).key
+        for name in datasets
+        for method in methods
+        for fold in range(options["n_folds"])
+    }
+
+
+def _key(unit: Mapping[str, Any]) -> str:
+    from skcamel.experiment.units import Unit
+
+    return Unit.of(unit).key
 
 
 def _is_name(text: str) -> bool:
@@ -160,7 +216,20 @@ def _cell(mean: float | None, std: float | None) -> str:
 
 
 def _failed(failures: Sequence[Mapping[str, Any]], out: str) -> str:
-    first = "; ".join(f"{f['dataset']}, {f['method']}, fold {f['fold'] + 1} ({' '.join(f['error'].split())})" for f in failures[:3])
-    more = f" and {len(failures) - 3} more" if len(failures) > 3 else ""
+    """One sentence: equal errors of a method on a data set are told once."""
+    folds: dict[tuple[str, str, str], list[str]] = {}
+    for failure in failures:
+        folds.setdefault((failure["dataset"], failure["method"], failure["error"]), []).append(str(failure["fold"] + 1))
+    told = [
+        f"{dataset}, {method}, fold{'s' * (len(which) > 1)} {', '.join(which)} ({_shortened(error)})"
+        for (dataset, method, error), which in folds.items()
+    ]
+    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
     units = "1 unit" if len(failures) == 1 else f"{len(failures)} units"
+    first = "; ".join(told[:3])
     return f"Error: {units} failed: {first}{more}. Tracebacks are in {Path(out) / 'failures'}; the same command tries them again."
+
+
+def _shortened(error: str) -> str:
+    text = " ".join(error.split())
+    return text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"

@@ -32,6 +32,14 @@ def test_numbers_and_failures_are_those_of_a_run_alone(cluster, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1", "ftp://127.0.0.1:1"])
+def test_what_is_no_address_is_told_at_once(address):
+    before = time.monotonic()
+    with pytest.raises(ValueError, match=f"dask='{address}': .*; give the address of a scheduler, as tcp://host:8786"):
+        run_study([made()], [Mean()], n_folds=2, dask=address)
+    assert time.monotonic() - before < 5
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_units_of_a_killed_worker_are_done_by_others(cluster, tmp_path):
     client = distributed.Client(cluster, set_as_default=False)

@@ -242,7 +242,7 @@ def test_a_killed_worker_process_ends_the_run_with_a_cure(tmp_path):
         def fit(self, X, Y, *, seed):
             os.kill(os.getpid(), 9)
 
-    with pytest.raises(RuntimeError, match=r"A worker process was killed, .* smaller n_jobs"):
+    with pytest.raises(ChildProcessError, match=r"A worker process was killed, .* smaller n_jobs"):
         run_study([made()], [Mean("a"), Suicidal("b")], n_folds=2, n_jobs=2, out=tmp_path)
     assert len(Records(tmp_path)) <= 2
     assert len(run_study([made()], [Mean("a"), Mean("b")], n_folds=2, out=tmp_path)) == 4  # no lock stayed behind

@@ -31,7 +31,7 @@ def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None) ->
     try:
         yield from results
     except TerminatedWorkerError as error:
-        raise RuntimeError("A worker process was killed, most often for want of memory; run again, with a smaller n_jobs.") from error
+        raise ChildProcessError("A worker process was killed, most often for want of memory; run again, with a smaller n_jobs.") from error
     finally:
         results.close()
 
@@ -47,6 +47,8 @@ def by_dask(tasks: Iterable[Task], cluster: Any) -> Iterator[Result]:
         from distributed import Client, as_completed
     except ImportError as error:
         raise ImportError("A Dask cluster needs: pip install 'skcamel[distributed]'") from error
+    if isinstance(cluster, str):
+        _check_address(cluster)
     client = Client(cluster, set_as_default=False) if isinstance(cluster, str) else cluster
     waiting = iter(tasks)
     data: dict[str, Any] = {}  # name of a data set ► future
@@ -71,6 +73,17 @@ def by_dask(tasks: Iterable[Task], cluster: Any) -> Iterator[Result]:
     finally:
         if client is not cluster:
             client.close()
+
+
+def _check_address(address: str) -> None:
+    """Refuse what is no address: the client would leave threads behind that delay the end by a minute."""
+    from distributed.comm import get_address_host_port
+
+    try:
+        if not address.startswith(("inproc://", "ucx://")):  # these have no host and port, or need their own libraries to tell
+            get_address_host_port(address)
+    except ValueError as error:
+        raise ValueError(f"dask={address!r}: {error}; give the address of a scheduler, as tcp://host:8786.") from error
 
 
 def _wanted(client: Any) -> int:

@@ -212,7 +212,7 @@ def test_files_that_do_not_fit(refused, model, tmp_path):
     refused(2, "there is no such file", "predict", "m.skcamel", "none.csv")
     refused(2, "'none.skcamel' does not exist", "predict", "none.skcamel", "new.csv")
     refused(2, "--output ends in '.doc'", "predict", "m.skcamel", "new.csv", "-o", "p.doc")
-    refused(1, "There is no such folder", "predict", "m.skcamel", "mine.csv", "-o", "nowhere/p.csv")
+    refused(2, "nowhere/p.csv: there is no such folder; make it first", "predict", "m.skcamel", "mine.csv", "-o", "nowhere/p.csv")
 
 
 def test_a_damaged_model_is_one_sentence(refused, model, tmp_path):

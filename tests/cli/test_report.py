@@ -56,8 +56,8 @@ def test_help_shows_an_example(cli):
             1,
             "The data has 12 features but the model 3; give the data that the model was made for.",
         ),
-        (["llsf.skcamel"], 1, "got LLSF, which has no collaboration."),
-        (["model.skcamel", "-o", "nowhere/page.html"], 1, "There is no such folder"),
+        (["llsf.skcamel"], 2, "llsf.skcamel holds LLSF; only CAMEL has a page (skcamel fit --method camel)."),
+        (["model.skcamel", "-o", "nowhere/page.html"], 2, "nowhere/page.html: there is no such folder; make it first."),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -71,4 +71,5 @@ def test_what_is_neither_model_nor_study_is_refused_in_one_sentence(cli, tmp_pat
     assert result.exit_code == code, result.output
     assert sentence in " ".join(result.output.split())
     assert "Traceback" not in result.output
+    assert "fault of skcamel" not in result.output
     assert not (tmp_path / "page.html").exists()

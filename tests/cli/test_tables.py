@@ -113,18 +113,53 @@ def test_presets_apart_or_alone(cli, tmp_path):
     assert (result.exit_code, "there are best, paper" in result.stderr) == (2, True)
 
 
+def test_folds_and_seeds_alone(cli, tmp_path):
+    kinds = [{}, {"folds": "stratified"}, {"n_folds": 2}, {"seed": 1}]
+    folder = written(tmp_path / "many", [record(fold=fold) | kind for kind in kinds for fold in range(2)])
+    result = cli("tables", folder)
+    assert (result.exit_code, "(command line: tables --folds, --n-folds)" in result.stderr) == (1, True)
+    usual = str(record()["n_folds"])
+    for options, told in (
+        (("--folds", "stratified"), f"over {usual} stratified folds, seed 0."),
+        (("--folds", "plain", "--n-folds", "2"), "over 2 plain folds, seed 0."),
+        (("--seed", "1"), f"over {usual} plain folds, seed 1."),
+    ):
+        assert told in cli("tables", folder, "--table", "2", *options).stdout
+    result = cli("tables", folder, "--seed", "7")
+    assert (result.exit_code, "No record has the seed 7; there are 0, 1." in result.stderr) == (2, True)
+
+
 def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
+    (tmp_path / "mine.arff").write_bytes(tiny.arff())
+    (tmp_path / "mine.xml").write_bytes(tiny.xml())
     empty = tmp_path / "empty"
     empty.mkdir()
     alone = written(tmp_path / "alone", [record()])
+    mine = written(tmp_path / "mine", [record("mine")])
+    damaged = written(tmp_path / "damaged", [record()])
+    (damaged / "cards.json").write_text("{")
     for arguments, code, message in (
         (("tables", tmp_path / "nowhere"), 2, "does not exist"),
         (("tables", empty), 1, "holds no finished unit; run: skcamel study"),
         (("tables", alone, "--table", "3"), 1, "No result belongs to Table 3; the records hold yeast."),
         (("tables", alone, "--significance"), 1, "Tests compare methods, and the records hold one: camel"),
+        (("tables", mine, "--against-paper"), 2, "the paper has none of the data sets of this study, mine."),
+        (("tables", damaged), 1, "cards.json is damaged (it is not JSON); delete it"),
         (("tables", folder, "--form", "html"), 2, "'html' is not one of"),
         (("tables", folder, "--selected-by", "accuracy"), 2, "'accuracy' is not one of"),
         (("sensitivity", "--dataset", "nothing", "--out", tmp_path), 1, "No data set is called 'nothing'"),
+        (
+            ("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--figure", "figure.bmp"),
+            2,
+            "ends in '.bmp'; it must be .png, .svg or .pdf",
+        ),
+        (
+            ("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--figure", "no/figure.png"),
+            2,
+            "there is no such folder; make it first",
+        ),
+        (("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--seed", "-1"), 2, "-1 is not in the range"),
+        (("sensitivity", "--dataset", "mine.arff", "--out", tmp_path, "--folds", "99"), 2, "rows, too few for --folds 99"),
         (("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--alpha", "0.5"), 2, "--lambda1 and --lambda2 missing"),
     ):
         result = cli(*arguments)

@@ -13,7 +13,7 @@ import click
 
 from skcamel.cli.datasets import as_json, complete_source, data_home, label_columns, label_file, open_dataset, plain, sizes
 from skcamel.cli.models import check_complete, remember
-from skcamel.cli.root import examples
+from skcamel.cli.root import check_folder_of, examples
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -177,8 +177,7 @@ def _check_output(path: Path, *, force: bool) -> None:
     """Before anything is learned: a fit can take long."""
     if path.exists() and not force:
         raise click.UsageError(f"{path} exists already; choose another name by -o, or add --force.")
-    if not path.resolve().parent.is_dir():
-        raise click.UsageError(f"{path}: there is no such folder; make it first.")
+    check_folder_of(path)
 
 
 def _check_dataset(dataset: Dataset, source: str) -> None:

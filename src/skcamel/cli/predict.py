@@ -9,7 +9,7 @@ import click
 
 from skcamel.cli.datasets import data_home
 from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
-from skcamel.cli.root import examples
+from skcamel.cli.root import check_folder_of, examples
 
 
 @click.command(
@@ -44,6 +44,8 @@ def predict(
     """
     if output is not None and (suffix := Path(output).suffix.lower()) not in (".csv", ".tsv", ".json", ".jsonl", ".parquet"):
         raise click.UsageError(f"--output ends in {suffix!r}; it must be .csv, .tsv, .json, .jsonl or .parquet.")
+    if output is not None:
+        check_folder_of(output)
     from skcamel.cli.predictions import Predictions, write_predictions, write_separated
 
     fitted = open_model(model)

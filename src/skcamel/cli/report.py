@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from skcamel.cli.datasets import data_home, label_columns, label_file, open_dataset
-from skcamel.cli.root import examples
+from skcamel.cli.root import check_folder_of, examples
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -30,6 +30,7 @@ def report(what: str, data: str | None, output: str, labels: str | None, xml: st
     With --data the page of a model also shows how good each label is and why a row got its labels; it then holds scores and
     labels of up to 500 rows, never their features.
     """
+    check_folder_of(output)
     if Path(what).is_dir():
         if data is not None:
             raise click.UsageError("--data is for model files; the page of a study is made from its records alone.")
@@ -47,6 +48,8 @@ def _model_page(what: str, dataset: Dataset | None, output: str) -> None:
         model = load(what)
     except ModelFileError as error:
         raise click.ClickException(f"{what} is neither a study folder nor a model file: {error}") from error
+    if not hasattr(model, "explain"):
+        raise click.UsageError(f"{what} holds {type(model).__name__}; only CAMEL has a page (skcamel fit --method camel).")
     build_model_report(model, dataset, output)
 
 

@@ -9,6 +9,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -84,6 +85,12 @@ class Root(LazyGroup):
 def note(text: str) -> None:
     """Tell something on stderr that is not part of the result."""
     click.echo(f"Note: {text}", err=True)
+
+
+def check_folder_of(path: str | os.PathLike[str]) -> None:
+    """Refuse a file to be written where there is no folder; to be called before anything is computed."""
+    if not Path(path).resolve().parent.is_dir():
+        raise click.UsageError(f"{path}: there is no such folder; make it first.")
 
 
 def one_line(name: str) -> str:

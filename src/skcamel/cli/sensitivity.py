@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
 from skcamel.cli.datasets import data_home, label_columns, label_file, open_dataset
-from skcamel.cli.root import examples
+from skcamel.cli.root import check_folder_of, examples
 from skcamel.cli.tables import SELECTIONS
 
 METRICS = SELECTIONS[:7]
+FIGURES = (".png", ".svg", ".pdf")
 
 
 @click.command(
@@ -34,7 +36,7 @@ METRICS = SELECTIONS[:7]
 @click.option("--lambda1", type=float, help="See --alpha.")
 @click.option("--lambda2", type=float, help="See --alpha.")
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), default=0, show_default=True)
 @click.option("--figure", type=click.Path(dir_okay=False), help="Draw Figure 1 into this file: .png, .svg or .pdf.")
 @label_columns
 @label_file
@@ -59,10 +61,16 @@ def sensitivity(
     missing = [f"--{name}" for name in base if name not in given]
     if given and missing:
         raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to have the best found.")
+    if figure is not None:
+        check_folder_of(figure)
+        if (suffix := Path(figure).suffix.lower()) not in FIGURES:
+            raise click.UsageError(f"--figure ends in {suffix!r}; it must be .png, .svg or .pdf.")
 
     from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
 
     dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
+    if dataset.n < folds:
+        raise click.UsageError(f"{name_or_file} has {dataset.n:,} rows, too few for --folds {folds}.")
     with _progress() as progress:
         result = run_sensitivity(dataset, metric=metric, base=given or None, n_folds=folds, seed=seed, progress=progress)
     setting = ", ".join(f"{name} {value:g}" for name, value in result["base"].items())

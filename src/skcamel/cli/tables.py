@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +48,9 @@ SELECTIONS = (
     "paper's row (a diagnosis made afterwards). Default: that of the records.",
 )
 @click.option("--preset", help="Records of one preset alone.")
+@click.option("--folds", type=click.Choice(["plain", "stratified"]), help="Records of such folds alone.")
+@click.option("--n-folds", type=int, help="Records of so many folds alone.")
+@click.option("--seed", type=int, help="Records of one seed alone.")
 @click.option("--against-paper", is_flag=True, help="The paper's figures beside ours, and how many cells keep up.")
 @click.option(
     "--std",
@@ -59,12 +61,12 @@ SELECTIONS = (
 )
 @click.option("--significance", is_flag=True, help="Average ranks, Friedman, Nemenyi, Bonferroni–Dunn, Wilcoxon–Holm.")
 def tables(
-    folder: str, which: str, form: str, selected_by: str | None, preset: str | None, std: str, *, against_paper: bool, significance: bool
+    folder: str, which: str, form: str, selected_by: str | None, std: str, *, against_paper: bool, significance: bool, **alone: Any
 ) -> None:
     """Print the tables of a study folder, as `skcamel study` filled it, in the form of the paper's."""
     from skcamel.experiment.forms import write_tables
 
-    summary = _summary(folder, selected_by, preset)
+    summary = _summary(folder, selected_by, alone)
     chosen = _results(summary, which, against_paper=against_paper, std=std)
     if which in ("1", "all"):
         chosen = [*_sizes(Path(folder), summary.datasets), *chosen]
@@ -76,17 +78,20 @@ def tables(
     click.echo(write_tables(chosen, form, width=width))
 
 
-def _summary(folder: str, selected_by: str | None, preset: str | None) -> Summary:
+def _summary(folder: str, selected_by: str | None, alone: Mapping[str, Any]) -> Summary:
+    """Means of the records that have all these values; None stands for any."""
     from skcamel.experiment.records import Records
     from skcamel.experiment.summary import summarise
 
     records = list(Records(folder))
     if not records:
         raise click.ClickException(f"{folder} holds no finished unit; run: skcamel study --out {folder}")
-    presets = sorted({record["preset"] for record in records})
-    if preset is not None and preset not in presets:
-        raise click.UsageError(f"No record has the preset {preset!r}; there are {', '.join(presets)}.")
-    return summarise(records, selected_by=selected_by, preset=preset)
+    for field, value in alone.items():
+        there = sorted({record[field] for record in records})
+        if value is not None and value not in there:
+            raise click.UsageError(f"No record has the {field} {value!r}; there are {', '.join(map(str, there))}.")
+        records = [record for record in records if value in (None, record[field])]
+    return summarise(records, selected_by=selected_by)
 
 
 def _results(summary: Summary, which: str, *, against_paper: bool, std: str) -> list[Table]:
@@ -100,10 +105,11 @@ def _results(summary: Summary, which: str, *, against_paper: bool, std: str) -> 
 
 def _sizes(folder: Path, datasets: Sequence[str]) -> list[Table]:
     """Table 1, from the cards of the study; sets of the catalogue need none."""
+    from skcamel.experiment.folder import read_json
     from skcamel.experiment.tables import sizes_table
 
     path = folder / "cards.json"
-    cards = json.loads(path.read_bytes()) if path.is_file() else {}
+    cards = read_json(path, {})
     known = {name: cards[name] if name in cards else _catalogued(name) for name in datasets}
     if missing := [name for name, card in known.items() if card is None]:
         click.echo(f"Note: {path} has no card of {', '.join(missing)}; Table 1 leaves that out.", err=True)
@@ -122,9 +128,12 @@ def _catalogued(name: str) -> dict[str, Any] | None:
 def _against_paper(summary: Summary, std: str) -> list[Table]:
     """Counts and missed cells of CAMEL, under each of its presets."""
     from skcamel.experiment.comparison import compare_summary
+    from skcamel.experiment.paper import LARGE, REGULAR
     from skcamel.experiment.summary import base_of
     from skcamel.experiment.tables import claims_table, comparison_tables
 
+    if not set(summary.datasets) & {*REGULAR, *LARGE}:
+        raise click.UsageError(f"--against-paper: the paper has none of the data sets of this study, {', '.join(summary.datasets)}.")
     ours = [method for method in summary.methods if base_of(method) == "camel"]
     return [
         table

@@ -195,7 +195,7 @@ def _grouped(records: list[Record]) -> dict[tuple[str, str], list[Record]]:
             dataset, method, preset, seed, fold = _unit(record)
             raise ValueError(
                 f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold} more than once, under different folds or "
-                "settings; a mean over both says nothing, so pass on the records of one of them."
+                "settings; a mean over both says nothing, so pass on the records of one of them (command line: tables --folds, --n-folds)."
             )
         seen.add(_unit(record))
         name = record["method"] if len(presets[record["method"]]) == 1 else f"{record['method']}[{record['preset']}]"

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -82,9 +82,14 @@ def test_friedman_by_hand():
     assert result.f_p == pytest.approx(1 - stats.f.cdf(float(f), 2, 6))
 
 
-def test_friedman_of_one_winner_everywhere_is_certain():
-    result = friedman_test([[1, 2, 3]] * 4)
-    assert (result.chi2, result.f, result.f_p) == (8.0, math.inf, 0.0)
+@pytest.mark.parametrize("row", [[1, 2, 3], [1.5, 1.5, 3], [1, 2.5, 2.5], [2, 1]], ids=str)
+@pytest.mark.parametrize("n", [2, 3])
+def test_where_all_rows_are_alike_p_is_the_chance_of_that(row, n):
+    result = friedman_test([row] * n)
+    orders = set(permutations(row))
+    alike = sum(len(set(rows)) == 1 for rows in product(orders, repeat=n))
+    assert result.chi2 == pytest.approx(n * (len(row) - 1))
+    assert (result.f, result.f_p) == (math.inf, pytest.approx(alike / len(orders) ** n))
 
 
 @given(score_matrices, st.randoms())

@@ -93,7 +93,8 @@ def friedman_test(ranks: Array) -> Friedman:
     Notes
     -----
     With average ranks R_j and m = (k + 1)/2, χ² = N² (k - 1) Σ_j (R_j - m)² / Σ_ij (r_ij - m)², which is Friedman's statistic
-    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form.
+    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form. Where all rows are alike, F is infinite
+    even for two data sets; its p-value is then the chance that N rows in random order are alike, (k!)^(1 - N) without ties.
 
     Examples
     --------
@@ -111,8 +112,16 @@ def friedman_test(ranks: Array) -> Friedman:
         return Friedman(0.0, 1.0, 0.0, 1.0)
     chi2 = float(n**2 * (k - 1) * (deviations.mean(axis=0) ** 2).sum() / spread)
     room = n * (k - 1) - chi2
-    f = (n - 1) * chi2 / room if room > 1e-9 * chi2 else math.inf
+    if room <= 1e-9 * chi2:  # all rows alike: F has no room, but the chance of that can be counted
+        return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), math.inf, _arrangements(ranks[0]) ** float(1 - n))
+    f = (n - 1) * chi2 / room
     return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
+
+
+def _arrangements(ranks: np.ndarray) -> float:
+    """Ways to hand these ranks to the methods; equal ranks are not told apart."""
+    _, equal = np.unique(ranks, return_counts=True)
+    return float(math.factorial(len(ranks)) / math.prod(map(math.factorial, equal.tolist())))
 
 
 def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi") -> float:

@@ -39,6 +39,17 @@ def test_each_winner_is_the_choice_of_its_own_search(criterion, rows):
     np.testing.assert_array_equal(decisions, model.predict(new))
 
 
+@pytest.mark.parametrize("tuned", [False, True])
+def test_a_criterion_that_is_undefined_takes_the_choice_of_hamming_loss(rows, tuned):
+    X, Y, _ = rows
+    data, S = checked(X, Y[:, :1])
+    grids = [criteria.single("none", "rbf", 1.0, alphas=ALPHAS, lambda2s=LAMBDA2S)]
+    found = criteria.winners(data, grids, S, tuned=tuned)
+    assert found["average_precision"] is found["hamming_loss"]
+    model = CamelClassifierCV(ALPHAS, (1.0,), LAMBDA2S, scoring="average_precision").fit(X, Y[:, :1])
+    assert criteria.winners(data, grids, S)["average_precision"].params == model.best_params_ != next(iter(grids[0].candidates()))
+
+
 def test_grids_are_searched_as_if_they_were_one(rows):
     X, Y, _ = rows
     data, S = checked(X, Y)

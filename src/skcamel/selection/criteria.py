@@ -55,6 +55,8 @@ def winners(
 ) -> dict[str, Winner]:
     """Best candidate by exact leave-one-out for every criterion; equal scores: the first in the order of the grids.
 
+    A criterion that is undefined for all, as those of rankings are with a single label, takes the winner of Hamming loss.
+
     Parameters
     ----------
     data : Data
@@ -98,7 +100,7 @@ def winners(
                     cuts = verdict.rule.cuts(relevant, scores, spectrum.weights)
                     found[criterion] = Winner(verdict.candidate.params, verdict.score, verdict.rule, cuts, decomposed)
             del decomposed, spectrum, candidates  # before the next kernel matrix is made
-    return found
+    return {criterion: found["hamming_loss"] if winner.score == -math.inf else winner for criterion, winner in found.items()}
 
 
 def predict(

@@ -105,6 +105,13 @@ def test_the_file_is_strict_json_and_reads_back(result, tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["made.json"]
 
 
+@pytest.mark.parametrize("name", ["", "a/b", "../made", "."])
+def test_a_name_that_leads_out_of_the_folder_is_refused(result, tmp_path, name):
+    with pytest.raises(ValueError, match="cannot be the name of a file; give it another one"):
+        save_sensitivity(result | {"dataset": name}, tmp_path / "study")
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_undefined_metric_is_null():
     X, Y = make_multilabel_classification(30, n_classes=2, random_state=1)
     one_label = Dataset(X, Y[:, :1], name="one")

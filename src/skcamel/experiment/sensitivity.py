@@ -148,7 +148,10 @@ def score_one_at_a_time(
 
 def save_sensitivity(result: Mapping[str, Any], folder: str | os.PathLike[str]) -> Path:
     """Write a result into a study folder, as sensitivity/<data set>.json, whole or not at all."""
-    path = Path(folder) / "sensitivity" / f"{result['dataset']}.json"
+    name = result["dataset"]
+    if not name or Path(name).name != name:
+        raise ValueError(f"The data set {name!r} cannot be the name of a file; give it another one.")
+    path = Path(folder) / "sensitivity" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
         file.write((json.dumps(result, allow_nan=False) + "\n").encode())

@@ -138,7 +138,7 @@ def test_data_that_cannot_be_learned_from(refused, tmp_path):
     data("x,l\n")
     refused(1, "no row follows the column names", "fit", "mine.csv", "--labels", "l")
     data("x,y,l\n1,2,0\n3,,1\n")
-    refused(1, "1 values are missing or infinite, the first in row 2, feature 2 ('y'); fill them", "fit", "mine.csv", "--labels", "l")
+    refused(1, "1 value is missing or infinite, the first in row 2, feature 2 ('y'); fill them", "fit", "mine.csv", "--labels", "l")
     data("x,l\n1,0\n2,nan\n")
     refused(1, "label 'l' is missing", "fit", "mine.csv", "--labels", "l")
     data("x,l,x\n1,0,1\n2,1,0\n")

@@ -204,7 +204,7 @@ def test_files_that_do_not_fit(refused, model, tmp_path):
     new("x,y,z,x\n1,2,3,4\n")
     refused(1, "2 columns are called 'x', the model knows 1", "predict", "m.skcamel", "new.csv")
     new("x,y,z\n1,2,3\n1,,3\n")
-    refused(1, "1 values are missing or infinite, the first in row 2, feature 2 ('y')", "predict", "m.skcamel", "new.csv")
+    refused(1, "1 value is missing or infinite, the first in row 2, feature 2 ('y')", "predict", "m.skcamel", "new.csv")
     new("")
     refused(1, "the first line must hold the column names", "predict", "m.skcamel", "new.csv")
     new("x,y,z\n")

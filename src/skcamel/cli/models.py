@@ -125,9 +125,10 @@ def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:
     where = np.argwhere(odd)[0] if stored is None else np.array([stored.row[odd][0], stored.col[odd][0]])
     row, column = where.tolist()
     name = "" if names is None else f" ({names[column]!r:.60})"
+    found = "1 value is" if odd.sum() == 1 else f"{int(odd.sum()):,} values are"
     raise DataError(
-        f"{int(odd.sum()):,} values are missing or infinite, the first in row {row + 1}, feature {column + 1}{name}; fill them, "
-        "for instance with the median of the column, or leave out these rows.",
+        f"{found} missing or infinite, the first in row {row + 1}, feature {column + 1}{name}; fill them, for instance numbers with "
+        "the median of their column and text with a word of its own, or leave out these rows.",
         path=source,
     )
 

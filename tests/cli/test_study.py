@@ -157,6 +157,17 @@ def test_capitals_in_the_name_of_a_set_are_no_matter(study):
     assert "emotions (mean ± std of 3 folds)" in study("--datasets", "Emotions", "--methods", "br", "--quiet").stdout
 
 
+@pytest.mark.data
+@pytest.mark.skipif("SKCAMEL_DATA" not in os.environ, reason="SKCAMEL_DATA does not name the benchmark sets")
+def test_benchmark_sets_may_lie_elsewhere(study, tmp_path, monkeypatch):
+    home = os.environ["SKCAMEL_DATA"]
+    monkeypatch.delenv("SKCAMEL_DATA")
+    monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
+    assert study("--datasets", "emotions", "--methods", "br", "--quiet").exit_code == 1
+    assert study("--datasets", "emotions", "--methods", "br", "--quiet", "--data-home", home).exit_code == 0
+    assert Records("out")[0]["dataset"] == "emotions"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT to another process")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.datasets import as_json, is_catalogue_name, label_columns, label_file, open_dataset
+from skcamel.cli.datasets import as_json, data_home, is_catalogue_name, label_columns, label_file, open_dataset
 from skcamel.cli.root import examples
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 @click.option("--device", metavar="NAME", help="cuda: CAMEL computes on a GPU.")
 @label_columns
 @label_file
+@data_home
 @click.option("--quiet", is_flag=True, help="No progress.")
 @as_json
 @click.pass_context
@@ -83,7 +84,7 @@ def study(
     from skcamel.experiment.methods import FOLDS
     from skcamel.experiment.runner import run_study
 
-    opened = _opened(datasets, labels=options.pop("labels"), xml=options.pop("xml"))
+    opened = _opened(datasets, labels=options.pop("labels"), xml=options.pop("xml"), data_home=options.pop("data_home"))
     device = options.pop("device")
     chosen = [_method(spec, options["preset"], device) for spec in methods]
     options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
@@ -104,7 +105,7 @@ def study(
         ctx.exit(1)
 
 
-def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None) -> list[str | Dataset]:
+def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, data_home: str | None) -> list[str | Dataset]:
     """Names of the catalogue as it spells them, and files as data; --labels is for the tables among these, --xml for ARFF."""
     from skcamel.data.formats import format_of
 
@@ -115,8 +116,8 @@ def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None) -> 
         raise click.UsageError("--xml is the label file of an ARFF file, and --datasets has none; leave it out.")
     return [
         name.lower()
-        if kind == "name"
-        else open_dataset(name, labels=labels if kind == "table" else None, xml=xml if kind == "arff" else None, data_home=None)
+        if kind == "name" and data_home is None
+        else open_dataset(name, labels=labels if kind == "table" else None, xml=xml if kind == "arff" else None, data_home=data_home)
         for name, kind in zip(datasets, kinds, strict=True)
     ]
 

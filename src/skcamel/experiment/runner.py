@@ -83,7 +83,7 @@ def run_study(
     Returns
     -------
     Records
-        All records of the folder, those of earlier runs too.
+        All records of the folder, those of earlier runs too. A unit that failed raises nothing: look at `Records.failures`.
 
     Examples
     --------

@@ -188,6 +188,17 @@ def test_what_is_no_method_is_refused(spec):
         get_method(spec)
 
 
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_camel_refuses_missing_values_wherever_they_are(storage):
+    data = made()
+    gap = data.X.copy()
+    gap[3, 2] = np.nan
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        get_method("camel", "quick").fit(storage(gap), data.Y, seed=0)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        get_method("camel", "quick").fit(storage(data.X), data.Y, seed=0).outcomes(storage(gap))
+
+
 def test_the_device_reaches_camel():
     assert get_method("camel", device="cuda").device == "cuda"
     assert get_method("camel").device is None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils import assert_all_finite
 
 from skcamel import correlation
 from skcamel.arrays import Array
@@ -64,6 +65,7 @@ class CamelMethod:
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedCamel:
         """Choose a model for each criterion; all α, λ1 and λ2 of a representation come from one decomposition."""
+        assert_all_finite(X, input_name="X")
         data = Data(X, np.where(np.asarray(Y) > 0, 1.0, -1.0), None)
         S = correlation.learn(data.Y).S
         return FittedCamel(
@@ -85,6 +87,7 @@ class FittedCamel:
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         """The outcome under each criterion."""
+        assert_all_finite(X, input_name="X")
         answers = predict(self.found, self.data, self.S, X, self.device)
         return {
             criterion: Outcome(*answers[criterion], jsonable(winner.params | {"cuts": winner.rule.mode}))

@@ -20,6 +20,7 @@ def cluster():
         yield cluster
 
 
+@pytest.mark.filterwarnings("ignore:.* units failed:UserWarning")
 def test_numbers_and_failures_are_those_of_a_run_alone(cluster, tmp_path):
     methods = ["br", "rakel", Mean(), Broken()]
     data = [made(), Dataset(made(30).X, made(30).Y, name="other")]

@@ -57,6 +57,7 @@ def test_quiet(progress):
     assert told(Terminal(), progress) == ""
 
 
+@pytest.mark.filterwarnings("ignore:.* units failed:UserWarning")
 @pytest.mark.parametrize("how", [{}, {"n_jobs": 2, "backend": "threading"}], ids=str)
 def test_every_unit_is_told_once(how, capsys):
     events = []

@@ -20,7 +20,8 @@ def finished(tmp_path_factory):
     """A folder with ten records, four of them with undefined metrics, and two failures."""
     folder = tmp_path_factory.mktemp("study")
     one_label = Dataset(made().X, made().Y[:, :1], name='a,"b"')
-    run_study([made()], [Mean("b", settings={"grid": "coarse"}), Mean("a"), Broken()], n_folds=2, out=folder)
+    with pytest.warns(UserWarning, match="2 of 6 units failed"):
+        run_study([made()], [Mean("b", settings={"grid": "coarse"}), Mean("a"), Broken()], n_folds=2, out=folder)
     run_study([made()], ["camel"], preset="quick", n_folds=2, out=folder)
     run_study([one_label], ["br", Mean("a")], n_folds=2, out=folder)
     return folder

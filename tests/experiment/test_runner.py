@@ -100,7 +100,8 @@ def test_a_unit_that_fails_is_noted_and_tried_again(tmp_path):
     flag = tmp_path / "fail"
     flag.touch()
     methods, events = [FailsOnce(str(flag)), Mean()], []
-    records = run_study([made()], methods, n_folds=3, out=tmp_path / "study", progress=events.append)
+    with pytest.warns(UserWarning, match="2 of 6 units failed, the first with RuntimeError: no luck\ntoday; see Records.failures"):
+        records = run_study([made()], methods, n_folds=3, out=tmp_path / "study", progress=events.append)
     assert [event.state for event in events].count("failed") == 2 == len(records.failures)
     assert len(records) == 4
     failure = records.failures[0]
@@ -119,7 +120,8 @@ def test_a_method_that_exits_fails_and_the_others_go_on(how):
             sys.exit("enough")
 
     events = []
-    records = run_study([made()], [Exits("exits"), Mean()], n_folds=2, progress=events.append, **how)
+    with pytest.warns(UserWarning, match="2 of 4 units failed"):
+        records = run_study([made()], [Exits("exits"), Mean()], n_folds=2, progress=events.append, **how)
     assert [record["method"] for record in records] == ["mean", "mean"]
     assert sorted(event.state for event in events) == ["done", "done", "failed", "failed"]
     assert {failure["error"] for failure in records.failures} == {"SystemExit: enough"}
@@ -254,3 +256,9 @@ def test_a_benchmark_set_by_name_is_read_by_each_worker():
     alone, together = (run_study(["emotions", "image"], [Mean()], n_folds=3, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert comparable(alone) == comparable(together)
     assert {record["data_sha256"] for record in together} == {dataset_facts(name).digest for name in ("emotions", "image")}
+
+
+def test_a_device_that_is_not_there_is_refused_before_any_unit(tmp_path):
+    with pytest.raises((ImportError, ValueError), match=r"torch|CUDA"):
+        run_study([made()], ["camel"], device="cuda:99", out=tmp_path / "study")
+    assert not list((tmp_path / "study").glob("*/*"))

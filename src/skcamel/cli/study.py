@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,14 +83,16 @@ def study(
     share the work of one folder. A unit that fails is noted, the others go on, and the exit code is 1.
     """
     from skcamel.experiment.methods import FOLDS
-    from skcamel.experiment.runner import run_study
+    from skcamel.experiment.runner import UnitsFailed, run_study
 
     opened = _opened(datasets, labels=options.pop("labels"), xml=options.pop("xml"), data_home=options.pop("data_home"))
     device = options.pop("device")
     chosen = [_method(spec, options["preset"], device) for spec in methods]
     options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
     try:
-        records = run_study(opened, chosen, out=out, progress="quiet" if quiet else "auto", **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnitsFailed)  # told below, and by the exit code
+            records = run_study(opened, chosen, out=out, progress="quiet" if quiet else "auto", **options)
     except KeyboardInterrupt:
         click.echo(f"\nStopped. Finished units are kept in {out}; run the same command again to do the rest.", err=True)
         ctx.exit(INTERRUPTED)

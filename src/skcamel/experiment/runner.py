@@ -6,6 +6,7 @@ import os
 import tempfile
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import skcamel
+from skcamel.arrays import check_device
 from skcamel.data.dataset import Dataset
 from skcamel.experiment import folds as outer_folds
 from skcamel.experiment.compute import Result, Task
@@ -83,7 +85,8 @@ def run_study(
     Returns
     -------
     Records
-        All records of the folder, those of earlier runs too. A unit that failed raises nothing: look at `Records.failures`.
+        All records of the folder, those of earlier runs too. A unit that failed raises nothing: a warning counts them, and
+        `Records.failures` tells why.
 
     Examples
     --------
@@ -110,6 +113,9 @@ def run_study(
         for method in chosen
         for fold in range(count)
     ]
+    if dask is None:  # workers of a cluster may have a GPU that this machine lacks
+        for method in chosen:
+            check_device(getattr(method, "device", None))
     request = {"datasets": [source.name for source in sources], "methods": [_described(method) for method in chosen]}
     request |= {"preset": preset, "seed": seed, "n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
     if dask is not None:
@@ -124,7 +130,24 @@ def run_study(
             _add_cards(folder, sources)
             _run(folder, tasks, execute, progress)
             folder.sweep()
-        return Records(path)
+        records = Records(path)
+    _warn_of_failures(records, {task.unit.key for task in tasks})
+    return records
+
+
+class UnitsFailed(UserWarning):
+    """Some units of a study failed; the others are done."""
+
+
+def _warn_of_failures(records: Records, asked: set[str]) -> None:
+    failed = [failure for failure in records.failures if Unit.of(failure).key in asked]
+    if failed:
+        warnings.warn(
+            f"{len(failed)} of {len(asked)} units failed, the first with {failed[0]['error']}; see Records.failures. The same call tries "
+            "them again.",
+            UnitsFailed,
+            stacklevel=3,
+        )
 
 
 def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Any, progress: str | Listener | None) -> None:

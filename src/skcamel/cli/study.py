@@ -103,6 +103,7 @@ def study(
         click.echo(json.dumps({"out": out, "finished": len(finished), "failures": failures, "summary": shown}, indent=1))
     else:
         click.echo("\n".join(_lines(shown)))
+        click.echo(f"\nMore: skcamel tables {out} --significance, or skcamel report {out} -o page.html")
     if failures:
         click.echo(_failed(failures, out), err=True)
         ctx.exit(1)

@@ -80,13 +80,13 @@ class StudyFolder:
         with self.locks.whole_folder():
             for path in self.path.glob(".*.json*.*"):  # of a run that was killed while it wrote, under this lock
                 path.unlink(missing_ok=True)
-            runs = _read_json(self.path / "study.json", {"runs": []})["runs"]
+            runs = read_json(self.path / "study.json", {"runs": []})["runs"]
             if request not in runs:
                 _write_json(self.path / "study.json", {"runs": [*runs, request]})
 
     def cards(self) -> dict[str, Any]:
         """Cards of the data sets met so far, by name."""
-        return _read_json(self.path / "cards.json", {})
+        return read_json(self.path / "cards.json", {})
 
     def add_card(self, name: str, card: Mapping[str, Any]) -> None:
         """Note the card of a data set in ``cards.json``."""
@@ -110,7 +110,8 @@ class StudyFolder:
             return False
 
 
-def _read_json(path: Path, default: Any) -> Any:
+def read_json(path: Path, default: Any) -> Any:
+    """Content of a file of the folder, or `default` where there is none."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:

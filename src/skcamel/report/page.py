@@ -56,13 +56,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, one paragraph, facts as pairs, and sections; `shared` is data that several sections draw from."""
+    """A title, one paragraph, findings in words, facts as pairs, and sections; `shared` is data that several sections draw from."""
 
     title: str
     lead: str
     facts: Sequence[tuple[str, str]]
     sections: Sequence[Section]
     shared: Mapping[str, Any] = field(default_factory=dict)
+    findings: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,47 @@
+"use strict";
+// A small panel for each data set: shares of rows by label, commonest first.
+skcamel.section("cards", (root, { sets }) => {
+  const { svg, text, round, short } = skcamel;
+  const readout = document.getElementById("frequencies-readout");
+  const across = Math.min(4, Math.max(1, sets.length));
+  const [panel, tall, gapX, gapY, left, top] = [218, 70, 22, 50, 8, 24];
+  const width = left * 2 + across * panel + (across - 1) * gapX;
+  const at = (k) => [left + (k % across) * (panel + gapX), top + Math.floor(k / across) * (tall + gapY)];
+
+  function draw(paint) {
+    const rows = Math.ceil(sets.length / across);
+    const drawing = skcamel.blank(width, top + rows * (tall + gapY) - 20, paint, { role: "img", "aria-label": `Shares of rows that have each label, of ${sets.length} data sets` });
+    sets.forEach(({ name, shares }, k) => {
+      const [x0, y0] = at(k);
+      const step = panel / shares.length;
+      drawing.append(text(x0, y0 - 8, short(name, 30), { "font-weight": 600 }));
+      drawing.append(svg("rect", { x: x0, y: y0, width: panel, height: tall, fill: paint.soft }));
+      drawing.append(svg("line", { x1: x0, x2: x0 + panel, y1: y0 + tall / 2, y2: y0 + tall / 2, stroke: paint.muted, "stroke-width": 0.7, "stroke-dasharray": "3 4" }));
+      // One outline: a set may have hundreds of labels.
+      const outline = [[x0, y0 + tall], ...shares.flatMap((share, j) => [[x0 + j * step, y0 + tall * (1 - share)], [x0 + (j + 1) * step, y0 + tall * (1 - share)]]), [x0 + panel, y0 + tall]];
+      drawing.append(svg("polygon", { points: skcamel.points(outline), fill: paint.up, "fill-opacity": 0.75 }));
+      const percent = (share) => `${(100 * share).toPrecision(2).replace(/\.0+$/, "")} %`;
+      drawing.append(text(x0, y0 + tall + 15, `${shares.length} labels, ${percent(shares[0])} to ${percent(shares[shares.length - 1])} of rows`, { fill: paint.muted, "font-size": 11 }));
+    });
+    return drawing;
+  }
+
+  function listen(drawing) {
+    drawing.addEventListener("pointermove", (event) => {
+      const box = drawing.getBoundingClientRect();
+      const scale = width / box.width;
+      const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+      const k = sets.findIndex((_, i) => x >= at(i)[0] && x < at(i)[0] + panel && y >= at(i)[1] && y < at(i)[1] + tall);
+      if (k < 0) return;
+      const { name, labels, shares } = sets[k];
+      const j = Math.floor(((x - at(k)[0]) / panel) * shares.length);
+      readout.textContent = `${name}: ${labels[j]}, ${skcamel.number(100 * shares[j], 1)} % of rows`;
+    });
+  }
+
+  skcamel.figure("frequencies", {
+    draw,
+    after: listen,
+    csv: () => [["dataset", "label", "share_of_rows"], ...sets.flatMap(({ name, labels, shares }) => labels.map((label, j) => [name, label, shares[j]]))],
+  });
+});

@@ -1,0 +1,161 @@
+"""A study folder ► its page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from statistics import median
+
+from skcamel.experiment.comparison import compare_summary
+from skcamel.experiment.contents import planned_units
+from skcamel.experiment.paper import title_of
+from skcamel.experiment.summary import Record, base_of
+from skcamel.report.page import Page, count, significant, write
+from skcamel.report.sections.against_paper import SEVEN_MODELS, paper_section
+from skcamel.report.sections.cards import cards_section
+from skcamel.report.sections.cost import cost_section
+from skcamel.report.sections.failures import failures_section
+from skcamel.report.sections.reproduce import reproduce_section
+from skcamel.report.sections.results import results_section, shared_figures
+from skcamel.report.sections.sensitivity import sensitivity_section
+from skcamel.report.sections.significance import LEVEL, significance_section
+from skcamel.report.study_facts import StudyFacts
+
+EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
+LEAD = (
+    "Methods of multi-label learning, compared on data sets by seven metrics in several folds. "
+    "All figures of this page are computed from the records of the study."
+)
+
+
+def build_report(records: Iterable[Record] | str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+    """Write the page of a study: findings, tables, comparison with the paper, tests, curves, costs, failures and commands.
+
+    Parameters
+    ----------
+    records : Records, study folder, or iterable of records
+        What :func:`skcamel.experiment.run_study` returned, or the folder that it filled.
+    path : str or path
+        One HTML file that needs nothing else; the same bytes for the same records.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skcamel.data import Dataset
+    >>> from skcamel.experiment import run_study
+    >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     records = run_study([Dataset(X, Y, name="made")], ["br", "camel"], preset="quick", out=folder)
+    ...     build_report(records, f"{folder}/page.html")
+    ...     Path(folder, "page.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    write(study_page(StudyFacts.of(records)), path)
+
+
+def study_page(facts: StudyFacts) -> Page:
+    """Assemble the page of a study."""
+    if not facts.records:
+        sections = [failures_section(facts) if facts.failures else None, reproduce_section(facts)]
+        return Page("An empty study", EMPTY, [], [section for section in sections if section is not None])
+    sections = [
+        paper_section(facts),
+        results_section(facts),
+        significance_section(facts),
+        sensitivity_section(facts),
+        cost_section(facts),
+        cards_section(facts),
+        failures_section(facts),
+        reproduce_section(facts),
+    ]
+    methods, datasets = {base_of(method) for method in facts.summary.methods}, facts.summary.datasets
+    return Page(
+        f"{count(len(methods), 'method')} on {count(len(datasets), 'data set')}",
+        LEAD,
+        _pairs(facts),
+        [section for section in sections if section is not None],
+        shared_figures(facts),
+        _findings(facts),
+    )
+
+
+def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
+    methods = dict.fromkeys(base_of(method) for method in facts.summary.methods)
+    planned = planned_units(facts.runs)
+    finished = f"{len(facts.records):,}" + (f" of {planned:,}" if planned > len(facts.records) else "")
+    devices = sorted({record["device"] for record in facts.records if "device" in record})
+    pairs = [
+        ("Data sets", f"{len(facts.summary.datasets)}"),
+        ("Methods", ", ".join(map(title_of, methods))),
+        ("Presets", ", ".join(facts.presets)),
+        ("Protocol", facts.summary.protocol),
+        ("Units finished", finished),
+        ("Units failed", f"{len(facts.failures):,}"),
+        ("Computed on", ", ".join(devices)),
+        ("skcamel", ", ".join(sorted({str(record["version_skcamel"]) for record in facts.records if "version_skcamel" in record}))),
+    ]
+    return [pair for pair in pairs if pair[1]]
+
+
+def _findings(facts: StudyFacts) -> list[str]:
+    """What a reader should know first, in words."""
+    return [*_against_paper(facts), *_ranks(facts), *_times(facts), *_failed(facts)]
+
+
+def _against_paper(facts: StudyFacts) -> list[str]:
+    """How CAMEL does against the paper, under each preset; other methods where the study lacks CAMEL."""
+    found = []
+    methods = [method for method in facts.summary.methods if base_of(method) == "camel"]
+    for method in sorted(methods, key=lambda method: facts.preset_of(method) != "paper"):
+        counts = compare_summary(facts.summary, method).counts()
+        if counts["cells"]:
+            own = {criterion for (_, name), criterion in facts.summary.criteria.items() if name == method}
+            found.append(
+                f"{title_of(method)} keeps up with the paper’s CAMEL, being no worse by more than 2 std, in {counts['no_worse']} of "
+                f"{counts['cells']} cells (metric and data set), and is at least as good as the best figure printed for any method in "
+                f"{counts['as_good_as_best']}.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
+            )
+    return found
+
+
+def _ranks(facts: StudyFacts) -> list[str]:
+    """Who leads, and whether tests see a difference."""
+    if not facts.tests:
+        return []
+    firsts = [min(one.ranks.values()) for one in facts.tests.values()]
+    wins = {
+        method: sum(one.ranks[method] == first for one, first in zip(facts.tests.values(), firsts, strict=True))
+        for method in facts.fair_methods
+    }
+    leader = max(wins, key=lambda method: wins[method])
+    different = sum(one.friedman.f_p < LEVEL for one in facts.tests.values())
+    sets = max(len(one.datasets) for one in facts.tests.values())
+    return [
+        f"Of {count(len(facts.fair_methods), 'method')} on {count(sets, 'data set')} that all of them have, "
+        f"{facts.short_title(leader)} has the best average rank in {wins[leader]} of {count(len(facts.tests), 'metric')}; Friedman’s test "
+        f"sees a difference between the methods in {different} of them."
+    ]
+
+
+def _times(facts: StudyFacts) -> list[str]:
+    """The quickest and the slowest method over the data sets that all have."""
+    seconds = {(cost.dataset, cost.method): cost.fit_seconds for cost in facts.costs if cost.fit_seconds > 0}
+    methods = [method for method in facts.summary.methods if any(name == method for _, name in seconds)]
+    shared = [dataset for dataset in facts.summary.datasets if all((dataset, method) in seconds for method in methods)]
+    if len(methods) < 2 or not shared:
+        return []
+    typical = {method: median(seconds[dataset, method] for dataset in shared) for method in methods}
+    devices = {cost.method: cost.device for cost in facts.costs}
+    quick, slow = (by(typical, key=lambda method: typical[method]) for by in (min, max))
+    where = {method: f" on {devices[method]}" if len(set(devices.values())) > 1 else "" for method in methods}
+    return [
+        f"A fold takes {title_of(quick)} {significant(typical[quick], 2)} s to fit{where[quick]} and {title_of(slow)} "
+        f"{significant(typical[slow], 2)} s{where[slow]}: the quickest and the slowest, "
+        f"by the median over {count(len(shared), 'data set')}."
+    ]
+
+
+def _failed(facts: StudyFacts) -> list[str]:
+    return [f"{count(len(facts.failures), 'unit')} failed; see Failures for the reasons."] if facts.failures else []

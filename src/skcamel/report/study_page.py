@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from statistics import median
 
-from skcamel.experiment.comparison import compare_summary
+from skcamel.experiment.comparison import Comparison, compare_summary
 from skcamel.experiment.contents import planned_units
-from skcamel.experiment.paper import title_of
+from skcamel.experiment.paper import METRIC_TITLES, title_of
 from skcamel.experiment.summary import Record, base_of
-from skcamel.report.page import Page, count, significant, write
+from skcamel.experiment.tables import best_methods
+from skcamel.metrics.conventions import NAMES
+from skcamel.report.page import Page, count, listed, significant, write
 from skcamel.report.sections.against_paper import SEVEN_MODELS, paper_section
 from skcamel.report.sections.cards import cards_section
 from skcamel.report.sections.cost import cost_section
@@ -26,6 +29,7 @@ LEAD = (
     "Methods of multi-label learning, compared on data sets by seven metrics in several folds. "
     "All figures of this page are computed from the records of the study."
 )
+NAMED = 3  # cells that a finding names one by one
 
 
 def build_report(records: Iterable[Record] | str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
@@ -87,7 +91,8 @@ def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
     finished = f"{len(facts.records):,}" + (f" of {planned:,}" if planned > len(facts.records) else "")
     devices = sorted({record["device"] for record in facts.records if "device" in record})
     pairs = [
-        ("Data sets", f"{len(facts.summary.datasets)}"),
+        ("Rows", _range(facts, "n")),
+        ("Labels", _range(facts, "q")),
         ("Methods", ", ".join(map(title_of, methods))),
         ("Presets", ", ".join(facts.presets)),
         ("Protocol", facts.summary.protocol),
@@ -97,6 +102,12 @@ def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
         ("skcamel", ", ".join(sorted({str(record["version_skcamel"]) for record in facts.records if "version_skcamel" in record}))),
     ]
     return [pair for pair in pairs if pair[1]]
+
+
+def _range(facts: StudyFacts, key: str) -> str:
+    """From the smallest to the largest of the data sets; empty without cards."""
+    values = [facts.cards[name][key] for name in facts.summary.datasets if name in facts.cards]
+    return "" if not values else f"{min(values):,}" + (f" to {max(values):,}" if min(values) < max(values) else "")
 
 
 def _findings(facts: StudyFacts) -> list[str]:
@@ -109,21 +120,34 @@ def _against_paper(facts: StudyFacts) -> list[str]:
     found = []
     methods = [method for method in facts.summary.methods if base_of(method) == "camel"]
     for method in sorted(methods, key=lambda method: facts.preset_of(method) != "paper"):
-        counts = compare_summary(facts.summary, method).counts()
+        comparison = compare_summary(facts.summary, method)
+        counts = comparison.counts()
         if counts["cells"]:
             own = {criterion for (_, name), criterion in facts.summary.criteria.items() if name == method}
             found.append(
                 f"{title_of(method)} keeps up with the paper’s CAMEL, being no worse by more than 2 std, in {counts['no_worse']} of "
                 f"{counts['cells']} cells (metric and data set), and is at least as good as the best figure printed for any method in "
-                f"{counts['as_good_as_best']}.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
+                f"{counts['as_good_as_best']}.{_behind(comparison)}{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
             )
     return found
+
+
+def _behind(comparison: Comparison) -> str:
+    """Name the cells that do not keep up, or where there are many, their metrics."""
+    cells = comparison.missed("no_worse")
+    if not cells:
+        return ""
+    if len(cells) <= NAMED:
+        where = listed([f"{METRIC_TITLES[cell.metric]} on {cell.dataset}" for cell in cells])
+        return f" The other{'s are' if len(cells) > 1 else ' is'} {where}."
+    metrics = Counter(METRIC_TITLES[cell.metric] for cell in cells)
+    return f" The other {len(cells)} are in {listed([f'{name} ({number})' for name, number in metrics.most_common()])}."
 
 
 def _ranks(facts: StudyFacts) -> list[str]:
     """Who leads, and whether tests see a difference."""
     if not facts.tests:
-        return []
+        return _firsts(facts)
     firsts = [min(one.ranks.values()) for one in facts.tests.values()]
     wins = {
         method: sum(one.ranks[method] == first for one, first in zip(facts.tests.values(), firsts, strict=True))
@@ -139,6 +163,17 @@ def _ranks(facts: StudyFacts) -> list[str]:
     ]
 
 
+def _firsts(facts: StudyFacts) -> list[str]:
+    """Who has most of the best means, where there is too little for tests."""
+    cells = [(dataset, metric) for dataset in facts.summary.datasets for metric in NAMES]
+    best = [best_methods(facts.summary, *cell) for cell in cells]
+    wins = Counter(method for methods in best for method in sorted(methods))
+    if not wins:
+        return []
+    leader, number = wins.most_common(1)[0]
+    return [f"{title_of(leader)} has the best mean in {number} of {count(sum(map(bool, best)), 'cell')} (metric and data set)."]
+
+
 def _times(facts: StudyFacts) -> list[str]:
     """The quickest and the slowest method over the data sets that all have."""
     seconds = {(cost.dataset, cost.method): cost.fit_seconds for cost in facts.costs if cost.fit_seconds > 0}
@@ -148,12 +183,16 @@ def _times(facts: StudyFacts) -> list[str]:
         return []
     typical = {method: median(seconds[dataset, method] for dataset in shared) for method in methods}
     devices = {cost.method: cost.device for cost in facts.costs}
+
+    def takes(method: str) -> str:
+        return f"{significant(typical[method], 2)} s" + (f" on {devices[method]}" if len(set(devices.values())) > 1 else "")
+
     quick, slow = (by(typical, key=lambda method: typical[method]) for by in (min, max))
-    where = {method: f" on {devices[method]}" if len(set(devices.values())) > 1 else "" for method in methods}
+    first = facts.fair_methods[0]
+    more = f"; {title_of(first)} takes {takes(first)}" if first in typical and first not in (quick, slow) else ""
     return [
-        f"A fold takes {title_of(quick)} {significant(typical[quick], 2)} s to fit{where[quick]} and {title_of(slow)} "
-        f"{significant(typical[slow], 2)} s{where[slow]}: the quickest and the slowest, "
-        f"by the median over {count(len(shared), 'data set')}."
+        f"Fitting a fold takes {takes(quick)} with {title_of(quick)} and {takes(slow)} with {title_of(slow)}, the quickest and the slowest "
+        f"by the median over {count(len(shared), 'data set')} that all have{more}."
     ]
 
 

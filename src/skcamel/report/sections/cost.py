@@ -11,9 +11,9 @@ from skcamel.report.study_facts import StudyFacts
 
 MB = 1e6
 QUANTITIES = (
-    ("Fitting one fold, with its selection of hyper-parameters", "seconds", "fit_seconds", 1.0),
-    ("Predicting one fold", "seconds", "predict_seconds", 1.0),
-    ("Peak memory of the process", "MB", "peak_memory_bytes", MB),
+    ("Fitting, with selection", "seconds", "fit_seconds", 1.0),
+    ("Predicting", "seconds", "predict_seconds", 1.0),
+    ("Peak memory", "MB", "peak_memory_bytes", MB),
 )
 COLUMNS = (
     Column("Data set"),
@@ -68,4 +68,4 @@ def _devices(costs: list[Cost]) -> str:
     parts = [
         f"{', '.join(dict.fromkeys(title_of(cost.method) for cost in costs if cost.device == device))} on {device}" for device in devices
     ]
-    return f"Methods computed on different devices: {'; '.join(parts)}. Their times do not compare directly."
+    return f"Methods computed on different devices: {'; '.join(parts)}. Across devices, times compare only roughly."

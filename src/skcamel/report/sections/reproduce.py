@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 
 from skcamel.experiment.contents import Run, methods_from_python, study_command
-from skcamel.report.page import Column, Section, count
+from skcamel.report.page import Section, count
 from skcamel.report.study_facts import StudyFacts
 
-NAMES = {"scikit_learn": "scikit-learn"}
-VERSIONS = (Column("Package"), Column("Version"), Column("Units", 0, "finished units that were computed with it"))
+NAMES = {"scikit_learn": "scikit-learn", "python": "Python"}
 
 
 def reproduce_section(facts: StudyFacts) -> Section | None:
     """Commands and versions; None where neither is known."""
-    found = Counter(
-        (key.removeprefix("version_"), str(value))
-        for record in facts.records
-        for key, value in record.items()
-        if key.startswith("version_")
-    )
-    if not found and not facts.runs:
+    versions = _versions(facts)
+    if not versions and not facts.runs:
         return None
-    context = {
-        "commands": [study_command(run, device=_device(facts, run)) for run in facts.runs],
-        "sensitivity": [result["dataset"] for result in facts.curves],
-        "note": _note(facts),
-        "columns": VERSIONS,
-        "versions": [(NAMES.get(name, name), version, number) for (name, version), number in found.items()],
-    }
-    return Section("reproduce", "Reproduce", context)
+    studies = [study_command(run, device=_device(facts, run)) for run in facts.runs]
+    curves = [f"skcamel sensitivity --dataset {shlex.quote(result['dataset'])} --out DIR" for result in facts.curves]
+    commands = [*studies, *curves, "skcamel report DIR -o page.html"] if studies else []
+    return Section("reproduce", "Reproduce", {"commands": commands, "note": _note(facts), "versions": versions})
+
+
+def _versions(facts: StudyFacts) -> list[tuple[str, str]]:
+    """Packages with their versions; with the number of units where there are several."""
+    found: dict[str, Counter[str]] = {}
+    for record in facts.records:
+        for key, value in record.items():
+            if key.startswith("version_"):
+                found.setdefault(key.removeprefix("version_"), Counter())[str(value)] += 1
+    return [
+        (
+            NAMES.get(name, name),
+            next(iter(counts)) if len(counts) == 1 else ", ".join(f"{version} ({count(n, 'unit')})" for version, n in counts.most_common()),
+        )
+        for name, counts in found.items()
+    ]
 
 
 def _device(facts: StudyFacts, run: Run) -> str:

@@ -11,12 +11,20 @@ from skcamel.display.canvas import new_figure
 from skcamel.display.critical_difference import BAR, ROW, CriticalDifferenceDisplay
 from skcamel.experiment.paper import METRIC_TITLES, PAPER_METHODS, paper_figures, title_of
 from skcamel.experiment.significance import Significance
-from skcamel.report.page import Column, Section, count, svg_source
+from skcamel.report.page import Column, Section, count, listed, svg_source
 from skcamel.report.study_facts import StudyFacts, tests_of
 
 LEVEL = 0.05
 WIDTH = 6.0  # inches
 SALT = {"svg.hashsalt": "skcamel", "svg.fonttype": "path"}  # ids of equal drawings are equal, and letters need no font
+
+
+class PValue(Column):
+    """A column of p-values, which are never 0."""
+
+    def text(self, value: Any) -> str:
+        """Show a cell."""
+        return "< 0.001" if value < 0.001 else super().text(value)
 
 
 def significance_section(facts: StudyFacts) -> Section:
@@ -99,20 +107,20 @@ def _beyond(one: Significance, title: Callable[[str], str]) -> str:
         for name, difference in (("Nemenyi", one.nemenyi), ("Bonferroni–Dunn", one.bonferroni_dunn))
     }
     if ahead["Nemenyi"] == ahead["Bonferroni–Dunn"]:
-        return f"{title(control)}’s average rank differs from {_listed(ahead['Nemenyi'])}, by Nemenyi’s test and by Bonferroni and Dunn’s."
+        return f"{title(control)}’s average rank differs from {_others(ahead['Nemenyi'])}, by Nemenyi’s test and by Bonferroni and Dunn’s."
     return (
-        f"{title(control)}’s average rank differs from {_listed(ahead['Nemenyi'])} by Nemenyi’s test, "
-        f"and from {_listed(ahead['Bonferroni–Dunn'])} by Bonferroni and Dunn’s."
+        f"{title(control)}’s average rank differs from {_others(ahead['Nemenyi'])} by Nemenyi’s test, "
+        f"and from {_others(ahead['Bonferroni–Dunn'])} by Bonferroni and Dunn’s."
     )
 
 
 def _wilcoxon(one: Significance, title: Callable[[str], str]) -> str:
     found = [title(pair.second) for pair in one.wilcoxon if pair.p_holm < LEVEL]
-    return f"Wilcoxon’s signed-rank tests, corrected by Holm, tell {title(one.methods[0])} from {_listed(found)}."
+    return f"Wilcoxon’s signed-rank tests, corrected by Holm, tell {title(one.methods[0])} from {_others(found)}."
 
 
-def _listed(names: list[str]) -> str:
-    return "no other method" if not names else names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _others(names: list[str]) -> str:
+    return listed(names) or "no other method"
 
 
 def _number(value: float) -> str:
@@ -138,9 +146,9 @@ def _rank_table(facts: StudyFacts) -> Mapping[str, Any]:
         Column("sets", 0),
         Column("χ²", 2, "Friedman’s statistic, corrected for ties"),
         Column("F", 2, "Iman and Davenport’s form of it"),
-        Column("p of F", 4),
-        Column("CD Nemenyi", 2, f"critical difference of any two ranks at level {LEVEL:g}"),
-        Column("CD Bonferroni–Dunn", 2, "critical difference from the first method"),
+        PValue("p of F", 3),
+        Column("CD (Nemenyi)", 2, f"critical difference of any two ranks at level {LEVEL:g}"),
+        Column("CD (Bonf.–Dunn)", 2, "critical difference from the first method"),
     ]
     rows: list[tuple[Any, ...]] = []
     bold: set[tuple[int, int]] = set()
@@ -153,7 +161,7 @@ def _rank_table(facts: StudyFacts) -> Mapping[str, Any]:
 
 
 def _p_table(facts: StudyFacts) -> Mapping[str, Any]:
-    columns = [Column("metric"), *(Column(facts.short_title(method), 4) for method in facts.fair_methods[1:])]
+    columns = [Column("metric"), *(PValue(facts.short_title(method), 3) for method in facts.fair_methods[1:])]
     rows: list[tuple[Any, ...]] = [(METRIC_TITLES[metric], *(pair.p_holm for pair in one.wilcoxon)) for metric, one in facts.tests.items()]
     bold = {(r, c) for r, row in enumerate(rows) for c, p in enumerate(row) if c and p < LEVEL}
     return {"columns": columns, "rows": rows, "bold": bold, "control": facts.short_title(facts.fair_methods[0])}

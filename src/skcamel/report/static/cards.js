@@ -10,7 +10,8 @@ skcamel.section("cards", (root, { sets }) => {
 
   function draw(paint) {
     const rows = Math.ceil(sets.length / across);
-    const drawing = skcamel.blank(width, top + rows * (tall + gapY) - 20, paint, { role: "img", "aria-label": `Shares of rows that have each label, of ${sets.length} data sets` });
+    const drawing = skcamel.blank(width, top + rows * (tall + gapY) - 20, paint, paint === skcamel.SCREEN
+      ? { role: "group", tabindex: 0, "aria-label": "Shares of rows that have each label; left and right choose a label, up and down a data set" } : {});
     sets.forEach(({ name, shares }, k) => {
       const [x0, y0] = at(k);
       const step = panel / shares.length;
@@ -26,16 +27,29 @@ skcamel.section("cards", (root, { sets }) => {
     return drawing;
   }
 
+  let cursor = [0, -1];
+
+  function show(k, j) {
+    cursor = [k, j];
+    const { name, labels, shares } = sets[k];
+    readout.textContent = `${name}: ${labels[j]}, ${skcamel.number(100 * shares[j], 1)} % of rows`;
+  }
+
   function listen(drawing) {
+    drawing.addEventListener("keydown", (event) => {
+      const [down, right] = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key] ?? [0, 0];
+      if (!down && !right) return;
+      const k = Math.max(0, Math.min(sets.length - 1, cursor[0] + down));
+      show(k, Math.max(0, Math.min(sets[k].shares.length - 1, down ? 0 : cursor[1] + right)));
+      event.preventDefault();
+    });
     drawing.addEventListener("pointermove", (event) => {
       const box = drawing.getBoundingClientRect();
       const scale = width / box.width;
       const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
       const k = sets.findIndex((_, i) => x >= at(i)[0] && x < at(i)[0] + panel && y >= at(i)[1] && y < at(i)[1] + tall);
       if (k < 0) return;
-      const { name, labels, shares } = sets[k];
-      const j = Math.floor(((x - at(k)[0]) / panel) * shares.length);
-      readout.textContent = `${name}: ${labels[j]}, ${skcamel.number(100 * shares[j], 1)} % of rows`;
+      show(k, Math.floor(((x - at(k)[0]) / panel) * sets[k].shares.length));
     });
   }
 

@@ -174,7 +174,7 @@ def listed(names: Sequence[str]) -> str:
     >>> listed(["a"]), listed(["a", "b", "c"])
     ('a', 'a, b and c')
     """
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return ", ".join(names[:-2]) + ", " * (len(names) > 2) + " and ".join(names[-2:])
 
 
 def _plain(value: Any) -> Any:

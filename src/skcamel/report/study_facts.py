@@ -70,8 +70,8 @@ class StudyFacts:
 
     def preset_of(self, method: str) -> str:
         """The preset of a method of the summary: in its name where it has several, else its only one."""
-        _, _, preset = method.removesuffix("]").partition("[")
-        return preset or next(record["preset"] for record in self.records if record["method"] == method)
+        own = next((record["preset"] for record in self.records if record["method"] == method), None)
+        return own or method.removesuffix("]").rpartition("[")[2]
 
     @cached_property
     def fair_methods(self) -> tuple[str, ...]:

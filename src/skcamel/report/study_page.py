@@ -125,9 +125,10 @@ def _against_paper(facts: StudyFacts) -> list[str]:
         if counts["cells"]:
             own = {criterion for (_, name), criterion in facts.summary.criteria.items() if name == method}
             found.append(
-                f"{title_of(method)} keeps up with the paper’s CAMEL, being no worse by more than 2 std, in {counts['no_worse']} of "
-                f"{counts['cells']} cells (metric and data set), and is at least as good as the best figure printed for any method in "
-                f"{counts['as_good_as_best']}.{_behind(comparison)}{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
+                f"{title_of(method)} is no worse than the paper’s CAMEL by more than 2 std in {counts['no_worse']} of "
+                f"{counts['cells']} cells, metrics on data sets{_behind(comparison)}; it is at least as good "
+                f"as the best figure printed for any method in "
+                f"{counts['as_good_as_best']} of them.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
             )
     return found
 
@@ -139,9 +140,9 @@ def _behind(comparison: Comparison) -> str:
         return ""
     if len(cells) <= NAMED:
         where = listed([f"{METRIC_TITLES[cell.metric]} on {cell.dataset}" for cell in cells])
-        return f" The other{'s are' if len(cells) > 1 else ' is'} {where}."
+        return f" (the other{'s are' if len(cells) > 1 else ' is'} {where})"
     metrics = Counter(METRIC_TITLES[cell.metric] for cell in cells)
-    return f" The other {len(cells)} are in {listed([f'{name} ({number})' for name, number in metrics.most_common()])}."
+    return f" (of the other {len(cells)}, {listed([f'{number} in {name}' for name, number in metrics.most_common()])})"
 
 
 def _ranks(facts: StudyFacts) -> list[str]:

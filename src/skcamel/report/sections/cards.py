@@ -43,7 +43,7 @@ def cards_section(facts: StudyFacts) -> Section | None:
         "rows": [(name, *(card.get(key) for key in keys), _odd(card)) for name, card in cards.items()],
         "notes": sizes_table(cards).notes,
     }
-    data = {"sets": [{"name": name, **_labels(card)} for name, card in cards.items() if card.get("label_counts")]}
+    data = {"sets": [{"name": name, **_labels(card)} for name, card in cards.items()]}
     return Section("cards", "Data sets", context, data, ("cards.js",))
 
 

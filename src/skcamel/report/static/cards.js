@@ -3,17 +3,18 @@
 skcamel.section("cards", (root, { sets }) => {
   const { svg, text, round, short } = skcamel;
   const readout = document.getElementById("frequencies-readout");
-  const across = Math.min(4, Math.max(1, sets.length));
+  const narrow = matchMedia("(max-width: 40rem)");
+  const across = (paint) => Math.min(sets.length, paint === skcamel.SCREEN && narrow.matches ? 2 : 4);
   const [panel, tall, gapX, gapY, left, top] = [218, 70, 22, 50, 8, 24];
-  const width = left * 2 + across * panel + (across - 1) * gapX;
-  const at = (k) => [left + (k % across) * (panel + gapX), top + Math.floor(k / across) * (tall + gapY)];
+  const at = (k, columns) => [left + (k % columns) * (panel + gapX), top + Math.floor(k / columns) * (tall + gapY)];
 
   function draw(paint) {
-    const rows = Math.ceil(sets.length / across);
-    const drawing = skcamel.blank(width, top + rows * (tall + gapY) - 20, paint, paint === skcamel.SCREEN
+    const columns = across(paint);
+    const rows = Math.ceil(sets.length / columns);
+    const drawing = skcamel.blank(left * 2 + columns * (panel + gapX) - gapX, top + rows * (tall + gapY) - 20, paint, paint === skcamel.SCREEN
       ? { role: "group", tabindex: 0, "aria-label": "Shares of rows that have each label; left and right choose a label, up and down a data set" } : {});
     sets.forEach(({ name, shares }, k) => {
-      const [x0, y0] = at(k);
+      const [x0, y0] = at(k, columns);
       const step = panel / shares.length;
       drawing.append(text(x0, y0 - 8, short(name, 30), { "font-weight": 600 }));
       drawing.append(svg("rect", { x: x0, y: y0, width: panel, height: tall, fill: paint.soft }));
@@ -45,17 +46,19 @@ skcamel.section("cards", (root, { sets }) => {
     });
     drawing.addEventListener("pointermove", (event) => {
       const box = drawing.getBoundingClientRect();
-      const scale = width / box.width;
+      const scale = drawing.viewBox.baseVal.width / box.width;
       const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
-      const k = sets.findIndex((_, i) => x >= at(i)[0] && x < at(i)[0] + panel && y >= at(i)[1] && y < at(i)[1] + tall);
+      const places = sets.map((_, i) => at(i, across(skcamel.SCREEN)));
+      const k = places.findIndex(([x0, y0]) => x >= x0 && x < x0 + panel && y >= y0 && y < y0 + tall);
       if (k < 0) return;
-      show(k, Math.floor(((x - at(k)[0]) / panel) * sets[k].shares.length));
+      show(k, Math.floor(((x - places[k][0]) / panel) * sets[k].shares.length));
     });
   }
 
-  skcamel.figure("frequencies", {
+  const redraw = skcamel.figure("frequencies", {
     draw,
     after: listen,
     csv: () => [["dataset", "label", "share_of_rows"], ...sets.flatMap(({ name, labels, shares }) => labels.map((label, j) => [name, label, shares[j]]))],
   });
+  narrow.addEventListener("change", redraw);
 });

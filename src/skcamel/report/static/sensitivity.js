@@ -4,7 +4,8 @@ skcamel.section("sensitivity", (root, { metrics, parameters, sets, first }) => {
   const { svg, round, text } = skcamel;
   const [setSelect, metricSelect] = ["set", "metric"].map((name) => document.getElementById(`sensitivity-${name}`));
   const [panel, tall, gapX, gapY, left, top] = [370, 190, 90, 90, 64, 44];
-  const at = (k) => [left + (k % 2) * (panel + gapX), top + Math.floor(k / 2) * (tall + gapY)];
+  const narrow = matchMedia("(max-width: 40rem)"); // there panels stand below each other; in a downloaded drawing never
+  const at = (k, across) => [left + (k % across) * (panel + gapX), top + Math.floor(k / across) * (tall + gapY)];
   metricSelect.value = String(first);
   const one = () => sets[Number(setSelect?.value ?? 0)];
   const metric = () => Number(metricSelect.value);
@@ -23,11 +24,11 @@ skcamel.section("sensitivity", (root, { metrics, parameters, sets, first }) => {
     if (pairs.length <= 30) pairs.forEach(([x, y]) => drawing.append(svg("circle", { cx: round(x), cy: round(y), r: 3, fill: colour })));
   }
 
-  function sensitivity(drawing, paint, p) {
+  function sensitivity(drawing, paint, p, place) {
     const { values, means, stds, settings } = one();
     const [mean, std] = [means[p][metric()], stds[p][metric()].map((v) => v ?? 0)];
     const known = values[p].map((_, i) => i).filter((i) => Number.isFinite(mean[i]));
-    const [x0, y0] = at(p);
+    const [x0, y0] = place;
     const { symbol, log } = parameters[p];
     const { sx, sy } = skcamel.axes(drawing, paint, {
       left: x0, top: y0, width: panel, height: tall,
@@ -41,10 +42,10 @@ skcamel.section("sensitivity", (root, { metrics, parameters, sets, first }) => {
     line(drawing, known.map((i) => [x(i), sy(mean[i])]), paint.up);
   }
 
-  function convergence(drawing, paint) {
+  function convergence(drawing, paint, place) {
     const steps = one().delta.map((value, t) => [t + 1, value]).filter(([, value]) => value > 0);
     if (!steps.length) return;
-    const [x0, y0] = at(3);
+    const [x0, y0] = place;
     const values = steps.map(([, value]) => value);
     const { sx, sy } = skcamel.axes(drawing, paint, {
       left: x0, top: y0, width: panel, height: tall,
@@ -56,9 +57,11 @@ skcamel.section("sensitivity", (root, { metrics, parameters, sets, first }) => {
 
   function draw(paint) {
     const description = `Sensitivity of ${metrics[metric()].title} on ${one().name} to ${parameters.map(({ symbol }) => symbol).join(", ")}, and convergence`;
-    const drawing = skcamel.blank(left + 2 * panel + gapX + 30, top + 2 * tall + gapY + 48, paint, { role: "img", "aria-label": description });
-    parameters.forEach((_, p) => sensitivity(drawing, paint, p));
-    convergence(drawing, paint);
+    const across = paint === skcamel.SCREEN && narrow.matches ? 1 : 2;
+    const down = 4 / across;
+    const drawing = skcamel.blank(left + across * (panel + gapX) - gapX + 30, top + down * (tall + gapY) - gapY + 48, paint, { role: "img", "aria-label": description });
+    parameters.forEach((_, p) => sensitivity(drawing, paint, p, at(p, across)));
+    convergence(drawing, paint, at(3, across));
     drawing.append(text(left, 14, one().name, { "font-weight": 600 }));
     return drawing;
   }
@@ -72,5 +75,6 @@ skcamel.section("sensitivity", (root, { metrics, parameters, sets, first }) => {
   const redraw = skcamel.figure("curves", { draw, csv });
   const tell = () => { document.getElementById("sensitivity-note").textContent = one().note; };
   tell();
+  narrow.addEventListener("change", redraw);
   for (const select of [setSelect, metricSelect].filter(Boolean)) select.addEventListener("change", () => { redraw(); tell(); });
 });

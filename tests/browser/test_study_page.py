@@ -170,6 +170,8 @@ def test_the_heat_map_is_read_with_mouse_and_keyboard(show, records):
 def test_a_diagram_for_each_metric(show):
     page = show("sixteen")
     image = page.locator("#ranks-ours img")
+    image.scroll_into_view_if_needed()
+    assert image.bounding_box()["height"] > 100
     before = image.get_attribute("src"), page.text_content("#ranks-ours-sentence")
     page.select_option("#significance-metric", label="Macro-averaging F1")
     assert (image.get_attribute("src"), page.text_content("#ranks-ours-sentence")) != before

@@ -20,6 +20,8 @@ def results_section(facts: StudyFacts) -> Section:
         ("Sets that the paper does not have", [name for name in facts.summary.datasets if name not in REGULAR + LARGE]),
     ]
     filled = [(title, names) for title, names in groups if names]
+    if len(filled) == 1 and filled[0][0] == groups[2][0]:
+        filled = [("All data sets", filled[0][1])]
     context = {
         "metrics": [(metric, METRIC_TITLES[metric]) for metric in NAMES],
         "groups": [title for title, _ in filled],

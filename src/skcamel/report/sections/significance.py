@@ -49,9 +49,11 @@ def significance_section(facts: StudyFacts) -> Section:
 
 
 def _why_not(facts: StudyFacts) -> str:
+    methods, datasets = len(facts.fair_methods), len(facts.summary.datasets)
+    few = min(methods, datasets) < 2
     return (
-        f"Tests compare at least two methods on at least two data sets that all of them have; this study has "
-        f"{count(len(facts.fair_methods), 'method')} and {count(len(facts.summary.datasets), 'data set')}, and too few in common."
+        "Tests compare at least two methods on at least two data sets that all of them have; this study has "
+        f"{count(methods, 'method')} and {count(datasets, 'data set')}{'' if few else ', but not two sets that all methods have'}."
     )
 
 
@@ -89,7 +91,7 @@ def _svg(figure: Any) -> str:
 
     text = io.StringIO()
     with rc_context(SALT):
-        figure.savefig(text, format="svg", metadata={"Date": None})
+        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     return text.getvalue()
 
 

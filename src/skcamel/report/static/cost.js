@@ -15,6 +15,12 @@ skcamel.section("cost", (root, { quantities, methods, dots }) => {
   const describe = ({ dataset, method, values }) => `${methods[method].title} on ${dataset}: ${figure(values[quantity()])} ${quantities[quantity()].unit}`;
   const known = () => dots.filter(({ values }) => values[quantity()] > 0);
 
+  // At least one power of ten, or the axis would have no numbers.
+  function range(values) {
+    const [low, high] = [Math.min(...values) / 1.3, Math.max(...values) * 1.3];
+    return high / low >= 20 ? { low, high } : { low: 10 ** Math.floor(Math.log10(low)), high: 10 ** Math.ceil(Math.log10(high)) };
+  }
+
   function median(values) {
     const sorted = values.toSorted((a, b) => a - b);
     const middle = sorted.length >> 1;
@@ -28,7 +34,7 @@ skcamel.section("cost", (root, { quantities, methods, dots }) => {
     const all = known().map(({ values }) => values[quantity()]);
     const { sx } = skcamel.axes(drawing, paint, {
       left, top, width: inner, height: row * methods.length,
-      x: { low: Math.min(...all) / 1.3, high: Math.max(...all) * 1.3, log: true, label: `${quantities[quantity()].unit}, logarithmic` },
+      x: { ...range(all), log: true, label: `${quantities[quantity()].unit}, logarithmic` },
       y: { low: 0, high: 1, format: () => "", count: 1 },
     });
     places = [];

@@ -1,5 +1,5 @@
 "use strict";
-// Finished diagrams, one shown at a time.
+// Finished diagrams, one shown at a time; the first is brought here too, or decoding it would hold up the page.
 skcamel.section("significance", (root, data) => {
   const select = document.getElementById("significance-metric");
   if (!select) return;
@@ -8,7 +8,8 @@ skcamel.section("significance", (root, data) => {
       const one = data[which][Number(select.value)];
       if (!one) continue;
       const figure = document.getElementById(`ranks-${which}`);
-      Object.assign(figure.querySelector("img"), { src: one.source, alt: one.alt });
+      // A new element: Chromium does not lay out anew an image that gets its source while its section is out of sight.
+      figure.querySelector("img").replaceWith(skcamel.html("img", { src: one.source, alt: one.alt }));
       figure.dataset.csv = skcamel.csvText(one.csv);
       document.getElementById(`ranks-${which}-sentence`).textContent = one.sentence;
     }

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.experiment.camel import CamelMethod
 
 X, Y = make_multilabel_classification(80, n_features=6, n_classes=4, n_labels=2, random_state=0)
 
@@ -86,3 +87,13 @@ def test_missing_torch_is_named_with_its_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r"device='cuda' needs torch: pip install skcamel\[gpu\], or use device=None"):
         CamelClassifier(device="cuda").fit(X, Y)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("preset", ["quick", "best"])
+def test_a_study_on_a_device_agrees_with_numpy(preset, device):
+    here, there = (CamelMethod(preset, device=where).fit(X[:60], Y[:60], seed=0).outcomes(X[60:]) for where in (None, device))
+    for criterion, outcome in here.items():
+        assert there[criterion].params == outcome.params
+        np.testing.assert_allclose(there[criterion].scores, outcome.scores, atol=1e-8)
+        np.testing.assert_array_equal(there[criterion].decisions, outcome.decisions)

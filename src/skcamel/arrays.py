@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from threadpoolctl import threadpool_info
 
 # One name for both kinds of array; neither library's types describe the other's.
 Array = Any
@@ -97,6 +98,20 @@ def available_bytes(device: Any = None) -> int | None:
         return int(free)
     limits = [value for value in (_meminfo_available(), _control_group_available()) if value is not None]
     return min(limits, default=None)
+
+
+def allowed_threads() -> int:
+    """How many threads to start: as many as BLAS has now, so that whoever limits it (joblib, a study, the user) limits all.
+
+    Examples
+    --------
+    >>> from threadpoolctl import threadpool_limits
+    >>> with threadpool_limits(1):
+    ...     allowed_threads()
+    1
+    """
+    blas = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    return max(blas, default=1)
 
 
 def check_device(device: Any) -> None:

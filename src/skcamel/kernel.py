@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from os import cpu_count
 
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from skcamel.arrays import Array, cast, is_tensor, namespace
+from skcamel.arrays import Array, allowed_threads, cast, is_tensor, namespace
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
@@ -202,14 +201,15 @@ def _l1(X1: Array, X2: Array) -> Array:
         return namespace(X1).cdist(X1, X2, p=1)
     X2 = X2.toarray() if sparse.issparse(X2) else X2
     D = np.empty((X1.shape[0], len(X2)))
-    rows = max(1, len(D) // (8 * (cpu_count() or 1)))
+    threads = allowed_threads()
+    rows = max(1, len(D) // (8 * threads))
     starts = range(0, len(D), rows)
 
     def fill(i: int) -> None:
         block = X1[i : i + rows]
         D[i : i + rows] = cdist(block.toarray() if sparse.issparse(block) else block, X2, "cityblock")
 
-    with ThreadPoolExecutor(cpu_count()) as pool:  # cdist gives up the interpreter lock
+    with ThreadPoolExecutor(threads) as pool:  # cdist gives up the interpreter lock
         list(pool.map(fill, starts))
     return D
 

@@ -4,13 +4,13 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from joblib import cpu_count
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skcamel.baselines
+from skcamel.arrays import allowed_threads
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
 from skcamel.baselines.least_squares import LeastSquares, Penalties
 from skcamel.baselines.proximal import batches, label_distance
@@ -81,7 +81,7 @@ def test_batched_weights_equal_separate_ones(data):
 
 
 def test_batches_cover_all_candidates_within_the_budget():
-    assert [part.tolist() for part in batches(5, 10, 25 * cpu_count())] == [[0, 1], [2, 3], [4]]
+    assert [part.tolist() for part in batches(5, 10, 25 * allowed_threads())] == [[0, 1], [2, 3], [4]]
     assert [part.tolist() for part in batches(2, 10, 1)] == [[0], [1]]
 
 

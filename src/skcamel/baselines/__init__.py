@@ -1,7 +1,8 @@
 """The five methods of the paper's comparison."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.baselines.binary_relevance import BinaryRelevance
@@ -24,12 +25,4 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'skcamel.baselines' has no attribute {name!r}")
-    return getattr(import_module(f"skcamel.baselines.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOME)

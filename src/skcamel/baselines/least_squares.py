@@ -69,7 +69,7 @@ class LeastSquares:
         """The same in batches of equal α that keep the working arrays within `budget` bytes: indices of candidates, and their run."""
         bytes_each = 8 * _State.ARRAYS * self.targets.size
         groups = (np.flatnonzero(penalties.alpha == alpha) for alpha in dict.fromkeys(penalties.alpha.tolist()))
-        indices = (equal[part] for equal in groups for part in proximal.batches(len(equal), bytes_each, budget))
+        indices = [equal[part] for equal in groups for part in proximal.batches(len(equal), bytes_each, budget)]
         yield from proximal.run_batches(indices, lambda index: _State(self, penalties.part(index)), max_iter=max_iter, tol=tol)
 
 

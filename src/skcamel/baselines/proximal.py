@@ -12,8 +12,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from joblib import cpu_count
 from threadpoolctl import threadpool_limits
+
+from skcamel.arrays import allowed_threads
 
 MAX_ITER = 100
 TOL = 1e-4
@@ -82,9 +83,8 @@ def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated
 
 def batches(n_candidates: int, bytes_each: int, budget: int) -> Iterator[np.ndarray]:
     """Indices of candidates in order, as many at a time as a core's share of the budget allows, at least one."""
-    size = max(1, budget // cpu_count() // max(1, bytes_each))
-    for first in range(0, n_candidates, size):
-        yield np.arange(first, min(first + size, n_candidates))
+    size = max(1, budget // allowed_threads() // max(1, bytes_each))
+    return (np.arange(first, min(first + size, n_candidates)) for first in range(0, n_candidates, size))
 
 
 def run_batches(
@@ -100,9 +100,10 @@ def run_batches(
         return run(start(index), max_iter=max_iter, tol=tol)
 
     waiting: deque[tuple[np.ndarray, Future[Run]]] = deque()
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(cpu_count()) as pool:
+    threads = allowed_threads()
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         for index in indices:
-            if len(waiting) == cpu_count():
+            if len(waiting) == threads:
                 done, future = waiting.popleft()
                 yield done, future.result()
                 del future

@@ -1,7 +1,8 @@
 """Pictures with matplotlib, in the manner of scikit-learn's Display classes: each function returns the axes it drew on."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.display.collaboration import CollaborationDisplay, plot_collaboration
@@ -37,12 +38,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'skcamel.display' has no attribute {name!r}")
-    return getattr(import_module(f"skcamel.display.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOME)

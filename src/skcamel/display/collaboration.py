@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from skcamel.display.canvas import axes_or_new
 from skcamel.display.ordering import similar_order
 
 UP, DOWN = "#2166ac", "#b35806"  # blue and orange: told apart by everyone, also in grey
@@ -66,7 +67,7 @@ class CollaborationDisplay:
 
     def plot(self, *, n_pushes: int | None = None, ax: Any = None) -> Self:
         """Draw; parameters as in :func:`plot_collaboration`."""
-        self.ax_ = new_axes(figsize=(6.5, 6) if len(self.S) <= FEW else (9, 9)) if ax is None else ax
+        self.ax_ = axes_or_new(ax, (6.5, 6) if len(self.S) <= FEW else (9, 9))
         self.figure_ = self.ax_.figure
         q = len(self.S)
         positions = np.empty((q, 2))
@@ -100,15 +101,6 @@ class CollaborationDisplay:
             angle = 0.0 if len(positions) <= FEW else np.degrees(np.arctan2(y, x)) + (180 if x < 0 else 0)
             place = {"ha": side, "va": "center"} if not angle else {"ha": "left" if x >= 0 else "right", "va": "center"}
             self.ax_.text(1.07 * x, 1.07 * y, literal(name), fontsize=size, rotation=angle, rotation_mode="anchor", **place)
-
-
-def new_axes(**figure: Any) -> Any:
-    """Axes of a new figure, or the sentence that says what to install."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("Plots need: pip install 'skcamel[report]'") from error
-    return plt.subplots(layout="constrained", **figure)[1]
 
 
 def literal(name: str) -> str:

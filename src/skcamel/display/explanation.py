@@ -6,7 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from skcamel.display.collaboration import DOWN, UP, literal, new_axes
+from skcamel.display.canvas import axes_or_new
+from skcamel.display.collaboration import DOWN, UP, literal
 
 OWN = "#8591a1"
 
@@ -83,7 +84,7 @@ class ExplanationDisplay:
         """Draw; parameters as in :func:`plot_explanation`."""
         scores = self.base + self.own + self.pushed
         shown = np.argsort(self.thresholds - scores, kind="stable")[:k]
-        self.ax_ = new_axes(figsize=(6.5, 1.2 + 0.3 * len(shown))) if ax is None else ax
+        self.ax_ = axes_or_new(ax, (6.5, 1.2 + 0.3 * len(shown)))
         self.figure_ = self.ax_.figure
         y = np.arange(len(shown))
         base, own, pushed, cuts = (array[shown] for array in (self.base, self.own, self.pushed, self.thresholds))

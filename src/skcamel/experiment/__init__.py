@@ -1,7 +1,8 @@
 """Methods x data sets x folds ► records ► tables, counts and tests: a study that can be stopped, resumed and compared."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.experiment.comparison import compare_with_paper
@@ -59,12 +60,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'skcamel.experiment' has no attribute {name!r}")
-    return getattr(import_module(f"skcamel.experiment.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazily(__name__, _HOME)

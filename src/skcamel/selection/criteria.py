@@ -6,6 +6,7 @@ seven metrics anyway, so the only price is to keep the decompositions of the win
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -39,7 +40,7 @@ class Winner:
 
 class _Candidate(NamedTuple):
     params: dict[str, Any]
-    metrics: dict[str, float]  # larger is better, decisions cut at 0
+    metrics: dict[str, float]  # as scores: larger is better; decisions cut at 0
     scores: Array | None  # (n, q) by leave-one-out, where they are wanted later
 
 
@@ -112,19 +113,20 @@ def predict(
     data, S, device
         As given to it.
     """
-    kernels: dict[int, Array] = {}  # winners of one representation share its kernel matrix
+    known: dict[int, tuple[Array, spectral.Targets]] = {}  # winners of one representation share its kernel matrix and targets
     scores: dict[tuple[Any, ...], Array] = {}  # those that are one candidate share all but the cuts
     answers = {}
     for criterion, winner in found.items():
         representation, spectrum = winner.decomposed
-        if id(representation) not in kernels:
-            kernels[id(representation)] = representation.kernel(on_device(representation.scaling(X), device), representation.X)
+        if id(representation) not in known:
+            K = representation.kernel(on_device(representation.scaling(X), device), representation.X)
+            known[id(representation)] = K, spectral.project(spectrum, to_match(data.Y, spectrum.values))
+        K, targets = known[id(representation)]
         key = tuple(winner.params.values())
         if key not in scores:
-            targets = spectral.project(spectrum, to_match(data.Y, spectrum.values))
             (basis,) = label_bases(to_match(S, spectrum.values), (winner.params["alpha"],))
             B, intercept = spectral.coefficients(spectrum, targets, basis, winner.params["lambda1"], winner.params["lambda2"])
-            scores[key] = kernels[id(representation)] @ B + intercept
+            scores[key] = K @ B + intercept
         answers[criterion] = to_numpy(scores[key]), to_numpy(cast(scores[key] > winner.cuts, "int64"))
     return answers
 
@@ -141,12 +143,18 @@ def _scored(data: Data, S: np.ndarray, grid: Grid, spectrum: spectral.Spectrum, 
     for _, _, scores in spectral.leave_one_out(spectrum, targets, bases, grid.penalties):
         metrics = ranking_metrics(Y > 0, scores, weights=spectrum.weights)
         metrics |= decision_metrics(count(Y > 0, scores > 0, spectrum.weights))
-        larger = {name: -value if name in LOSSES else value for name, value in metrics.items()}
-        yield _Candidate(next(params), larger, scores)
+        yield _Candidate(next(params), {name: _larger_is_better(name, value) for name, value in metrics.items()}, scores)
+
+
+def _larger_is_better(name: str, value: float) -> float:
+    """A metric as a score; undefined is worse than anything."""
+    return -math.inf if math.isnan(value) else -value if name in LOSSES else value
 
 
 def _shortlisted(candidates: Iterator[_Candidate], how_many: int) -> list[_Candidate]:
     """All candidates; only the best of each criterion keep their scores, so that memory does not grow with the grid."""
+    if not how_many:
+        return [candidate._replace(scores=None) for candidate in candidates]
     kept: list[_Candidate] = []
     for candidate in candidates:
         kept.append(candidate)
@@ -156,12 +164,12 @@ def _shortlisted(candidates: Iterator[_Candidate], how_many: int) -> list[_Candi
 
 
 def _best(candidates: Sequence[_Candidate], criterion: str, how_many: int) -> list[_Candidate]:
-    return sorted(candidates, key=lambda c: -np.nan_to_num(c.metrics[criterion], nan=-np.inf))[:how_many]
+    return sorted(candidates, key=lambda c: -c.metrics[criterion])[:how_many]
 
 
 def _at_zero(candidates: Sequence[_Candidate]) -> dict[str, _Verdict]:
     best = {criterion: _best(candidates, criterion, 1)[0] for criterion in NAMES}
-    return {criterion: _Verdict(float(np.nan_to_num(c.metrics[criterion], nan=-np.inf)), c, ZERO) for criterion, c in best.items()}
+    return {criterion: _Verdict(c.metrics[criterion], c, ZERO) for criterion, c in best.items()}
 
 
 def _tuned(relevant: Array, candidates: Sequence[_Candidate], seed: int) -> dict[str, _Verdict]:

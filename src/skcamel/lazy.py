@@ -1,0 +1,32 @@
+"""Packages whose public names are imported on first use, so that importing a package costs next to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazily(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package.
+
+    Parameters
+    ----------
+    package : str
+        ``__name__`` of the package.
+    home : mapping
+        Public name ► module of the package that defines it.
+
+    Examples
+    --------
+    >>> find, names = lazily("skcamel.metrics", {"one_error": "ranking"})
+    >>> find("one_error").__name__, names()
+    ('one_error', ['one_error'])
+    """
+
+    def find(name: str) -> Any:
+        if name not in home:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{home[name]}"), name)
+
+    return find, lambda: sorted(home)

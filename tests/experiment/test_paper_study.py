@@ -1,0 +1,66 @@
+"""The study that was run: complete, within its size, and every table of it recomputed from its records."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
+pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
+
+from click.testing import CliRunner
+
+from skcamel.cli.root import root
+from skcamel.experiment import Records, compare_with_paper
+from skcamel.experiment.paper import LARGE, REGULAR
+from skcamel.metrics import NAMES
+
+STUDY = Path(__file__).parents[2] / "studies" / "paper-2019"
+pytestmark = pytest.mark.skipif(not STUDY.is_dir(), reason="studies are part of a clone, not of an installed package")
+METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
+
+
+@pytest.fixture(scope="module")
+def records():
+    return list(Records(STUDY))
+
+
+def test_no_unit_is_missing_and_none_failed(records):
+    wanted = {("paper", "camel", name, fold) for name in (*REGULAR, *LARGE) for fold in range(10)}
+    wanted |= {("best", "camel", name, fold) for name in (*REGULAR, *LARGE) for fold in range(10)}
+    wanted |= {("paper", method, name, fold) for method in METHODS for name in REGULAR for fold in range(10)}
+    assert sorted((r["preset"], r["method"], r["dataset"], r["fold"]) for r in records) == sorted(wanted)
+    assert {(r["seed"], r["folds"], r["n_folds"]) for r in records} == {(0, "plain", 10)}
+    assert not list(Records(STUDY).failures)
+
+
+def test_records_keep_the_outcome_under_every_criterion_and_name_their_grids(records):
+    for record in records:
+        if record["method"] == "camel":
+            assert {f"{metric}_by_{criterion}" for metric in NAMES for criterion in NAMES} <= set(record)
+        if record["method"] in ("llsf", "jfsc"):
+            assert record["settings"]["grid"] == "coarse"
+
+
+def test_the_records_stay_small():
+    assert sum(path.stat().st_size for path in STUDY.glob("*.json*")) <= 2 * 10**6
+
+
+def test_faithful_camel_is_seldom_worse_than_the_paper_by_two_of_its_deviations(records):
+    comparison = compare_with_paper(records, preset="paper", selected_by="nearest")
+    assert len(comparison.cells) == 112
+    assert sum(cell.no_worse for cell in comparison.cells) >= 100
+
+
+def test_best_reaches_the_best_printed_figure_of_any_method(records):
+    comparison = compare_with_paper(records, preset="best", std="larger")
+    assert sum(cell.as_good_as_best for cell in comparison.cells) >= 95
+    assert sum(cell.near_best for cell in comparison.cells) >= 110
+
+
+@pytest.mark.parametrize("name", ["tables", "nearest", "best"])
+def test_tables_are_those_of_the_records(name):
+    command = next(line for line in (STUDY / "README.md").read_text().splitlines() if f"[{name}.md]" in line).split("`")[-2]
+    arguments = [str(STUDY) if word == "studies/paper-2019" else word for word in command.split()[1:]]
+    result = CliRunner().invoke(root, arguments, prog_name="skcamel")
+    assert result.exit_code == 0
+    assert result.stdout == (STUDY / f"{name}.md").read_text()

@@ -27,7 +27,7 @@ from skcamel.report.study_facts import StudyFacts
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
 LEAD = (
     "Methods of multi-label learning, compared on data sets by seven metrics in several folds. "
-    "All figures of this page are computed from the records of the study."
+    "All figures of this page are computed from the records of the study; a cell is one metric on one data set."
 )
 NAMED = 3  # cells that a finding names one by one
 
@@ -126,7 +126,7 @@ def _against_paper(facts: StudyFacts) -> list[str]:
             own = {criterion for (_, name), criterion in facts.summary.criteria.items() if name == method}
             found.append(
                 f"{title_of(method)} is no worse than the paper’s CAMEL by more than 2 std in {counts['no_worse']} of "
-                f"{counts['cells']} cells, metrics on data sets{_behind(comparison)}; it is at least as good "
+                f"{counts['cells']} cells{_behind(comparison)}; it is at least as good "
                 f"as the best figure printed for any method in "
                 f"{counts['as_good_as_best']} of them.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
             )
@@ -172,7 +172,7 @@ def _firsts(facts: StudyFacts) -> list[str]:
     if not wins:
         return []
     leader, number = wins.most_common(1)[0]
-    return [f"{title_of(leader)} has the best mean in {number} of {count(sum(map(bool, best)), 'cell')} (metric and data set)."]
+    return [f"{title_of(leader)} has the best mean in {number} of {count(sum(map(bool, best)), 'cell')} ."]
 
 
 def _times(facts: StudyFacts) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 import made_records
 import made_studies
 from skcamel.experiment import Records, compare_with_paper, result_tables, summarise
+from skcamel.experiment.contents import study_command
 from skcamel.experiment.paper import REGULAR
 from skcamel.metrics import NAMES
 
@@ -231,6 +232,12 @@ def test_a_traceback_is_opened_by_keyboard(show):
     page.locator("#failures summary").first.focus()
     page.keyboard.press("Enter")
     assert "Traceback" in page.locator("#failures pre").first.inner_text()
+
+
+def test_commands_can_be_copied_as_they_are(show):
+    shown = show("sixteen").locator("#reproduce .command").all_text_contents()
+    assert shown[0] == study_command(made_studies.run(made_studies.SIXTEEN, made_studies.PAPER_METHODS[1:]))
+    assert shown[-1] == "skcamel report DIR -o page.html"
 
 
 def test_an_empty_study_shows_one_sentence(show):

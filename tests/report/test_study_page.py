@@ -14,7 +14,7 @@ import pytest
 import made_records
 import made_studies
 from skcamel.experiment import Records, compare_with_paper, result_tables, run_study, summarise
-from skcamel.experiment.contents import planned_units, read_runs, study_command
+from skcamel.experiment.contents import read_runs
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS
 from skcamel.experiment.significance import compare_methods
 from skcamel.metrics import NAMES
@@ -173,6 +173,12 @@ def test_own_sets_and_methods_have_no_section_on_the_paper():
     assert not any("paper" in finding for finding in page.findings)
 
 
+def test_camel_on_own_sets_is_not_compared_with_the_paper():
+    page = page_of(made_records.study(["mine", "yours"], ["camel", "knn"], n_folds=3))
+    assert "paper" not in names(page)
+    assert [each["name"] for each in page.shared["choices"]] == ["", "each", *NAMES]
+
+
 @pytest.mark.parametrize(
     ("datasets", "methods"), [(["mine"], ["knn", "tree"]), (["mine", "yours"], ["knn"]), (["mine"], ["knn"]), (["yeast"], ["camel"])]
 )
@@ -258,15 +264,6 @@ def test_commands_ask_for_what_was_asked(folder):
         "skcamel sensitivity --dataset yeast --out DIR",
         "skcamel report DIR -o page.html",
     ]
-
-
-def test_units_asked_for_twice_count_once():
-    both = [made_studies.run(["a", "b"], ["br"]), made_studies.run(["b", "c"], ["br"]), made_studies.run(["a"], ["br"], seed=1)]
-    assert planned_units(both) == 40
-
-
-def test_a_name_with_blanks_is_quoted_in_a_command():
-    assert shlex.split(study_command(made_studies.run(["my set", "b;c"], ["br"])))[3] == "my set,b;c"
 
 
 def test_methods_from_python_are_named(tmp_path):

@@ -172,7 +172,7 @@ def _firsts(facts: StudyFacts) -> list[str]:
     if not wins:
         return []
     leader, number = wins.most_common(1)[0]
-    return [f"{title_of(leader)} has the best mean in {number} of {count(sum(map(bool, best)), 'cell')} ."]
+    return [f"{title_of(leader)} has the best mean in {number} of {count(sum(map(bool, best)), 'cell')}."]
 
 
 def _times(facts: StudyFacts) -> list[str]:

@@ -240,6 +240,14 @@ def test_commands_can_be_copied_as_they_are(show):
     assert shown[-1] == "skcamel report DIR -o page.html"
 
 
+@pytest.mark.parametrize("name", ["results", "cost", "failures"])
+def test_a_link_leads_to_its_section(show, name):
+    page = show("sixteen")
+    page.click(f"nav a[href='#{name}']")
+    page.wait_for_timeout(500)  # what comes into view is laid out then
+    assert 0 <= page.locator(f"#{name}").bounding_box()["y"] < 200
+
+
 def test_an_empty_study_shows_one_sentence(show):
     page = show("nothing")
     assert page.inner_text("main .lead") == "This study has no finished unit yet; run skcamel study, then make the page again."

@@ -1,10 +1,12 @@
-"""The pictures of the documentation, taken anew: ``make screenshots``. Rows are made up; the graph is that of yeast."""
+"""The pictures of the documentation, taken anew: ``make screenshots``. Rows are made up; graph and study are real."""
 
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
+PICTURES = {"paper": "study", "significance": "study_significance"}
+STUDY = Path(__file__).parents[2] / "studies" / "paper-2019"
 NAMES = ("beach", "sea", "sunset", "mountain", "forest", "city", "night", "people")
 
 
@@ -15,15 +17,21 @@ def main(target: Path) -> None:
     import pages
     from skcamel import CamelClassifier
     from skcamel.data import load_dataset
-    from skcamel.report import build_model_report
+    from skcamel.report import build_model_report, build_report
 
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         yeast = load_dataset("yeast")
         build_model_report(CamelClassifier(scaling="standard").fit(yeast.X[:800], yeast.labels[:800]), None, folder / "yeast.html")
         build_model_report(pages.model(8, 150, names=NAMES), pages.new_rows(8, 150, names=NAMES), folder / "made_up.html")
+        build_report(STUDY, folder / "study.html")
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
-        for page_name, section, theme, height in (("yeast", "collaboration", "light", 960), ("made_up", "why", "dark", 860)):
+        for page_name, section, theme, height in (
+            ("yeast", "collaboration", "light", 960),
+            ("made_up", "why", "dark", 860),
+            ("study", "paper", "light", 980),
+            ("study", "significance", "dark", 820),
+        ):
             page = browser.new_page(viewport={"width": 1200, "height": height}, color_scheme=theme, reduced_motion="reduce")
             page.goto((folder / f"{page_name}.html").as_uri())
             page.wait_for_selector("html[data-ready]")
@@ -35,7 +43,7 @@ def main(target: Path) -> None:
             picture = folder / f"{section}.png"
             page.screenshot(path=picture)
             # 256 colours are enough for a drawing, and a third of the bytes.
-            Image.open(picture).convert("RGB").quantize(256).save(target / f"{section}.png", optimize=True)
+            Image.open(picture).convert("RGB").quantize(256).save(target / f"{PICTURES.get(section, section)}.png", optimize=True)
         browser.close()
 
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+import made_records
+import made_studies
 import pages
 import tiny
 from skcamel import CamelClassifier, save
@@ -38,6 +40,21 @@ def test_with_data_it_shows_quality_and_reasons(cli, tmp_path):
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert 'id="quality"' in text
     assert 'id="why"' in text
+
+
+def test_a_study_folder_becomes_a_page(cli, tmp_path):
+    made_studies.write(tmp_path / "study", made_records.study(["mine"], ["knn", "tree"], n_folds=2))
+    assert cli("study", "-o", "page.html").output.startswith("wrote page.html (0.")
+    assert 'id="results"' in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_a_damaged_study_is_refused_in_one_sentence(cli, tmp_path):
+    made_studies.write(tmp_path / "study", made_records.study(["mine"], ["knn"], n_folds=2))
+    (tmp_path / "study" / "cards.json").write_text("{")
+    result = cli("study", "-o", "page.html")
+    assert result.exit_code == 1
+    assert result.output.startswith("Error: study/cards.json is damaged (it is not JSON); delete it")
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_help_shows_an_example(cli):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,12 +53,14 @@ def _model_page(what: str, dataset: Dataset | None, output: str) -> None:
 
 
 def _study_page(what: str, output: str) -> None:
-    from skcamel import report
+    from skcamel.experiment import RecordsError
+    from skcamel.report import build_report
 
     if not any(Path(what, name).exists() for name in STUDY):
         raise click.ClickException(
             f"{what} is no study folder: it has no {', '.join(STUDY[:-1])} or {STUDY[-1]}; 'skcamel study' makes one."
         )
-    if not hasattr(report, "build_report"):
-        raise click.ClickException("Pages of studies are not part of this version; give a model file.")
-    report.build_report(import_module("skcamel.experiment").Records(what), output)
+    try:
+        build_report(what, output)
+    except RecordsError as error:
+        raise click.ClickException(str(error)) from error

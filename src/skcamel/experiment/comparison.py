@@ -128,13 +128,24 @@ def compare_summary(summary: Summary, method: str = "camel", *, std: str = "pape
     return Comparison(tuple(cells), summary.notes(tuple(dict.fromkeys(dataset for dataset, _ in keys))))
 
 
-def compare_cell(dataset: str, metric: str, ours: Figure, method: str, std: str = "paper") -> CellComparison:
-    """Compare one cell."""
+def best_printed(dataset: str, metric: str) -> tuple[PaperFigure, tuple[str, ...]]:
+    """The best figure that the paper prints for any method, with the smallest std where several share its mean, and who has it.
+
+    Examples
+    --------
+    >>> best_printed("yeast", "coverage")
+    (PaperFigure(mean=0.446, std=0.01, bold=True), ('camel',))
+    """
     printed = {name: paper_figures()[dataset, metric, name] for name in PAPER_METHODS}
-    paper = printed[method]
     top = max(gain(metric, cell.mean, 0.0) for cell in printed.values())
     leaders = {name: cell for name, cell in printed.items() if gain(metric, cell.mean, 0.0) == top}
-    best = min(leaders.values(), key=lambda cell: cell.std)
+    return min(leaders.values(), key=lambda cell: cell.std), tuple(leaders)
+
+
+def compare_cell(dataset: str, metric: str, ours: Figure, method: str, std: str = "paper") -> CellComparison:
+    """Compare one cell."""
+    paper = paper_figures()[dataset, metric, method]
+    best, leaders = best_printed(dataset, metric)
     behind_paper, behind_best = (-gain(metric, thousandths(ours.mean), thousandths(cell.mean)) for cell in (paper, best))
     unit = paper.std if std == "paper" else larger_std(ours, paper)
     return CellComparison(
@@ -143,7 +154,7 @@ def compare_cell(dataset: str, metric: str, ours: Figure, method: str, std: str 
         ours=ours,
         paper=paper,
         best=best,
-        best_methods=tuple(leaders),
+        best_methods=leaders,
         difference=-behind_paper / 1000 / unit,
         no_worse=behind_paper <= 2 * thousandths(paper.std),
         as_good_as_best=behind_best <= 0,

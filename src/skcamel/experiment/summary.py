@@ -122,7 +122,7 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
     """
     if selected_by is not None:
         choice(selected_by, SELECTIONS, "selected_by")
-    groups = _grouped([record for record in records if preset is None or record["preset"] == preset])
+    groups = grouped([record for record in records if preset is None or record["preset"] == preset])
     figures: dict[Key, Figure] = {}
     criteria: dict[tuple[str, str], str] = {}
     afterwards = set()
@@ -183,7 +183,7 @@ def _criterion_shown(record: Record, selected_by: str | None) -> str:
     return selected_by if f"{kept}_by_{kept}" in record else record["criterion"]
 
 
-def _grouped(records: list[Record]) -> dict[tuple[str, str], list[Record]]:
+def grouped(records: list[Record]) -> dict[tuple[str, str], list[Record]]:
     """Records of each data set and method, in any order they came; presets apart where a method has several."""
     presets: dict[str, set[str]] = {}
     for record in records:

@@ -120,7 +120,7 @@ def results_table(summary: Summary, datasets: Sequence[str], title: str, *, agai
         Unit of the difference: the paper's std, or the larger of both.
     """
     columns = [name for name in datasets if name in summary.datasets]
-    best = {(dataset, metric): _best(summary, dataset, metric) for dataset in columns for metric in NAMES}
+    best = {(dataset, metric): best_methods(summary, dataset, metric) for dataset in columns for metric in NAMES}
     sections = []
     for metric in NAMES:
         rows: list[tuple[str, list[Cell]]] = []
@@ -270,7 +270,7 @@ def _size_notes(name: str, card: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-def _best(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
+def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
     """Methods with the best mean at three decimals; none where there is nothing to compare with."""
     cells = {method: summary.figures.get((dataset, metric, method)) for method in summary.methods}
     scores = {method: gain(metric, thousandths(f.mean), 0) for method, f in cells.items() if f is not None and not math.isnan(f.mean)}

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skcamel.report.model_page import build_model_report
+    from skcamel.report.study_page import build_report
 
-_HOME = {"build_model_report": "model_page"}
-__all__ = ["build_model_report"]
+_HOME = {"build_model_report": "model_page", "build_report": "study_page"}
+__all__ = ["build_model_report", "build_report"]
 
 
 def __getattr__(name: str) -> Any:

@@ -56,13 +56,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A title, one paragraph, facts as pairs, and sections; `shared` is data that several sections draw from."""
+    """A title, one paragraph, findings in words, facts as pairs, and sections; `shared` is data that several sections draw from."""
 
     title: str
     lead: str
     facts: Sequence[tuple[str, str]]
     sections: Sequence[Section]
     shared: Mapping[str, Any] = field(default_factory=dict)
+    findings: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -163,6 +164,17 @@ def count(number: int, noun: str, plural: str = "") -> str:
     ('1 row', '2,000 rows', '0 pushes')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a sentence.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return ", ".join(names[:-2]) + ", " * (len(names) > 2) + " and ".join(names[-2:])
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
 "use strict";
 // A heat map of a matrix, blue for positive, orange for negative, with a cursor that mouse and arrow keys move.
 // Colours are one hue with more or less of it, so that they suit a light and a dark page; many cells are one picture.
-skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "" }) => {
+skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", marked = null }) => {
   const { svg, text, round, short } = skcamel;
   const UP = [33, 102, 172], DOWN = [214, 110, 20];
   const many = rows.length * columns.length > 2500;
@@ -30,7 +30,7 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "" }
     return canvas.toDataURL("image/png");
   }
 
-  function cells(drawing) {
+  function cells(drawing, paint) {
     if (many) {
       drawing.append(svg("image", { href: picture(), x: left, y: top, width, height, preserveAspectRatio: "none", "image-rendering": "pixelated" }));
       return;
@@ -38,10 +38,17 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "" }
     const gap = cell > 12 ? 1 : 0;
     for (let r = 0; r < rows.length; r++) for (let c = 0; c < columns.length; c++) {
       const v = value(r, c);
-      if (!Number.isFinite(v) || v === 0) continue;
-      drawing.append(svg("rect", {
-        x: round(left + c * cell), y: round(top + r * cell), width: round(cell - gap), height: round(cell - gap),
-        fill: `rgb(${(v >= 0 ? UP : DOWN).join(",")})`, "fill-opacity": round(share(v)),
+      if (v === 0) continue;
+      const fill = Number.isFinite(v) ? { fill: `rgb(${(v >= 0 ? UP : DOWN).join(",")})`, "fill-opacity": round(share(v)) } : { fill: paint.page }; // a hole
+      drawing.append(svg("rect", { x: round(left + c * cell), y: round(top + r * cell), width: round(cell - gap), height: round(cell - gap), ...fill }));
+    }
+  }
+
+  // A frame around each cell that needs a second look.
+  function marks(drawing, paint) {
+    for (let r = 0; r < rows.length; r++) for (let c = 0; c < columns.length; c++) {
+      if (marked(r, c)) drawing.append(svg("rect", {
+        class: "mark", x: round(left + c * cell + 2), y: round(top + r * cell + 2), width: round(cell - 5), height: round(cell - 5), fill: "none", stroke: paint.ink, "stroke-width": 1.5,
       }));
     }
   }
@@ -64,7 +71,8 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "" }
   function draw(paint) {
     const drawing = skcamel.blank(left + width + 40, top + height + 60, paint, paint === skcamel.SCREEN ? { role: "group", tabindex: 0, "aria-label": "Heat map; move with the arrow keys" } : {});
     drawing.append(svg("rect", { x: round(left), y: round(top), width: round(width), height: round(height), fill: paint.soft }));
-    cells(drawing);
+    cells(drawing, paint);
+    if (marked) marks(drawing, paint);
     if (named) {
       rows.forEach((name, r) => drawing.append(text(left - 6, top + (r + 0.5) * cell + font * 0.35, short(name, 22), { "text-anchor": "end", "font-size": round(font) })));
       columns.forEach((name, c) => drawing.append(text(0, 0, short(name, 16), {

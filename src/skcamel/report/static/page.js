@@ -178,8 +178,10 @@ const skcamel = (() => {
 
   // ---- tables -----------------------------------------------------------------------------------------------------
 
-  function table(root) {
-    const body = root.querySelector("tbody");
+  // A table may have several bodies, each sorted by itself; those with the class "heading" only name the next one.
+  // `rows` tells what the CSV file holds; without it, what is shown.
+  function table(root, rows = () => tableRows(root)) {
+    const bodies = root.querySelectorAll("tbody:not(.heading)");
     const heads = [...root.querySelectorAll("thead th")];
     heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
       // Numbers are most often wanted from the largest, names from A.
@@ -188,9 +190,9 @@ const skcamel = (() => {
       const direction = head.getAttribute("aria-sort") === first ? other : first;
       heads.forEach((each) => each.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", direction);
-      sortRows(body, column, head.classList.contains("number"), direction === "ascending" ? 1 : -1);
+      bodies.forEach((body) => sortRows(body, column, head.classList.contains("number"), direction === "ascending" ? 1 : -1));
     }));
-    onDownload(root, "csv", () => [`${root.id}.csv`, "text/csv", csvText(tableRows(root))]);
+    onDownload(root, "csv", () => [`${root.id}.csv`, "text/csv", csvText(rows())]);
   }
 
   function sortRows(body, column, numeric, sign) {
@@ -273,7 +275,7 @@ const skcamel = (() => {
       const shared = data("page");
       const steps = [
         theme,
-        () => document.querySelectorAll(".table").forEach(table),
+        () => document.querySelectorAll(".table").forEach((root) => table(root)),
         () => document.querySelectorAll("figure.drawing").forEach(drawing),
         ...[...sections].filter(([name]) => document.getElementById(name))
           .map(([name, build]) => () => build(document.getElementById(name), data(name), shared)),
@@ -287,5 +289,5 @@ const skcamel = (() => {
     }));
   }
 
-  return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, pushes, finder, csvText, sortRows, SCREEN };
+  return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, pushes, finder, csvText, table, save, SCREEN };
 })();

@@ -1,0 +1,25 @@
+"""What a fold takes: medians of each data set and method, presets apart."""
+
+import math
+from statistics import median
+
+import made_records
+import made_studies
+from skcamel.experiment.costs import costs
+
+
+def test_medians_of_each_data_set_method_and_preset():
+    records = made_studies.costly(
+        [*made_records.study(["a", "b"], ["x"], n_folds=5), *made_records.study(["a"], ["x"], n_folds=5, preset="best")]
+    )
+    found = {(cost.dataset, cost.method): cost for cost in costs(records)}
+    assert set(found) == {("a", "x[paper]"), ("b", "x[paper]"), ("a", "x[best]")}
+    chosen = [record["fit_seconds"] for record in records if (record["dataset"], record["preset"]) == ("a", "best")]
+    assert found["a", "x[best]"].fit_seconds == median(chosen)
+
+
+def test_what_no_record_tells_is_nan_and_devices_are_joined():
+    first, second = made_records.study(["a"], ["x"], n_folds=2)
+    (cost,) = costs([first | {"device": "cuda"}, second])
+    assert cost.device == "cpu and cuda"
+    assert math.isnan(cost.fit_seconds)

@@ -1,0 +1,307 @@
+"""The page of a study: what it says is what the records say, and nothing of it depends on anything else."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+import made_records
+import made_studies
+from skcamel.experiment import Records, compare_with_paper, result_tables, run_study, summarise
+from skcamel.experiment.contents import read_runs
+from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS
+from skcamel.experiment.significance import compare_methods
+from skcamel.metrics import NAMES
+from study_methods import Mean, made
+
+pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
+
+from skcamel.report import build_report
+from skcamel.report.page import render
+from skcamel.report.study_facts import StudyFacts
+from skcamel.report.study_page import study_page
+
+ALL = ["paper", "results", "significance", "sensitivity", "cost", "cards", "failures", "reproduce"]
+KEPT = Path(__file__).parents[2] / "studies" / "paper-2019"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return made_studies.sixteen(tmp_path_factory.mktemp("study") / "sixteen")
+
+
+@pytest.fixture(scope="module")
+def records(folder):
+    return list(Records(folder))
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return study_page(StudyFacts.of(folder))
+
+
+def section(page, name):
+    return next(each for each in page.sections if each.name == name)
+
+
+def page_of(records):
+    return study_page(StudyFacts.of(records))
+
+
+def names(page):
+    return [each.name for each in page.sections]
+
+
+def test_sixteen_sets_fill_every_section_in_less_than_three_megabytes(folder, tmp_path):
+    build_report(folder, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert re.findall(r'<section id="(\w+)"', text) == ALL
+    assert len(text.encode()) < 3e6
+
+
+def test_the_same_records_give_the_same_bytes_in_any_process(folder, tmp_path):
+    code = "import sys; from skcamel.report import build_report; build_report(sys.argv[1], sys.argv[2])"
+    for seed in "12":
+        subprocess.run([sys.executable, "-c", code, folder, tmp_path / seed], check=True, env=os.environ | {"PYTHONHASHSEED": seed})  # noqa: S603
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_a_folder_and_its_records_give_the_same_page(folder, page):
+    assert render(page_of(Records(folder))) == render(page)
+
+
+@pytest.mark.parametrize("choice", [None, "each", "nearest", *NAMES])
+def test_figures_are_those_of_the_tables_under_every_criterion(page, records, choice):
+    shared = page.shared
+    which = [each["name"] for each in shared["choices"]].index(choice or "")
+    summary = summarise(records, selected_by=choice)
+    assert shared["choices"][which]["notes"] == summary.notes()
+    for table in result_tables(summary).values():
+        for metric, part in enumerate(table.sections):
+            for title, cells in part.rows:
+                m = [each["title"] for each in shared["methods"]].index(title)
+                rows = shared["figures"][which][m] or shared["figures"][0][m]
+                for dataset, cell in zip(table.head, cells, strict=True):
+                    mean, std, *_ = rows[shared["datasets"].index(dataset)][metric]
+                    assert f"{mean}±{std}" == cell.text
+
+
+@pytest.mark.parametrize("choice", [None, "each", "nearest", "macro_f1"])
+@pytest.mark.parametrize(("method", "preset"), [("camel", "paper"), ("camel", "best"), ("jfsc", "paper")])
+def test_the_comparison_is_that_of_compare_with_paper(page, records, method, preset, choice):
+    data = section(page, "paper").data
+    which = [each["name"] for each in page.shared["choices"]].index(choice or "")
+    title = METHOD_TITLES[method] + (f" ({preset})" if method == "camel" else "")
+    found = next(each for each in data["methods"] if page.shared["methods"][each["index"]]["title"] == title)["choices"][which]
+    expected = compare_with_paper(records, method=method, preset=preset, selected_by=choice)
+    assert [found["n"], *found["counts"]] == list(expected.counts().values())
+    shown = [page.shared["datasets"][d] for d in data["datasets"]]
+    for cell in expected.cells:
+        difference, *misses = found["cells"][shown.index(cell.dataset)][NAMES.index(cell.metric)]
+        assert difference == pytest.approx(cell.difference, abs=1e-3)
+        assert misses == [i for i, met in enumerate((cell.no_worse, cell.as_good_as_best, cell.near_best)) if not met]
+
+
+def test_how_models_were_selected_is_said_plainly(page):
+    methods = {page.shared["methods"][each["index"]]["title"]: each["choices"] for each in section(page, "paper").data["methods"]}
+    choices = [each["name"] for each in page.shared["choices"]]
+    assert methods["CAMEL (best)"][0]["note"] == "Each metric was selected by itself: seven models per set stand against one printed run."
+    assert methods["CAMEL (paper)"][0]["note"] == "One model per set and fold, selected by average precision."
+    assert methods["CAMEL (paper)"][choices.index("nearest")]["note"].startswith("This is a diagnosis made afterwards")
+    assert methods["BR"][choices.index("nearest")]["note"] == "Nothing was selected: the method has one setting."
+
+
+def test_findings_are_counted_from_the_records(page, records):
+    for preset, finding in zip(("paper", "best"), page.findings, strict=False):
+        counts = compare_with_paper(records, preset=preset).counts()
+        assert f"CAMEL ({preset}) is no worse" in finding
+        assert f"in {counts['no_worse']} of 112 cells" in finding
+        assert f"in {counts['as_good_as_best']} of them." in finding
+        assert ("seven models per set" in finding) == (preset == "best")
+    figures = summarise(records, preset="paper").figures
+    tests = [compare_methods(figures, metric, methods=PAPER_METHODS) for metric in NAMES]
+    first = sum(min(one.ranks, key=one.ranks.get) == "camel" for one in tests)
+    assert f"CAMEL has the best average rank in {first} of 7 metrics" in page.findings[2]
+    taken = {}
+    for record in records:
+        taken.setdefault((record["method"], record["preset"]), {}).setdefault(record["dataset"], []).append(record["fit_seconds"])
+    typical = [median(median(folds) for folds in sets.values()) for sets in taken.values()]
+    assert page.findings[3].startswith(f"Fitting a fold takes {min(typical):.2g} s on ")
+    assert f" and {max(typical):.2g} s on " in page.findings[3]
+    assert page.findings[4] == "2 units failed; see Failures for the reasons."
+
+
+def test_tests_are_of_one_preset(page, records):
+    context = section(page, "significance").context
+    assert context["sentence"].startswith("6 methods of preset paper are ranked on the 16 data sets that all of them have. ")
+    expected = compare_methods(summarise(records, preset="paper").figures, "coverage", methods=PAPER_METHODS, control="camel")
+    row = context["ranks"]["rows"][NAMES.index("coverage")]
+    assert row[1:] == (
+        *expected.ranks.values(),
+        16,
+        expected.friedman.chi2,
+        expected.friedman.f,
+        expected.friedman.f_p,
+        expected.nemenyi,
+        expected.bonferroni_dunn,
+    )
+    p_values = context["p_values"]["rows"][NAMES.index("coverage")]
+    assert p_values[1:] == tuple(pair.p_holm for pair in expected.wilcoxon)
+    differ = [METHOD_TITLES[pair.second] for pair in expected.wilcoxon if pair.p_holm < 0.05]
+    sentence = section(page, "significance").data["ours"][NAMES.index("coverage")]["sentence"]
+    assert all(name in sentence.partition("Wilcoxon")[2] for name in differ)
+
+
+def test_the_papers_own_diagrams_stand_beside_ours(page):
+    data = section(page, "significance").data
+    assert len(data["ours"]) == len(data["paper"]) == 7
+    ranks = {row[0]: row[1] for row in data["paper"][NAMES.index("average_precision")]["csv"][1:]}
+    assert min(ranks, key=ranks.get) == "CAMEL"
+
+
+def test_own_sets_and_methods_have_no_section_on_the_paper():
+    page = page_of(made_records.study(["mine", "yours"], ["knn", "tree"], n_folds=3, keep_criteria=()))
+    assert names(page) == ["results", "significance", "failures"]
+    assert not section(page, "significance").data["paper"]
+    assert not any("paper" in finding for finding in page.findings)
+
+
+def test_camel_on_own_sets_is_not_compared_with_the_paper():
+    page = page_of(made_records.study(["mine", "yours"], ["camel", "knn"], n_folds=3))
+    assert "paper" not in names(page)
+    assert [each["name"] for each in page.shared["choices"]] == ["", "each", *NAMES]
+
+
+@pytest.mark.parametrize(
+    ("datasets", "methods"), [(["mine"], ["knn", "tree"]), (["mine", "yours"], ["knn"]), (["mine"], ["knn"]), (["yeast"], ["camel"])]
+)
+def test_too_little_for_tests_is_said_in_one_sentence(datasets, methods):
+    page = page_of(made_records.study(datasets, methods, n_folds=3))
+    context = section(page, "significance").context
+    assert re.fullmatch(r"Tests compare at least two methods on at least two data sets [^.]*\.", context["sentence"])
+    assert '<figure class="figure drawing"' not in render(page)
+
+
+def test_methods_that_share_no_data_set_are_not_tested():
+    records = [*made_records.study(["a", "b"], ["knn"], n_folds=2), *made_records.study(["c"], ["tree"], n_folds=2)]
+    assert "not two sets that all methods have" in section(page_of(records), "significance").context["sentence"]
+
+
+def test_one_set_names_who_has_the_best_means():
+    records = [made_records.record("mine", "a", **dict.fromkeys(NAMES[:4], 0.1)), made_records.record("mine", "b", macro_f1=0.9)]
+    assert page_of(records).findings == ["a has the best mean in 6 of 7 cells."]  # ties count for both
+
+
+def test_an_empty_study_is_one_clear_sentence(tmp_path):
+    made_studies.write(tmp_path / "study", [])
+    build_report(tmp_path / "study", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "This study has no finished unit yet; run skcamel study, then make the page again." in text
+    assert not re.findall(r'<section id="', text)
+
+
+def test_a_study_that_only_failed_says_why(tmp_path):
+    folder = made_studies.write(tmp_path / "study", [], runs=[made_studies.run(["yeast"], ["ecc"])], failures=[made_studies.failure()])
+    page = page_of(folder)
+    assert names(page) == ["failures", "reproduce"]
+    assert "yeast, ecc, paper, fold 1 of 10" in render(page)
+    assert "ValueError: no luck" in render(page)
+
+
+def test_undefined_metrics_and_unfinished_folds_are_shown_as_such():
+    records = made_records.study(["mine"], ["knn"], n_folds=3)[:2]
+    for record in records:
+        record["macro_f1"] = float("nan")
+    page = page_of(records)
+    assert page.shared["figures"][0][0][0][NAMES.index("macro_f1")] is None
+    assert "Folds finished so far: mine knn 2 of 3." in page.shared["choices"][0]["notes"]
+    render(page)
+
+
+def test_a_study_that_was_not_kept_has_a_page():
+    page = page_of(run_study([made(), made(name="other")], [Mean(), Mean("second")], preset="quick"))
+    assert names(page) == ["results", "significance", "cost", "failures", "reproduce"]
+    assert not section(page, "reproduce").context["commands"]
+    assert ("skcamel", made_version()) in section(page, "reproduce").context["versions"]
+
+
+def made_version():
+    import skcamel
+
+    return skcamel.__version__
+
+
+def test_names_are_text(tmp_path):
+    html = render(page_of(made_studies.nasty(tmp_path / "nasty")))
+    assert "<script>window" not in html
+    assert "<img src=x" not in html
+    assert "&lt;script&gt;window.ran = true&lt;/script&gt;" in html
+
+
+def test_commands_ask_for_what_was_asked(folder):
+    click = pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
+    from skcamel.cli.study import study
+
+    commands = section(page_of(folder), "reproduce").context["commands"]
+    runs = read_runs(folder)
+    assert len(runs) == 3  # the fourth is part of the third
+    for command, run in zip(commands, runs, strict=False):
+        program, subcommand, *options = shlex.split(command)
+        assert (program, subcommand) == ("skcamel", "study")
+        asked = click.Context(study).command.make_context("study", options).params
+        assert (asked["datasets"], asked["methods"]) == (run["datasets"], [method["name"] for method in run["methods"]])
+        assert all(asked[name] == run[name] for name in ("preset", "seed", "n_folds", "folds"))
+        assert asked["device"] == ("cuda" if asked["methods"] == ["camel"] else None)
+    assert commands[3:] == [
+        "skcamel sensitivity --dataset enron --out DIR",
+        "skcamel sensitivity --dataset yeast --out DIR",
+        "skcamel report DIR -o page.html",
+    ]
+
+
+def test_methods_from_python_are_named(tmp_path):
+    folder = made_studies.write(tmp_path / "study", made_records.study(["mine"], ["knn"]), runs=[made_studies.run(["mine"], ["knn", "br"])])
+    page = page_of(folder)
+    assert section(page, "reproduce").context["note"].startswith("1 method (knn) was given in Python")
+    assert dict(page.facts)["Units finished"] == "10 of 20"
+
+
+def test_several_versions_are_counted():
+    first, second = made_studies.costly(made_records.study(["mine"], ["knn"], n_folds=2))
+    versions = section(page_of([first, second | {"version_numpy": "3.0"}]), "reproduce").context["versions"]
+    assert dict(versions)["numpy"] == "2.5.2 (1 unit), 3.0 (1 unit)"
+    assert dict(versions)["skcamel"] == "0.1.0"
+
+
+def test_costs_are_medians_and_devices_are_named(page, records):
+    context = section(page, "cost").context
+    row = next(row for row in context["rows"] if row[:2] == ("yeast", "ECC"))
+    assert row[4] == median(record["fit_seconds"] for record in records if (record["dataset"], record["method"]) == ("yeast", "ecc"))
+    assert row[2] == "cpu"
+    assert context["sentence"].endswith("CAMEL (best), CAMEL (paper) on cuda. Across devices, times compare only roughly.")
+
+
+def test_warnings_are_counted(page):
+    context = section(page, "failures").context
+    assert context["sentence"].startswith("2 units failed and 1,120 units finished;")
+    assert context["sentence"].endswith("1 unit gave a warning.")
+    assert context["warnings"] == [("ConvergenceWarning: not yet", "cal500", "CAMEL", 1)]
+
+
+def test_odd_things_about_a_data_set_are_named(page):
+    assert section(page, "cards").context["rows"][0][-1] == "1 row without labels, 2 repeated rows"
+
+
+@pytest.mark.skipif(not KEPT.is_dir(), reason="the study of the paper's comparison is not in this checkout")
+def test_the_study_that_is_kept_has_a_small_page(tmp_path):
+    build_report(KEPT, tmp_path / "page.html")
+    assert (tmp_path / "page.html").stat().st_size < 3e6
+    runs = json.loads((KEPT / "study.json").read_bytes())["runs"]
+    assert runs

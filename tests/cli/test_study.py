@@ -56,7 +56,8 @@ def test_a_study_ends_with_a_table_and_resumes(study):
     assert "6/6  made, DecisionTreeClassifier, quick, fold 3 of 3" in first.stderr
     lines = first.stdout.splitlines()
     assert lines[1] == "made (mean ± std of 3 folds)"
-    assert [line.split()[0] for line in lines[3:]] == ["DecisionTreeClassifier", "br"]
+    assert [line.split()[0] for line in lines[3:5]] == ["DecisionTreeClassifier", "br"]
+    assert lines[-1] == "More: skcamel tables out --significance, or skcamel report out -o page.html"
     values = [record["hamming_loss"] for record in Records("out") if record["method"] == "br"]
     assert f"{sum(values) / 3:.3f}".removeprefix("0") + "±" in lines[4]
     second = study("--methods", "br,sklearn.tree:DecisionTreeClassifier", "--quiet")

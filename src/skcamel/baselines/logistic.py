@@ -24,7 +24,7 @@ RIDGE = 1e-8
 TOLERANCE = 1e-4
 MAX_ITER = 1000
 BUDGET = 2**30  # bytes for the arrays of one batch
-SMALL = 2**24  # multiplications of a product up to which threads cost more than they bring
+SMALL = 2**28  # multiplications of the largest product up to which threads cost more than they bring: most products are far smaller
 
 
 class NotConverged(UserWarning):

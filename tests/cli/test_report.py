@@ -42,6 +42,21 @@ def test_with_data_it_shows_quality_and_reasons(cli, tmp_path):
     assert 'id="why"' in text
 
 
+def test_columns_of_a_table_are_found_by_name_and_coded_as_at_the_fit(cli, tmp_path, rng):
+    words, numbers, labels = rng.choice(["red", "green", "blue"], 40), rng.normal(size=40).round(3), rng.integers(2, size=(40, 2))
+    rows = list(zip(words, numbers, labels[:, 0], labels[:, 1], strict=True))
+    (tmp_path / "fit.csv").write_text("colour,size,sea,sun\n" + "".join(f"{w},{x},{a},{b}\n" for w, x, a, b in rows))
+    red = [row for row in rows if row[0] == "red"]  # the words of these rows alone would be coded otherwise
+    (tmp_path / "red.csv").write_text("colour,size,sea,sun\n" + "".join(f"{w},{x},{a},{b}\n" for w, x, a, b in red))
+    (tmp_path / "turned").mkdir()
+    (tmp_path / "turned" / "red.csv").write_text("sun,size,colour,sea\n" + "".join(f"{b},{x},{w},{a}\n" for w, x, a, b in red))
+    fitted = CliRunner().invoke(root, ["fit", "fit.csv", "--labels", "sea,sun", "-o", "mine.skcamel"])
+    assert fitted.exit_code == 0, fitted.output
+    assert cli("mine.skcamel", "--data", "red.csv", "-o", "page.html").exit_code == 0
+    assert cli("mine.skcamel", "--data", "turned/red.csv", "-o", "turned.html").exit_code == 0
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "turned.html").read_bytes()
+
+
 def test_a_study_folder_becomes_a_page(cli, tmp_path):
     made_studies.write(tmp_path / "study", made_records.study(["mine"], ["knn", "tree"], n_folds=2))
     assert cli("study", "-o", "page.html").output.startswith("wrote page.html (0.")
@@ -71,7 +86,7 @@ def test_help_shows_an_example(cli):
         (
             ["model.skcamel", "--data", "other.arff"],
             1,
-            "The data has 12 features but the model 3; give the data that the model was made for.",
+            "other.arff: the labels 'l0', 'l1' of the model are missing; give a file that holds the truth",
         ),
         (["llsf.skcamel"], 2, "llsf.skcamel holds LLSF; only CAMEL has a page (skcamel fit --method camel)."),
         (["model.skcamel", "-o", "nowhere/page.html"], 2, "nowhere/page.html: there is no such folder; make it first."),

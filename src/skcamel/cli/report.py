@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from skcamel.cli.datasets import data_home, label_columns, label_file, open_dataset
+from skcamel.cli.datasets import data_home
+from skcamel.cli.models import note_training_rows, open_model, rows_for
 from skcamel.cli.root import check_folder_of, examples
-
-if TYPE_CHECKING:
-    from skcamel.data.dataset import Dataset
 
 STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these is a study
 
@@ -20,14 +17,12 @@ STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these i
 @click.argument("what", metavar="DIR_OR_MODEL", type=click.Path(exists=True))
 @click.option("--data", metavar="FILE_OR_NAME", help="Rows to judge a model by: a file, or a name from 'skcamel datasets list'.")
 @click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The HTML file to write.")
-@label_columns
-@label_file
 @data_home
-def report(what: str, data: str | None, output: str, labels: str | None, xml: str | None, data_home: str | None) -> None:
+def report(what: str, data: str | None, output: str, data_home: str | None) -> None:
     """Write the page of a model file or of a study folder: one HTML file that needs nothing else.
 
     With --data the page of a model also shows how good each label is and why a row got its labels; it then holds scores and
-    labels of up to 500 rows, never their features.
+    labels of up to 500 rows, never their features. Columns and labels are found by their names, as at the fit.
     """
     check_folder_of(output)
     if Path(what).is_dir():
@@ -35,20 +30,26 @@ def report(what: str, data: str | None, output: str, labels: str | None, xml: st
             raise click.UsageError("--data is for model files; the page of a study is made from its records alone.")
         _study_page(what, output)
     else:
-        _model_page(what, None if data is None else open_dataset(data, labels=labels, xml=xml, data_home=data_home), output)
+        _model_page(what, data, data_home, output)
     click.echo(f"wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
 
 
-def _model_page(what: str, dataset: Dataset | None, output: str) -> None:
-    from skcamel.persistence import ModelFileError, load
+def _model_page(what: str, data: str | None, data_home: str | None, output: str) -> None:
+    from skcamel.data.dataset import Dataset
+    from skcamel.persistence import ModelFileError
     from skcamel.report import build_model_report
 
     try:
-        model = load(what)
+        model = open_model(what)
     except ModelFileError as error:
         raise click.ClickException(f"{what} is neither a study folder nor a model file: {error}") from error
     if not hasattr(model, "explain"):
         raise click.UsageError(f"{what} holds {type(model).__name__}; only CAMEL has a page (skcamel fit --method camel).")
+    dataset = None
+    if data is not None:
+        rows = rows_for(model, data, data_home=data_home, truth=True)
+        note_training_rows(model, rows)
+        dataset = Dataset(rows.X, rows.Y, label_names=model.label_names_, name=Path(data).stem)
     build_model_report(model, dataset, output)
 
 

@@ -22,14 +22,15 @@ COMPLETE = "_SKCAMEL_COMPLETE"  # set by the shell while the tab key is pressed
 COMMANDS = {
     "completion": ("skcamel.cli.completion:completion", "Print the script that teaches your shell the tab key."),
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
-    "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),
-    "sensitivity": ("skcamel.cli.sensitivity:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
-    "tables": ("skcamel.cli.tables:tables", "Tables of a study, tests, and the paper's figures beside ours."),
     "evaluate": ("skcamel.cli.evaluate:evaluate", "Compare predictions with the truth: seven metrics, label by label."),
     "explain": ("skcamel.cli.explain:explain", "Take the scores of one row apart: own part and pushes of other labels."),
     "fit": ("skcamel.cli.fit:fit", "Learn from a labelled file, choose hyper-parameters, and write a model file."),
     "predict": ("skcamel.cli.predict:predict", "Predict the labels of a file with a model file."),
+    "records": ("skcamel.cli.records:records", "Count the records of a study folder, and export them."),
     "report": ("skcamel.cli.report:report", "Write the page of a model file or of a study folder."),
+    "sensitivity": ("skcamel.cli.sensitivity:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
+    "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),
+    "tables": ("skcamel.cli.tables:tables", "Tables of a study, tests, and the paper's figures beside ours."),
 }
 
 

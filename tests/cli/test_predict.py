@@ -135,10 +135,10 @@ def test_text_is_coded_as_at_the_fit(cli, refused, tmp_path):
     fitted = load(tmp_path / "mine.skcamel")
     (tmp_path / "new.csv").write_text("x,colour\n1,red\n2,green\n3,green\n")  # alone, red would be 1 and green 0
     shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))
-    np.testing.assert_array_equal(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [1, 3]])[:, 0])
+    np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [1, 3]])[:, 0], rtol=1e-14)
     (tmp_path / "ids.csv").write_text("colour,x\nred,1\ngreen,2\nblue,3\n")  # one value per row, and yet no identifier
     shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "ids.csv").stdout))
-    np.testing.assert_array_equal(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [0, 3]])[:, 0])
+    np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [0, 3]])[:, 0], rtol=1e-14)
     (tmp_path / "new.csv").write_text("colour,x\nred,1\npurple,1\n")
     refused(
         1, "new.csv, line 3: 'purple' in column 'colour', which had the values 'blue', 'green', 'red'", "predict", "mine.skcamel", "new.csv"
@@ -169,7 +169,7 @@ def test_text_as_one_column_for_each_value(cli, refused, tmp_path):
     fitted = load(tmp_path / "mine.skcamel")
     (tmp_path / "new.csv").write_text("old,x,colour\nyes,1,red\nno,2,green\n")
     shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))
-    np.testing.assert_array_equal(shown["score:l"], fitted.decision_function([[0, 0, 1, 1, 1], [0, 1, 0, 2, 0]])[:, 0])
+    np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[0, 0, 1, 1, 1], [0, 1, 0, 2, 0]])[:, 0], rtol=1e-14)
     (tmp_path / "new.csv").write_text("old,x\nyes,1\n")
     refused(1, "the feature 'colour' of the model is missing", "predict", "mine.skcamel", "new.csv")
     refused(2, "--nominal is about text in a CSV, TSV or Parquet file; yeast is none", "fit", "yeast", "--nominal", "onehot")
@@ -192,7 +192,7 @@ def test_nominals_of_another_header_are_refused(cli, refused, tmp_path):
     refused(1, "'c' holds numbers, at the fit it held 'red'", "predict", "mine.skcamel", "new.arff")
     (tmp_path / "new.csv").write_text("c,x\nblue,1\n")
     score = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))["score:l"]
-    np.testing.assert_array_equal(score, load(tmp_path / "mine.skcamel").decision_function([[1, 1]])[:, 0])
+    np.testing.assert_allclose(score, load(tmp_path / "mine.skcamel").decision_function([[1, 1]])[:, 0], rtol=1e-14)
 
 
 def test_files_that_do_not_fit(refused, model, tmp_path):

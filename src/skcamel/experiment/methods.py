@@ -6,13 +6,12 @@ from typing import Any
 
 from skcamel.experiment.estimators import EstimatorMethod, imported
 from skcamel.experiment.outcome import Fitted, Method, Outcome
-from skcamel.experiment.paper import METHOD_TITLES
+from skcamel.experiment.paper import METHOD_TITLES, PRESETS
 from skcamel.metrics.conventions import choice
 
 __all__ = ["FOLDS", "METHOD_TITLES", "PRESETS", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"]
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
-PRESETS = tuple(FOLDS)
 TREES = 500
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from skcamel.metrics.conventions import LOSSES, NAMES
 
+PRESETS = ("quick", "paper", "best")
 METHOD_TITLES = {
     "camel": "CAMEL",
     "br": "BR",
@@ -121,11 +122,23 @@ def title_of(method: str) -> str:
 
     Examples
     --------
-    >>> title_of("rakel"), title_of("camel[best]"), title_of("mine")
-    ('RAkEL', 'CAMEL (best)', 'mine')
+    >>> title_of("rakel"), title_of("camel[best]"), title_of("knn[5]")
+    ('RAkEL', 'CAMEL (best)', 'knn[5]')
     """
-    name, _, preset = method.removesuffix("]").partition("[")
+    name, preset = method_and_preset(method)
     return METHOD_TITLES.get(name, name) + (f" ({preset})" if preset else "")
+
+
+def method_and_preset(method: str) -> tuple[str, str]:
+    """Split what a summary calls a method: its name, and the preset where it has several (else "").
+
+    Examples
+    --------
+    >>> method_and_preset("camel[best]"), method_and_preset("knn[5]")
+    (('camel', 'best'), ('knn[5]', ''))
+    """
+    name, _, preset = method.removesuffix("]").rpartition("[")
+    return (name, preset) if preset in PRESETS and method.endswith("]") else (method, "")
 
 
 def metric_title(metric: str) -> str:

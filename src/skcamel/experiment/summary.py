@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.experiment.paper import LARGE, METHOD_TITLES, REGULAR, Key, PaperFigure, paper_figures, title_of
+from skcamel.experiment.paper import LARGE, METHOD_TITLES, REGULAR, Key, PaperFigure, method_and_preset, paper_figures, title_of
 from skcamel.metrics.conventions import NAMES, choice
 
 Record = Mapping[str, Any]
@@ -162,7 +162,7 @@ def base_of(method: str) -> str:
     >>> base_of("camel[best]"), base_of("br")
     ('camel', 'br')
     """
-    return method.partition("[")[0]
+    return method_and_preset(method)[0]
 
 
 def _in_words(criterion: str) -> str:

@@ -79,9 +79,11 @@ def test_public_names_are_pinned():
         "PAPER_LAMBDA2S",
         "baselines",
         "data",
+        "display",
         "experiment",
         "load",
         "metrics",
+        "report",
         "save",
     ]
     for name in skcamel.__all__:

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from skcamel import baselines, data, experiment, metrics
+    from skcamel import baselines, data, display, experiment, metrics, report
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.persistence import ModelFileError, load, save
@@ -18,9 +18,11 @@ __all__ = [
     "ModelFileError",
     "baselines",
     "data",
+    "display",
     "experiment",
     "load",
     "metrics",
+    "report",
     "save",
 ]
 
@@ -32,9 +34,11 @@ _HOME = {
     "ModelFileError": "persistence",
     "baselines": "baselines",
     "data": "data",
+    "display": "display",
     "experiment": "experiment",
     "load": "persistence",
     "metrics": "metrics",
+    "report": "report",
     "save": "persistence",
 }
 

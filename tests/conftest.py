@@ -1,5 +1,6 @@
 """What every test may ask for: a backend, a seeded generator, and Hypothesis that repeats itself."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,12 @@ from hypothesis import settings
 # The same examples on every run and machine, however slow it is: a failure can be repeated by anyone.
 settings.register_profile("skcamel", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("skcamel")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked `data` need the benchmark sets, which are no part of a clone."""
+    if item.get_closest_marker("data") and not os.environ.get("SKCAMEL_DATA"):
+        pytest.skip("SKCAMEL_DATA does not name the folder of the benchmark sets")
 
 
 @pytest.fixture(scope="session", params=["numpy", "readonly", pytest.param("torch", marks=pytest.mark.torch)])

@@ -1,7 +1,5 @@
 """The model page as a person uses it: slider, focus, search, sorting, rows, theme, downloads, keyboard, screen reader."""
 
-import csv
-import io
 import re
 from xml.etree import ElementTree
 
@@ -9,35 +7,17 @@ import numpy as np
 import pytest
 
 import pages
+from browsing import assert_accessible, rows_of, saved
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
-
-from axe_playwright_python.sync_playwright import Axe
 
 pytestmark = pytest.mark.browser
 
 FIGURES = ("graph", "matrix", "ridges", "curve", "parts")
 
 
-def saved(page, selector):
-    with page.expect_download() as download:
-        page.click(selector)
-    return download.value.suggested_filename, download.value.path().read_text(encoding="utf-8")
-
-
-def rows_of(text):
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 def number(text):
     return float(text.replace("−", "-").replace("+", ""))
-
-
-def assert_accessible(page):
-    # What is outside the window is not laid out, and axe would not look at it.
-    page.evaluate("document.querySelectorAll('main > section').forEach(one => { one.style.contentVisibility = 'visible'; })")
-    result = Axe().run(page)
-    assert result.violations_count == 0, result.generate_report()
 
 
 def pushes_drawn(page):

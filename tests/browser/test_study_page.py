@@ -1,21 +1,18 @@
 """The study page as a person uses it: filters, criteria, heat map, diagrams, curves, downloads, keyboard, screen reader."""
 
-import csv
-import io
 from xml.etree import ElementTree
 
 import pytest
 
 import made_records
 import made_studies
+from browsing import assert_accessible, rows_of, saved
 from skcamel.experiment import Records, compare_with_paper, result_tables, summarise
 from skcamel.experiment.contents import study_command
 from skcamel.experiment.paper import REGULAR
 from skcamel.metrics import NAMES
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
-
-from axe_playwright_python.sync_playwright import Axe
 
 pytestmark = pytest.mark.browser
 
@@ -34,24 +31,6 @@ def records(folder):
     build_report(made_records.study(["mine"], ["knn"], n_folds=2), folder / "small.html")
     build_report([], folder / "nothing.html")
     return list(Records(study))
-
-
-def saved(page, selector):
-    with page.expect_download() as download:
-        page.click(selector)
-    return download.value.suggested_filename, download.value.path().read_text(encoding="utf-8")
-
-
-def rows_of(text):
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def assert_accessible(page):
-    # What is outside the window is not laid out, and axe would not look at it.
-    page.evaluate("document.querySelectorAll('main > section').forEach(one => { one.style.contentVisibility = 'visible'; })")
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    result = Axe().run(page)
-    assert result.violations_count == 0, result.generate_report()
 
 
 @pytest.mark.parametrize("name", ["sixteen", "nasty", "small", "nothing"])

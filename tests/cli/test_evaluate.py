@@ -120,7 +120,6 @@ def test_one_of_two_ways(refused, model):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(HOME is None, reason="SKCAMEL_DATA is not set")
 @pytest.mark.parametrize("name", ["emotions", "medical"])
 def test_benchmark_sets(cli, name, tmp_path):
     cli("fit", name, "--data-home", HOME)

@@ -83,7 +83,6 @@ def test_wrong_use(cli, refused, model):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(HOME is None, reason="SKCAMEL_DATA is not set")
 def test_a_row_of_a_benchmark_set(cli, tmp_path):
     cli("fit", "emotions", "--data-home", HOME)
     found = json.loads(cli("explain", "emotions.skcamel", "emotions", "--data-home", HOME, "--row", "7", "--json").stdout)

@@ -173,7 +173,6 @@ def test_an_interrupted_write_leaves_no_half_file(cli, tmp_path, monkeypatch):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(HOME is None, reason="SKCAMEL_DATA is not set")
 def test_emotions_by_name(cli, tmp_path, monkeypatch):
     result = cli("fit", "emotions", "--data-home", HOME, "--preset", "paper", "--json")
     assert result.exit_code == 0, result.stderr

@@ -259,7 +259,6 @@ def test_a_reader_that_stops_early_is_no_error(model, tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(HOME is None, reason="SKCAMEL_DATA is not set")
 @pytest.mark.parametrize("name", ["emotions", "genbase"])
 def test_benchmark_sets_by_name(cli, name, tmp_path):
     cli("fit", name, "--data-home", HOME)

@@ -153,13 +153,11 @@ def test_a_method_may_lie_in_the_folder_of_the_caller(study, tmp_path, monkeypat
 
 
 @pytest.mark.data
-@pytest.mark.skipif("SKCAMEL_DATA" not in os.environ, reason="SKCAMEL_DATA does not name the benchmark sets")
 def test_capitals_in_the_name_of_a_set_are_no_matter(study):
     assert "emotions (mean ± std of 3 folds)" in study("--datasets", "Emotions", "--methods", "br", "--quiet").stdout
 
 
 @pytest.mark.data
-@pytest.mark.skipif("SKCAMEL_DATA" not in os.environ, reason="SKCAMEL_DATA does not name the benchmark sets")
 def test_benchmark_sets_may_lie_elsewhere(study, tmp_path, monkeypatch):
     home = os.environ["SKCAMEL_DATA"]
     monkeypatch.delenv("SKCAMEL_DATA")

@@ -381,7 +381,6 @@ def as_published(name, facts, home, tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not data_home(), reason="SKCAMEL_DATA does not name the benchmark sets")
 @pytest.mark.parametrize("name", [name for name in list_datasets() if dataset_facts(name).download])
 def test_each_fetchable_set_comes_through_its_own_plan(name, server, tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "_warned", set(list_datasets()))

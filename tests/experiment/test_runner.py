@@ -251,7 +251,6 @@ def test_a_killed_worker_process_ends_the_run_with_a_cure(tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.skipif("SKCAMEL_DATA" not in os.environ, reason="SKCAMEL_DATA does not name the benchmark sets")
 def test_a_benchmark_set_by_name_is_read_by_each_worker():
     alone, together = (run_study(["emotions", "image"], [Mean()], n_folds=3, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert comparable(alone) == comparable(together)

@@ -1,7 +1,6 @@
 """Figure 1: every point as a refit gives it, one decomposition per fold, the alternation's own curve, a file that is whole."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -136,7 +135,6 @@ def test_wrong_requests_are_refused(data, wrong, message):
 
 
 @pytest.mark.data
-@pytest.mark.skipif(not os.environ.get("SKCAMEL_DATA"), reason="SKCAMEL_DATA does not name the folder of the benchmark sets")
 @pytest.mark.parametrize("name", ["emotions", "cal500"])
 def test_at_the_best_setting_the_curves_meet_the_papers_table(name):
     found = run_sensitivity(load_dataset(name))

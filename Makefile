@@ -7,9 +7,10 @@ BIN = $(VENV)/bin
 # The lowest versions of what the library and its users' tables need; test runners stay new.
 FLOORS = import tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
     print(*(d.replace('>=', '==') for d in p['project']['dependencies'] + p['project']['optional-dependencies']['report'] + [g for g in p['dependency-groups']['test'] if g[:3] in ('pan', 'pol')]))
+MINUTES ?= 5
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help demo test lint types check test-browser screenshots oldest coverage benchmark clean
+.PHONY: help demo test lint types check test-browser screenshots oldest coverage benchmark fuzz clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -46,6 +47,9 @@ coverage: $(VENV)/.dev  ## which lines the test suite runs
 
 benchmark: $(VENV)/.dev  ## ratios against other software, in one run
 	$(BIN)/python -m benchmarks
+
+fuzz: $(VENV)/.dev  ## damaged files and odd commands for MINUTES (5): each must end in an answer or in one clear error
+	PYTHONPATH=tests $(BIN)/python -m fuzzing --minutes $(MINUTES)
 
 clean:  ## remove the environment and caches
 	rm -rf $(VENV) $(VENV)-oldest .pytest_cache .ruff_cache .hypothesis .coverage*

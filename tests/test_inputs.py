@@ -141,12 +141,12 @@ def test_wrong_features_at_predict_are_refused():
 
 def test_too_many_rows_are_refused_before_anything_is_allocated():
     with pytest.raises(
-        MemoryError, match=r"1000000 rows need about 37252.9 GiB .* are available; fit on a random sample of at most \d+ rows"
+        MemoryError, match=r"1000000 rows.* needs about 37252.9 GiB .* are free. Fit on a random sample of at most \d+ rows"
     ):
         check_memory(1_000_000, None)
     check_memory(100, None)
 
 
 def test_where_the_system_does_not_tell_its_memory_nothing_is_refused(monkeypatch):
-    monkeypatch.setattr("skcamel.inputs.available_bytes", lambda device: None)
+    monkeypatch.setattr("skcamel.memory.available", lambda device: None)
     check_memory(1_000_000, None)

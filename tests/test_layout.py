@@ -13,6 +13,7 @@ SOURCE = Path(skcamel.__file__).parent
 # Each stage may import from the stages before it and from its own.
 ORDER = (
     ("arrays", "files", "lazy"),
+    ("memory",),
     ("data",),
     ("scaling",),
     ("correlation",),

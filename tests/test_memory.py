@@ -1,11 +1,13 @@
-"""Peak memory of a fit, counted in n x n matrices of doubles."""
+"""What this process may still use, and the peak memory of a fit, counted in n x n matrices of doubles."""
 
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
 import pytest
 
-from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.inputs import MATRICES_ALIVE
 
 N = 700
@@ -50,3 +52,89 @@ def test_prediction_keeps_within_its_blocks(data, monkeypatch):
     many = np.repeat(X, 20, axis=0)
     small = 8 * (many.size + 2 * many.shape[0] * Y.shape[1])  # the rows once more, and the scores
     assert peak_of(lambda: model.decision_function(many)) * 8 * N**2 < small + 6 * 8 * N * 50 + 2**21
+
+
+@pytest.fixture
+def system(tmp_path, monkeypatch):
+    """A system of files: what ``/proc`` and ``/sys/fs/cgroup`` would say."""
+    monkeypatch.setattr(memory, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
+    monkeypatch.setattr(memory, "_left_of_own_limits", lambda: iter(()))
+
+    def write(**files):
+        for name, text in ({"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n"} | files).items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    return write
+
+
+def test_the_machine_decides_where_nothing_else_limits(system):
+    system()
+    assert memory.available() == 8000 * 1024
+
+
+@pytest.mark.parametrize("group", ["/", "/jobs/7"])
+def test_control_groups_of_version_2_limit_what_is_free(system, group):
+    own = f"groups{group.rstrip('/')}"
+    system(
+        **{
+            "proc/self/cgroup": f"0::{group}\n",
+            f"{own}/memory.max": "1000000\n",
+            f"{own}/memory.current": "700000\n",
+            f"{own}/memory.stat": "anon 5\ninactive_file 200000\n",
+        }
+    )
+    assert memory.available() == 500_000
+
+
+def test_a_group_above_that_of_this_process_limits_too(system):
+    system(
+        **{
+            "proc/self/cgroup": "0::/jobs/7\n",
+            "groups/jobs/7/memory.max": "max\n",
+            "groups/jobs/memory.max": "1000000\n",
+            "groups/jobs/memory.current": "900000\n",
+            "groups/jobs/memory.stat": "inactive_file 0\n",
+        }
+    )
+    assert memory.available() == 100_000
+
+
+def test_control_groups_of_version_1_limit_what_is_free(system):
+    system(
+        **{
+            "proc/self/cgroup": "4:cpu,memory:/docker/abc\n0::/\n",
+            "groups/memory/memory.limit_in_bytes": "600000\n",  # a container sees its own group at the root
+            "groups/memory/memory.usage_in_bytes": "700000\n",
+            "groups/memory/memory.stat": "cache 1\ntotal_inactive_file 150000\n",
+        }
+    )
+    assert memory.available() == 50_000
+
+
+def test_no_limit_of_version_1_is_no_limit(system):
+    system(
+        **{
+            "proc/self/cgroup": "4:memory:/\n",
+            "groups/memory/memory.limit_in_bytes": "9223372036854771712\n",
+            "groups/memory/memory.usage_in_bytes": "5\n",
+            "groups/memory/memory.stat": "total_inactive_file 0\n",
+        }
+    )
+    assert memory.available() == 8000 * 1024
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v is a limit of Linux")
+def test_the_limits_of_the_process_itself_count():
+    code = "import resource\nfrom skcamel import memory\nresource.setrlimit(resource.RLIMIT_AS, (2**34, 2**34))\nprint(memory.available())"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert 0 < int(answer.stdout) < 2**34
+
+
+def test_the_refusal_names_what_needs_the_memory_and_the_cure(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda device: 3 * 2**20)
+    memory.require(3 * 2**20, "This", "")
+    with pytest.raises(MemoryError, match=r"^This needs about 2.0 GiB of memory and 3 MiB are free. Do that.$"):
+        memory.require(2**31, "This", "Do that.")

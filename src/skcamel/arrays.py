@@ -8,9 +8,7 @@ library names torch, and torch is imported only when a tensor or a device is ask
 from __future__ import annotations
 
 import importlib
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,13 +89,10 @@ def eigh_in_place(K: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
-def available_bytes(device: Any = None) -> int | None:
-    """Bytes that can still be allocated on `device` (None: this machine), or None where the system does not say."""
-    if device is not None and str(device).startswith("cuda"):
-        free, _ = _torch(device).cuda.mem_get_info(device)
-        return int(free)
-    limits = [value for value in (_meminfo_available(), _control_group_available()) if value is not None]
-    return min(limits, default=None)
+def free_on_gpu(device: Any) -> int:
+    """Bytes that can still be allocated on a GPU."""
+    free, _ = _torch(device).cuda.mem_get_info(device)
+    return int(free)
 
 
 def allowed_threads() -> int:
@@ -132,26 +127,3 @@ def _torch(device: Any) -> Any:
         return importlib.import_module("torch")
     except ImportError as error:
         raise ImportError(f"device={device!r} needs torch: pip install skcamel[gpu], or use device=None.") from error
-
-
-def _meminfo_available() -> int | None:
-    try:
-        fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-        return int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError):  # not Linux
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
-def _control_group_available() -> int | None:
-    """What a container's limit leaves (control groups, version 2)."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        limit = (folder / "memory.max").read_text().strip()
-        used = int((folder / "memory.current").read_text())
-    except (OSError, ValueError):
-        return None
-    return None if limit == "max" else max(0, int(limit) - used)

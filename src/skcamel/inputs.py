@@ -14,7 +14,8 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from skcamel.arrays import Array, available_bytes, is_tensor, to_numpy
+from skcamel import memory
+from skcamel.arrays import Array, is_tensor, to_numpy
 
 MATRICES_ALIVE = 5  # n x n doubles at the peak of a fit, shown by tests/test_memory.py
 
@@ -106,13 +107,14 @@ def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None
 
 def check_memory(n_rows: int, device: Any) -> None:
     """Refuse a kernel matrix that cannot fit, before it is allocated."""
-    needed, free = MATRICES_ALIVE * 8 * n_rows**2, available_bytes(device)
-    if free is not None and needed > free:
-        fits = int((free / (8 * MATRICES_ALIVE)) ** 0.5)
-        raise MemoryError(
-            f"{n_rows} rows need about {needed / 2**30:.1f} GiB for their kernel matrix and its decomposition, and {free / 2**30:.1f} GiB "
-            f"are available; fit on a random sample of at most {fits} rows (sklearn.utils.resample(..., replace=False))."
-        )
+    free = memory.available(device)
+    fits = 0 if free is None else int((free / (8 * MATRICES_ALIVE)) ** 0.5)
+    memory.require(
+        MATRICES_ALIVE * 8 * n_rows**2,
+        f"The kernel matrix of {n_rows} rows, with its decomposition,",
+        f"Fit on a random sample of at most {fits} rows (sklearn.utils.resample(..., replace=False)).",
+        device=device,
+    )
 
 
 def _column_names(Y: Any) -> list[str] | None:

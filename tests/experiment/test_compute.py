@@ -7,7 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from skcamel.experiment import Outcome, memory
+from skcamel import memory
+from skcamel.experiment import Outcome
 from skcamel.experiment.compute import measured
 from skcamel.metrics import NAMES, edge_cases, evaluate
 
@@ -57,8 +58,8 @@ def test_the_only_outcome_is_shown_whatever_the_preset(truth, outcomes):
 def test_the_peak_of_memory_is_that_of_the_unit_alone():
     # In a process of its own: what other tests have left in this one moves too.
     code = (
-        "import numpy as np\nfrom skcamel.experiment import memory\nheld = np.ones(2**24)\nhigh = memory.peak_memory()\n"
-        "del held\nmemory.forget_peak()\nassert memory.peak_memory() < high - 2**26"
+        "import numpy as np\nfrom skcamel import memory\nheld = np.ones(2**24)\nhigh = memory.peak()\n"
+        "del held\nmemory.forget_peak()\nassert memory.peak() < high - 2**26"
     )
     subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 our own text
     assert memory._peak_since_start() > 0

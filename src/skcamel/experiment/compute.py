@@ -20,9 +20,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import skcamel
+from skcamel import memory
 from skcamel.data.dataset import Dataset
 from skcamel.experiment.jsonable import jsonable
-from skcamel.experiment.memory import forget_peak, peak_memory
 from skcamel.experiment.outcome import Method, Outcome
 from skcamel.experiment.sources import Source, load_split
 from skcamel.experiment.units import Unit
@@ -85,7 +85,7 @@ def _record(task: Task, dataset: Dataset | None) -> dict[str, Any]:
     unit, method = task.unit, task.method
     start = time.perf_counter()
     data, (train, test) = load_split(task.source, unit.folds, unit.n_folds, unit.seed, unit.fold, dataset)
-    forget_peak()
+    memory.forget_peak()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         before_fit = time.perf_counter()
@@ -101,7 +101,7 @@ def _record(task: Task, dataset: Dataset | None) -> dict[str, Any]:
         | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
         | {f"version_{name}": number for name, number in versions().items()}
         | {"fit_seconds": after_fit - before_fit, "predict_seconds": after_predict - after_fit}
-        | {"unit_seconds": time.perf_counter() - start, "peak_memory_bytes": peak_memory()}
+        | {"unit_seconds": time.perf_counter() - start, "peak_memory_bytes": memory.peak()}
     )
 
 

@@ -1,0 +1,159 @@
+"""Does this fit? What a piece of work needs at its peak, against what this process may still use.
+
+Readers, fits, studies and reports all ask :func:`require` before they allocate. The answer takes the smallest of what the
+machine has left, what the control groups of this process leave (containers, batch systems; versions 1 and 2), and its own
+resource limits (``ulimit -v``).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from skcamel.arrays import free_on_gpu
+
+PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+UNLIMITED = 2**62  # version 1 writes a number near 2**63 where no limit is set
+
+
+def require(needed: float, what: str, cure: str, *, device: Any = None) -> None:
+    """Raise MemoryError where `needed` bytes cannot be had; the message says what needs them and what to do.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes at the peak, on top of what this process holds now.
+    what : str
+        What needs them: the message begins ``"{what} needs about 3.2 GiB"``.
+    cure : str
+        What to do about it; the message ends with it.
+    device : str, default=None
+        "cuda": the memory of that GPU counts, not that of this machine.
+
+    Examples
+    --------
+    >>> require(2.0**60, "A kernel matrix", "Take fewer rows.")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    MemoryError: A kernel matrix needs about 1073741824.0 GiB of memory and ... are free. Take fewer rows.
+    """
+    free = available(device)
+    if free is not None and needed > free:
+        raise MemoryError(f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {cure}")
+
+
+def available(device: Any = None) -> int | None:
+    """Bytes that this process can still allocate on `device` (None: this machine), or None where the system does not say."""
+    if device is not None and str(device).startswith("cuda"):
+        return free_on_gpu(device)
+    return min((max(0, value) for value in (*_left_on_machine(), *_left_in_groups(), *_left_of_own_limits())), default=None)
+
+
+def gib(n_bytes: float) -> str:
+    """A number of bytes in words: "3.2 GiB", or "12 MiB" below a tenth of that unit."""
+    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 0.1 * 2**30 else f"{n_bytes / 2**20:.0f} MiB"
+
+
+def forget_peak() -> None:
+    """Start the count of :func:`peak` anew, where the system allows it (Linux); else it is that since the process began."""
+    try:
+        (PROC / "self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def peak() -> int:
+    """Bytes of resident memory of this process at the peak; 0 where the system does not tell (Windows).
+
+    Examples
+    --------
+    >>> before = resident()
+    >>> peak() >= before
+    True
+    """
+    return _status("VmHWM") or _peak_since_start()
+
+
+def resident() -> int:
+    """Bytes of resident memory of this process now; 0 where the system does not tell."""
+    return _status("VmRSS")
+
+
+def _left_on_machine() -> Iterator[int]:
+    try:
+        fields = dict(line.split(":", 1) for line in (PROC / "meminfo").read_text().splitlines())
+        yield int(fields["MemAvailable"].split()[0]) * 1024
+        return
+    except (OSError, KeyError, ValueError):  # not Linux
+        pass
+    try:
+        yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return
+
+
+def _left_in_groups() -> Iterator[int]:
+    """What each control group above this process leaves; cached file pages can be taken back, so they count as free."""
+    names = {"limit": "memory.max", "used": "memory.current", "cached": "inactive_file"}
+    old_names = {"limit": "memory.limit_in_bytes", "used": "memory.usage_in_bytes", "cached": "total_inactive_file"}
+    for root, own in _groups():
+        for folder in (root / own, *(root / own).parents):
+            if not folder.is_relative_to(root):
+                break
+            for name in (names, old_names):
+                try:
+                    limit = int((folder / name["limit"]).read_text())  # "max" is no number
+                    used = int((folder / name["used"]).read_text())
+                    facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+                    if limit < UNLIMITED:
+                        yield limit - used + int(facts.get(name["cached"], 0))
+                except (OSError, ValueError):
+                    continue
+
+
+def _groups() -> Iterator[tuple[Path, str]]:
+    """Root folder of each hierarchy that counts memory, and the group of this process in it.
+
+    Inside a container the group may be named as the host sees it, while its files lie at the root: both places are looked at,
+    for a folder that is not there says nothing and its parents are looked at too.
+    """
+    try:
+        lines = (PROC / "self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for _, controllers, group in (line.split(":", 2) for line in lines if line.count(":") >= 2):
+        if not controllers:
+            yield GROUPS, group.lstrip("/")
+            yield GROUPS / "unified", group.lstrip("/")
+        elif "memory" in controllers.split(","):
+            yield GROUPS / "memory", group.lstrip("/")
+
+
+def _left_of_own_limits() -> Iterator[int]:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    for kind, used in ((resource.RLIMIT_AS, "VmSize"), (resource.RLIMIT_DATA, "VmData")):
+        limit, _ = resource.getrlimit(kind)
+        if limit != resource.RLIM_INFINITY:
+            yield limit - _status(used)
+
+
+def _status(field: str) -> int:
+    """A figure of this process in bytes, 0 where the system does not tell it."""
+    try:
+        lines = (PROC / "self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+    except (OSError, StopIteration, ValueError):
+        return 0
+
+
+def _peak_since_start() -> int:
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

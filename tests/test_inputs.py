@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.inputs import check_memory
+from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.inputs import ConstantLabelWarning, check_memory
 
 X = np.arange(12.0).reshape(6, 2) % 5
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])
@@ -65,8 +66,8 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"scaling": "standard", "kernel": "precomputed"}, "cannot be applied to a kernel matrix"),
         ({"sparsity": 0}, "sparsity must be a number > 0"),
         ({"tol": 0}, "tol must be a number > 0"),
-        ({"max_iter": 0}, "max_iter must be an integer > 0"),
-        ({"max_iter": 1.5}, "max_iter must be an integer > 0"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1"),
+        ({"max_iter": 1.5}, "max_iter must be an integer >= 1"),
         ({"threshold": True}, "threshold=True is not known"),
         ({"bandwidth": 1e-300}, "bandwidth must lie between"),
         ({"solver": "newton"}, "solver='newton' is not known; choose one of 'auto', 'spectral', 'alternating'"),
@@ -118,7 +119,6 @@ def test_kernel_matrices_must_be_square_and_symmetric():
         CamelClassifierCV(),
         CamelClassifierCV(cv=2),
         CamelClassifier(0.1, solver="alternating"),
-        CamelClassifier(scaling="standard"),
     ],
 )
 def test_features_too_large_for_a_kernel_are_refused(model):
@@ -150,3 +150,77 @@ def test_too_many_rows_are_refused_before_anything_is_allocated():
 def test_where_the_system_does_not_tell_its_memory_nothing_is_refused(monkeypatch):
     monkeypatch.setattr("skcamel.memory.available", lambda device: None)
     check_memory(1_000_000, None)
+
+
+@pytest.mark.parametrize("weight", [1e200, 1e155, 1e-200])
+def test_weights_that_are_no_counts_are_refused(weight):
+    with pytest.raises(ValueError, match=r"sample_weight reaches from .*give numbers near 1"):
+        CamelClassifier().fit(X, Y, sample_weight=np.full(len(X), weight))
+
+
+@pytest.mark.parametrize("separator", ["|", ";", ", "])
+def test_texts_that_look_like_label_sets_are_named(separator):
+    y = pd.Series([separator.join(part) for part in (["a"], ["a", "b"], ["b", "c"], ["a", "c"], ["c"])] * 2)
+    with pytest.warns(UserWarning, match=r"y is read as 5 classes.* look like sets of the 3 labels .*get_dummies"):
+        CamelClassifier().fit(np.arange(20.0).reshape(10, 2), y)
+
+
+def test_classes_whose_names_have_separators_are_classes():
+    CamelClassifier().fit(np.arange(12.0).reshape(6, 2), ["Doe, J.", "Roe, K.", "Poe, L."] * 2)
+
+
+@pytest.mark.parametrize("row", [["a", "b"], {"a", "b"}, {"a": 1}, ("a", "b")], ids=lambda row: type(row).__name__)
+def test_collections_as_rows_of_y_are_refused_with_the_cure(row):
+    y = pd.Series([row, type(row)()] * 3)
+    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+        CamelClassifier().fit(np.arange(12.0).reshape(6, 2), y)
+
+
+def test_text_among_numbers_is_refused():
+    with pytest.raises(ValueError, match=r"y mixes text and numbers; .*astype\(str\)"):
+        CamelClassifier().fit(np.arange(12.0).reshape(6, 2), pd.Series(["a", 1, "b", 2, "a", 1]))
+
+
+@pytest.mark.parametrize(
+    "model", [CamelClassifier(), CamelClassifierCV(), BinaryRelevance(), LLSF()], ids=lambda model: type(model).__name__
+)
+def test_labels_without_positive_or_negative_rows_are_named(model):
+    y = pd.DataFrame({"sea": [0, 1, 0, 1], "moon": 0, "sun": 1})
+    with pytest.warns(ConstantLabelWarning) as told:
+        model.fit(np.arange(8.0).reshape(4, 2), y)
+    assert "1 of 3 labels have no positive row (moon)" in str(told[0].message)
+    assert "1 of 3 labels have no negative row (sun)" in str(told[1].message)
+
+
+@pytest.mark.parametrize("threshold", [-2.0, 2.0, "zero"])
+@pytest.mark.parametrize("value", [0, 1, "only"])
+def test_a_single_class_is_always_predicted_with_certainty(threshold, value):
+    X = np.arange(8.0).reshape(4, 2)
+    model = CamelClassifier(threshold=threshold).fit(X, np.full(4, value))
+    np.testing.assert_array_equal(model.predict(X), [value] * 4)
+    np.testing.assert_array_equal(model.predict_proba(X), np.ones((4, 1)))
+    assert model.label_sets(X) == [(str(value),)] * 4
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (RAkEL(k="3"), "k must be an integer >= 1, got '3'"),
+        (RAkEL(k=2.5), "k must be an integer"),
+        (RAkEL(k=True), "k must be an integer"),
+        (RAkEL(n_estimators=2.5), "n_estimators must be an integer >= 1 or None, got 2.5"),
+        (BinaryRelevance(max_iter="a"), "max_iter must be an integer >= 1, got 'a'"),
+        (BinaryRelevance(tol=None), "tol must be a number > 0, got None"),
+        (BinaryRelevance(tol=float("inf")), "tol must be a number > 0, got inf"),
+        (EnsembleOfClassifierChains(2.5), "n_estimators must be an integer"),
+        (EnsembleOfClassifierChains(bootstrap="no"), "bootstrap must be True or False"),
+        (EnsembleOfClassifierChains(order=3), "order must hold each of the numbers 0 to 1 once, got 3"),
+        (EnsembleOfClassifierChains(order=[0, "x"]), "order must hold each of the numbers"),
+        (EnsembleOfClassifierChains(order=[0.0, 1.0]), "order must hold each of the numbers"),
+        (CamelClassifier(bandwidth=np.ones(2)), "bandwidth must be a number"),
+        (CamelClassifierCV(callback=3), "callback must be a function"),
+    ],
+)
+def test_parameters_of_the_wrong_kind_are_refused_in_words(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)

@@ -13,7 +13,7 @@ SOURCE = Path(skcamel.__file__).parent
 # Each stage may import from the stages before it and from its own.
 ORDER = (
     ("arrays", "files", "lazy"),
-    ("memory",),
+    ("memory", "rows"),
     ("data",),
     ("scaling",),
     ("correlation",),
@@ -33,7 +33,7 @@ ORDER = (
     ("cli", "__main__"),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
-NUMERIC = ("arrays", "scaling", "correlation", "kernel", "solve", "metrics", "selection")
+NUMERIC = ("arrays", "rows", "scaling", "correlation", "kernel", "solve", "metrics", "selection")
 
 
 def imports(path):

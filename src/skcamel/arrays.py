@@ -76,6 +76,11 @@ def take_along_rows(x: Array, index: Array) -> Array:
     return x.take_along_dim(index, 1) if is_tensor(x) else np.take_along_axis(x, index, axis=1)
 
 
+def nonzero(mask: Array) -> tuple[Array, ...]:
+    """Indices of the true entries, an array for each axis."""
+    return mask.nonzero(as_tuple=True) if is_tensor(mask) else mask.nonzero()
+
+
 def eigh_in_place(K: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix whose memory may be reused.
 

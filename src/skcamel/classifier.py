@@ -164,7 +164,7 @@ class CamelClassifier(BaseCamel):
         check_positive("lambda2", self.lambda2)
         check_kernel(self.kernel)
         check_scaling(self.scaling, self.kernel)
-        if self.bandwidth != "mean":
+        if not (isinstance(self.bandwidth, str) and self.bandwidth == "mean"):
             check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
         if choose_solver(self.solver) == "alternating" and self._rule().is_tuned:
             raise ValueError(

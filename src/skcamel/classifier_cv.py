@@ -183,6 +183,8 @@ class CamelClassifierCV(BaseCamel):
                 check_scaling(scaling, kernel)
         if self._is_pairwise() and len(self.kernels) > 1:
             raise ValueError(f"kernels={tuple(self.kernels)!r} mixes 'precomputed' with kernels of features; give it alone.")
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
         return Grid(*(tuple(getattr(self, name)) for name in ("alphas", "lambda1s", "lambda2s", "bandwidths", "kernels", "scalings")))

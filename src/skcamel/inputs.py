@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,9 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from skcamel import memory
 from skcamel.arrays import Array, is_tensor, to_numpy
+from skcamel.rows import canonical
 
+HEAVIEST = 1e100  # sums of weights are squared
 MATRICES_ALIVE = 5  # n x n doubles at the peak of a fit, shown by tests/test_memory.py
 
 
@@ -28,6 +32,10 @@ class Labels:
     names: np.ndarray  # (q,) str as objects
     classes: np.ndarray  # arange(q) for label matrices, the classes of a 1-d y
     target: str  # "matrix", "binary" or "multiclass"
+
+
+class ConstantLabelWarning(UserWarning):
+    """A label is the same in every training row."""
 
 
 @contextmanager
@@ -43,7 +51,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 
 def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Array:
-    """X as a float64 or float32 matrix, numpy or CSR, with the feature count and names of the fit.
+    """X as a float64 or float32 matrix, numpy or canonical CSR, with the feature count and names of the fit.
 
     Tensors are copied to the CPU for these checks.
     """
@@ -63,7 +71,14 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         raise ValueError(
             f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}."
         )
-    return sparse.csr_array(X) if sparse.issparse(X) else X
+    return _canonical(X) if sparse.issparse(X) else X
+
+
+def _canonical(X: Array) -> sparse.csr_array:
+    rows = canonical(X)
+    if not np.isfinite(rows.data).all():  # each entry was finite, so a sum is not
+        raise ValueError("X has repeated entries whose sum is infinite; divide X by a constant.")
+    return rows
 
 
 def check_labels(Y: Array, n_rows: int) -> Labels:
@@ -97,6 +112,11 @@ def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None
         raise ValueError("sample_weight must be finite and at least 0; remove rows instead of giving them negative weights.")
     if not weights.any():
         raise ValueError("All weights in sample_weight are zero; at least one row must count.")
+    if not (weights.max() < HEAVIEST and weights[weights > 0].min() > 1 / HEAVIEST):
+        raise ValueError(
+            f"sample_weight reaches from {weights[weights > 0].min():.1e} to {weights.max():.1e}; a weight counts as that many copies of "
+            "its row, so give numbers near 1, as sample_weight / sample_weight.mean()."
+        )
     if weights.max() > 1e10 * weights[weights > 0].min():
         raise ValueError(
             f"sample_weight spans from {weights[weights > 0].min():.1e} to {weights.max():.1e}, more than numbers of 16 digits can serve; "
@@ -156,9 +176,8 @@ def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels:
         found = sorted({str(value) for value in np.unique(Y[:1000].astype(str))})[:6]
         raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
     if names and len(set(names)) < len(names):
-        raise ValueError(
-            f"Y has two columns called {next(n for n in names if names.count(n) > 1)!r}; labels are told apart by name, rename one."
-        )
+        twice = Counter(names).most_common(1)[0][0]
+        raise ValueError(f"Y has two columns called {twice!r}; labels are told apart by name, rename one.")
     q = Y.shape[1]
     label_names = names or [f"label{j}" for j in range(q)]
     return Labels(np.where(Y.astype(np.float64) == 1, 1.0, -1.0), np.array(label_names, dtype=object), np.arange(q), "matrix")
@@ -175,12 +194,58 @@ def _unknown(Y: np.ndarray) -> np.ndarray:
 
 def _class_labels(y: np.ndarray) -> Labels:
     """One column per class of a 1-d y, a single column for two classes."""
+    if y.dtype.kind == "O":
+        _check_objects(y)
     y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
     check_classification_targets(y)
     classes, index = np.unique(y, return_inverse=True)
+    _warn_of_joined_names(classes)
     if len(classes) <= 2:
         names, Y = classes[-1:], index[:, None] == 1
     else:
         names, Y = classes, index[:, None] == np.arange(len(classes))
     target = "binary" if len(classes) <= 2 else "multiclass"
     return Labels(np.where(Y, 1.0, -1.0), np.array([str(name) for name in names], dtype=object), classes, target)
+
+
+def _check_objects(y: np.ndarray) -> None:
+    """Refuse rows that are collections, and classes that cannot be compared."""
+    kinds = {type(value) for value in y}
+    if collections := [kind.__name__ for kind in kinds if issubclass(kind, Collection) and not issubclass(kind, str | bytes)]:
+        raise ValueError(
+            f"y holds a {collections[0]} in each row; for label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
+        )
+    if str in kinds and any(issubclass(kind, Real) for kind in kinds - {float}):  # NaN, a float, is told as a missing value
+        raise ValueError("y mixes text and numbers; write all classes as text, as by y.astype(str).")
+
+
+def _warn_of_joined_names(classes: np.ndarray) -> None:
+    """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
+    if classes.dtype.kind not in "UO" or not all(isinstance(name, str) for name in classes):
+        return
+    for separator in "|;,":
+        parts = {part.strip() for name in classes for part in name.split(separator)}
+        joined = [name for name in classes if separator in name]
+        if joined and len(parts) < len(classes):
+            warnings.warn(
+                f"y is read as {len(classes)} classes, of which each row has one, but texts such as {joined[0]!r} look like sets of the "
+                f"{len(parts)} labels between {separator!r}; for a label matrix use pandas.Series(y).str.get_dummies({separator!r}).",
+                stacklevel=5,
+            )
+            return
+
+
+def warn_of_constant_labels(labels: Labels) -> None:
+    """Say so where a label is the same in every row: nothing can be learned for it."""
+    if labels.target != "matrix":
+        return
+    positives = (labels.Y > 0).sum(axis=0)
+    for count, what in ((0, "no positive row"), (len(labels.Y), "no negative row")):
+        empty = labels.names[positives == count]
+        if len(empty):
+            named = ", ".join(map(str, empty[:5])) + (", …" if len(empty) > 5 else "")
+            warnings.warn(
+                f"{len(empty)} of {len(labels.names)} labels have {what} ({named}); nothing can be learned about them.",
+                ConstantLabelWarning,
+                stacklevel=4,
+            )

@@ -7,7 +7,9 @@ A kernel is a radial function of one of three distances, so that one distance ma
     laplacian    exp(-||x - y||₁ / σ)          σ = mean L1 distance
     linear       xᵀy                           no bandwidth
 
-X may be a numpy array, a torch tensor or a scipy sparse matrix in CSR form; K is always dense.
+X may be a numpy array, a torch tensor or a scipy sparse matrix in canonical CSR form; K is always dense. Squared distances
+come from one matrix product, which loses digits where rows are close to each other and far from the origin: rows are
+expected around it (:meth:`skcamel.scaling.Scaling.centred`), and pairs that are close all the same are computed again.
 """
 
 from __future__ import annotations
@@ -20,11 +22,13 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from skcamel.arrays import Array, allowed_threads, cast, is_tensor, namespace
+from skcamel.arrays import Array, allowed_threads, cast, is_tensor, namespace, nonzero, to_match, to_numpy
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
+BY_PRODUCT = ("rbf", "exponential", "linear")  # made of inner products, so that an origin far away costs digits
 ROUNDING = 16 * np.finfo(np.float64).eps  # of a squared distance by one matrix product, relative to the squared norms
+NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
 
 
@@ -59,9 +63,9 @@ class Kernel:
             return _inner(X1, X2)
         if self.name == "rbf":
             D, norms1, norms2 = _scaled_squares(X1, X2, -0.5 / self.bandwidth**2)
-            if ROUNDING * float(-norms1.min() - norms2.min()) > 1e-9:  # rounding matters to so narrow a kernel
-                _zero_within_rounding(D, norms1, norms2)
-            return namespace(D).exp(D, out=D)
+            if ROUNDING * float(-norms1.min() - norms2.min()) < 1e-10:  # else rounding matters to so narrow a kernel
+                return namespace(D).exp(D, out=D)
+            del D
         return self.of_distances(distances(self.name, X1, X2))
 
     def of_distances(self, D: Array) -> Array:
@@ -78,7 +82,7 @@ def distances(name: str, X1: Array, X2: Array) -> Array:
     return D if name == "rbf" else namespace(D).sqrt(D, out=D)
 
 
-def bandwidth_of(D: Array, *, squared: bool = True, weights: Array | None = None) -> float:
+def bandwidth_of(D: Array, *, squared: bool = True, weights: Array | None = None, rounding: float = 0.0) -> float:
     """Mean distance over all ordered pairs of different rows.
 
     Parameters
@@ -87,6 +91,8 @@ def bandwidth_of(D: Array, *, squared: bool = True, weights: Array | None = None
         Distances of the rows to themselves, squared if `squared`.
     weights : array of shape (n,), default=None
         Integer weights count a row that often, so that a row with weight 3 forms 6 ordered pairs with itself.
+    rounding : float, default=0.0
+        A mean distance up to this is no distance.
 
     Returns
     -------
@@ -100,21 +106,31 @@ def bandwidth_of(D: Array, *, squared: bool = True, weights: Array | None = None
         total = float(weights @ (xp.sqrt(D) if squared else D) @ weights)
         pairs = float(xp.sum(weights)) ** 2 - float(xp.sum(xp.where(weights < 1, weights**2, weights)))
     sigma = total / pairs if pairs > 0 else 0.0
-    return sigma if sigma > 0 else 1.0
+    return sigma if sigma > rounding else 1.0
 
 
 def fitted(
-    name: str | Callable[[Array, Array], Array], X: Array, *, bandwidth: float | str = "mean", weights: Array | None = None
+    name: str | Callable[[Array, Array], Array],
+    X: Array,
+    *,
+    bandwidth: float | str = "mean",
+    weights: Array | None = None,
+    rounding: float = 0.0,
 ) -> tuple[Kernel, Array]:
     """The kernel with its bandwidth ("mean" or a number) resolved, and the kernel matrix of X with itself, (n, n)."""
     if isinstance(bandwidth, str) or name not in RADIAL:
-        return next(fitted_many(name, X, [1.0], weights=weights))
+        return next(fitted_many(name, X, [1.0], weights=weights, rounding=rounding))
     kernel = Kernel(name, float(bandwidth))
     return kernel, kernel(X, X)
 
 
 def fitted_many(
-    name: str | Callable[[Array, Array], Array], X: Array, multipliers: Sequence[float], *, weights: Array | None = None
+    name: str | Callable[[Array, Array], Array],
+    X: Array,
+    multipliers: Sequence[float],
+    *,
+    weights: Array | None = None,
+    rounding: float = 0.0,
 ) -> Iterator[tuple[Kernel, Array]]:
     """Kernel and kernel matrix for each multiple of the mean bandwidth; the distances are computed once."""
     if name not in RADIAL:
@@ -122,7 +138,7 @@ def fitted_many(
         yield Kernel(name), (K if name == "linear" else cast(K, "float64") + 0.0)  # overwritten later; these may belong to others
         return
     D = distances(str(name), X, X)
-    sigma = bandwidth_of(D, squared=name == "rbf", weights=weights)
+    sigma = bandwidth_of(D, squared=name == "rbf", weights=weights, rounding=rounding)
     for k, multiplier in enumerate(multipliers):
         kernel = Kernel(name, multiplier * sigma)
         yield kernel, kernel.of_distances(D if k == len(multipliers) - 1 else D + 0.0)
@@ -159,28 +175,45 @@ def _squared_norms(X: Array) -> Array:
 
 
 def _squared_l2(X1: Array, X2: Array) -> Array:
-    """||x - y||² by one matrix product; what lies below the rounding of that product counts as equal rows."""
+    """||x - y||² by one matrix product, and by differences for pairs of rows that are close to each other."""
     D, norms1, norms2 = _scaled_squares(X1, X2, 1.0)
-    _zero_within_rounding(D, norms1, norms2)
+    names1, names2 = _row_names(X1, X2)
+    rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
+    for i in range(0, len(D), rows):
+        block = D[i : i + rows]
+        first, second = nonzero(block <= NEAR * norms1[i : i + rows, None] + NEAR * norms2)
+        equal = names1[i + first] == names2[second]
+        block[first[equal], second[equal]] = 0
+        _by_differences(block, first[~equal], second[~equal], X1[i : i + rows], X2)
     return D
 
 
-def _zero_within_rounding(D: Array, norms1: Array, norms2: Array) -> None:
-    """Set to 0, in place, what is no larger than the rounding of the product, or has the other sign than the norms."""
-    negative = bool((norms1 < 0).any()) or bool((norms2 < 0).any())
-    rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
-    for i in range(0, len(D), rows):
-        block, limit = D[i : i + rows], ROUNDING * norms1[i : i + rows, None] + ROUNDING * norms2
-        block[block >= limit if negative else block <= limit] = 0
+def _row_names(X1: Array, X2: Array) -> tuple[Array, Array]:
+    """A number for each row, the same for equal rows."""
+    numbers: dict[bytes, int] = {}
+    named = [[numbers.setdefault(content, len(numbers)) for content in _contents(X)] for X in ((X1,) if X1 is X2 else (X1, X2))]
+    return to_match(np.array(named[0]), X1), to_match(np.array(named[-1]), X1)
+
+
+def _contents(X: Array) -> Iterator[bytes]:
+    """The bytes of each row; 0 and -0 are one number."""
+    if sparse.issparse(X):
+        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
+        return (X.indices[i:j].tobytes() + X.data[i:j].tobytes() for i, j in ends)
+    return (row.tobytes() for row in to_numpy(X) + 0.0)
+
+
+def _by_differences(D: Array, first: Array, second: Array, X1: Array, X2: Array) -> None:
+    """Set D[first, second], in place, to the squared lengths of the differences of these rows."""
+    size = max(1, BLOCK_BYTES // (32 * max(1, X2.shape[1])))
+    for start in range(0, len(first), size):
+        i, j = first[start : start + size], second[start : start + size]
+        D[i, j] = _squared_norms(X1[i] - X2[j])
 
 
 def _scaled_squares(X1: Array, X2: Array, scale: float) -> tuple[Array, Array, Array]:
     """Scale ||x - y||² up to rounding, with as few passes over the matrix as can be; and the scaled ||x||² and ||y||²."""
     same = X1 is X2
-    if not sparse.issparse(X1):  # distances do not depend on the origin, rounding does
-        origin = namespace(X1).mean(X2, axis=0)
-        X1 = X1 - origin
-        X2 = X1 if same else X2 - origin
     norms1 = scale * _squared_norms(X1)
     norms2 = norms1 if same else scale * _squared_norms(X2)
     if same:  # numpy forms X Xᵀ in half the time

@@ -16,8 +16,7 @@ def check_shared_parameters(estimator: Any) -> None:
     """Parameters that both estimators have."""
     check_positive("sparsity", estimator.sparsity)
     check_positive("tol", estimator.tol)
-    if isinstance(estimator.max_iter, bool) or not isinstance(estimator.max_iter, Integral) or estimator.max_iter < 1:
-        raise ValueError(f"max_iter must be an integer > 0, got {estimator.max_iter!r}.")
+    check_count("max_iter", estimator.max_iter)
     mode = estimator.threshold
     if not (
         mode in thresholds.MODES
@@ -34,6 +33,24 @@ def check_positive(name: str, value: Any, otherwise: str = "") -> None:
     """Refuse what is not a finite number above 0."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
         raise ValueError(f"{name} must be a number > 0{' ' + otherwise if otherwise else ''}, got {value!r}.")
+
+
+def check_not_negative(name: str, value: Any) -> None:
+    """Refuse what is not a finite number of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
+
+
+def check_count(name: str, value: Any, *, least: int = 1, otherwise: str = "") -> None:
+    """Refuse what is not an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}{' ' + otherwise if otherwise else ''}, got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004 (as for every other parameter)
 
 
 def check_bandwidth(name: str, value: Any, otherwise: str = "") -> None:

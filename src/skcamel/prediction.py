@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcamel import kernel, scaling
 from skcamel.arrays import Array, is_tensor, to_device, to_match, to_numpy
 from skcamel.explanation import Explanation
-from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights
+from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
 from skcamel.kernel import len_of
 from skcamel.notebook import collaboration_summary
 from skcamel.selection import calibration
@@ -67,6 +67,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Training data as the core wants it, rows of weight 0 included."""
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0])
+        warn_of_constant_labels(labels)
         weights = check_weights(sample_weight, rows.shape[0])
         check_memory(rows.shape[0], self.device)
         X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
@@ -92,6 +93,10 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self._kernel, self._scaling = representation.kernel, representation.scaling
         self._slopes: Any = model.slopes  # None after the alternating solver
         self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
+        self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
+        if self._kernel.name == "linear" and self._scaling.scale is None:
+            self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
+            self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
         self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
 
     def _check_loaded(self) -> None:
@@ -99,6 +104,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         n, q = self.dual_coef_.shape
         shapes = {
             "intercept_": (q,),
+            "_offset": (q,),
             "A_": (n, q),
             "b_": (q,),
             "Z_": (n, q),
@@ -146,8 +152,8 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         if self._target == "multiclass":
             return self._answer(self.classes_[scores.argmax(axis=1)], X)
         positive = self._decide(scores).astype(np.int64)
-        if self._target == "binary":
-            return self._answer(self.classes_[positive[:, 0]], X)
+        if self._target == "binary":  # y may have held one class only
+            return self._answer(self.classes_[np.minimum(positive[:, 0], len(self.classes_) - 1)], X)
         return self._answer(positive, X)
 
     @available_if(_has_probabilities)
@@ -164,10 +170,12 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        array of shape (m, q), strictly inside (0, 1); (m, 2) after a fit on a binary 1-d y
+        array of shape (m, q), strictly inside (0, 1); (m, number of classes) after a fit on a binary 1-d y
         """
         p = calibration.probabilities(self._scores(X), self.thresholds_, self._slopes)
-        return self._answer(np.column_stack([1 - p[:, 0], p[:, 0]]) if self._target == "binary" else p, X)
+        if self._target == "binary":
+            p = np.column_stack([1 - p[:, 0], p[:, 0]]) if len(self.classes_) == 2 else np.ones_like(p)
+        return self._answer(p, X)
 
     def label_sets(self, X: Array) -> list[tuple[str, ...]]:
         """Names of the predicted labels of every row; the predicted class after a fit on a 1-d y.
@@ -202,9 +210,14 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
         return self._kernel_times(X, coefficients) - self._kernel_mean @ coefficients
 
+    def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
+        """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""
+        rows: Any = self.X_fit_
+        return self._scaling.shift @ (rows.T @ coefficients)
+
     def _base(self) -> np.ndarray:
         """Score of the average training row, (q,)."""
-        return self.intercept_ + self._kernel_mean @ self.dual_coef_
+        return self._offset + self._kernel_mean @ self.dual_coef_
 
     def score(self, X: Array, y: Array, sample_weight: Array | None = None) -> float:
         """Share of rows whose labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.
@@ -228,7 +241,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Scores as a numpy matrix (m, q)."""
         check_is_fitted(self)
         scores = self._kernel_times(X, self.dual_coef_)
-        return (scores + self.intercept_).astype(scores.dtype)
+        return (scores + self._offset).astype(scores.dtype)
 
     def _kernel_times(self, X: Array, coefficients: np.ndarray) -> np.ndarray:
         """k(x) @ coefficients for every row, (m, q), in blocks of rows; in the precision of X."""

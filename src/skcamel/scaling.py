@@ -1,24 +1,26 @@
 """X ► X: scaling of the features, fitted on training rows and kept with the model.
 
 A shift of the features changes no radial kernel, and the unpenalised intercept absorbs it in the linear one. So sparse
-matrices are scaled without a shift and stay sparse; dense ones are shifted too, which is kinder to rounding.
+matrices are shifted only in columns that are filled anyway, and stay sparse; :meth:`Scaling.centred` moves the rows to their
+middle, which changes no result and saves its digits.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array
+from skcamel.rows import dense, is_filled, middle, moments, shifted, varies
 
 NAMES = ("none", "standard", "minmax", "unit")
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """A fitted scaling: ``(X - shift) / scale`` per column, or rows of unit length for "unit".
+    """A fitted scaling: ``(X - shift) / scale`` per column; for "unit" rows of unit length, then minus `shift`.
 
     Examples
     --------
@@ -29,18 +31,29 @@ class Scaling:
     """
 
     name: str
-    shift: np.ndarray | None = None  # (d,); None for sparse training rows
-    scale: Array = None  # (d,); None for "unit"
+    shift: np.ndarray | None = None  # (d,); of sparse training rows 0 in columns that are not filled
+    scale: np.ndarray | None = None  # (d,); None for "none" and "unit"
 
     def __call__(self, X: Array) -> Array:
-        """X scaled; a new matrix unless the scaling is "none"."""
-        if self.name == "none":
-            return X
-        if self.name == "unit":
-            return _divide_rows(X, _row_lengths(X))
+        """X scaled; a new matrix unless nothing is to be done. Sparse rows stay sparse."""
+        rows = _of_unit_length(X) if self.name == "unit" else X
         if self.shift is not None:
-            return ((X.toarray() if sparse.issparse(X) else X) - self.shift) / self.scale
-        return sparse.csr_array(X.multiply(1 / self.scale)) if sparse.issparse(X) else X / self.scale
+            rows = shifted(rows, self.shift)
+        if self.scale is None:
+            return rows
+        if not sparse.issparse(rows):
+            return rows / self.scale
+        return sparse.csr_array((rows.data / self.scale[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
+
+    def centred(self, X: Array) -> Scaling:
+        """The same scaling, shifted further so that the training rows X (n, d) lie around the origin."""
+        if self.scale is None:
+            return replace(self, shift=middle(self(X)))
+        return replace(self, shift=middle(X))
+
+    def rounding(self, d: int) -> float:
+        """How far apart, as a sum over d columns, rows may come out that differ in length alone."""
+        return 16 * np.finfo(np.float64).eps * d**0.5 if self.name == "unit" else 0.0
 
 
 def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
@@ -48,36 +61,26 @@ def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
     if name in ("none", "unit"):
         return Scaling(name)
     if name == "standard":
-        shift, scale = _mean_and_deviation(X, weights)
+        shift, scale = moments(X, weights)
     else:
-        shift, high = (_dense_row(bound) for bound in (X.min(axis=0), X.max(axis=0)))
-        scale = high - shift
-    scale = np.where(scale > 0, scale, 1.0)
-    return Scaling(name, None if sparse.issparse(X) else shift, scale)
+        shift, high = (np.asarray(dense(bound), dtype=np.float64).ravel() for bound in (X.min(axis=0), X.max(axis=0)))
+        with np.errstate(over="ignore"):
+            scale = high - shift
+    if not np.isfinite(scale).all():
+        column = int(np.flatnonzero(~np.isfinite(scale))[0])
+        raise ValueError(f"Column {column} of X spans more than the largest number; divide it by a constant before scaling={name!r}.")
+    return Scaling(name, np.where(is_filled(X), shift, 0.0), np.where(varies(X) & (scale > 0), scale, 1.0))
 
 
-def _mean_and_deviation(X: Array, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    shares = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
-    mean = _dense_row(shares @ X)
-    eps = np.finfo(np.float64).eps
-    if sparse.issparse(X):
-        squares = X.copy()
-        squares.data = squares.data**2
-        variance, rounding = _dense_row(shares @ squares) - mean**2, 16 * eps * mean**2
-    else:
-        variance, rounding = shares @ (X - mean) ** 2, (len(X) * eps * mean) ** 2
-    return mean, np.sqrt(np.where(variance > rounding, variance, 0.0))  # a constant column comes out as rounding, not as 0
+def _of_unit_length(X: Array) -> Array:
+    """Rows divided by their length, in two steps: squares of very large or small numbers would overflow or vanish."""
+    largest = np.asarray(dense(abs(X).max(axis=1))).ravel()
+    rows = _divided(X, np.where(largest > 0, largest, 1.0))
+    squares = np.asarray((rows.multiply(rows) if sparse.issparse(rows) else rows * rows).sum(axis=1)).ravel()
+    return _divided(rows, np.sqrt(np.where(squares > 0, squares, 1.0)))
 
 
-def _dense_row(row: Array) -> np.ndarray:
-    return np.asarray(row.toarray() if sparse.issparse(row) else row, dtype=np.float64).ravel()
-
-
-def _row_lengths(X: Array) -> np.ndarray:
-    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel() if sparse.issparse(X) else (X * X).sum(axis=1)
-    lengths = np.sqrt(squares)
-    return np.where(lengths > 0, lengths, 1.0)
-
-
-def _divide_rows(X: Array, lengths: np.ndarray) -> Array:
-    return sparse.csr_array(sparse.diags_array(1 / lengths) @ X) if sparse.issparse(X) else X / lengths[:, None]
+def _divided(X: Array, by: np.ndarray) -> Array:
+    if not sparse.issparse(X):
+        return X / by[:, None]
+    return sparse.csr_array((X.data / np.repeat(by, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.selection import calibration
-from skcamel.selection.search import Data, Decomposed, Representation, on_device
+from skcamel.selection.search import Data, Decomposed, Representation, rows_for
 from skcamel.selection.thresholds import Rule
 from skcamel.solve import alternating, spectral
 from skcamel.solve.problem import Solution
@@ -94,9 +94,10 @@ def fit_alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) ->
 
 def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:
     """The one representation of a plain fit, its kernel matrix and the weights, all on the device."""
-    scaler = scaling.fitted(estimator.scaling, data.X, data.weights)
-    X = on_device(scaler(data.X), estimator.device)
+    plain = scaling.fitted(estimator.scaling, data.X, data.weights)
+    scaler, X = rows_for(estimator.kernel, plain, data.X, estimator.device)
     weights = None if data.weights is None else to_device(data.weights, estimator.device)
     with np.errstate(over="ignore", invalid="ignore"):  # a matrix that is not finite is refused by both solvers
-        fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights)
+        rounding = scaler.rounding(X.shape[1])
+        fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights, rounding=rounding)
     return Representation(scaler, fitted, X), K, weights

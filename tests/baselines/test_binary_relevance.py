@@ -112,8 +112,8 @@ def test_one_warning_for_all_labels_that_did_not_converge():
     ("options", "error", "message"),
     [
         ({"base_estimator": LogisticRegression}, TypeError, "pass an instance"),
-        ({"max_iter": 0}, ValueError, "max_iter must be at least 1, got 0"),
-        ({"tol": 0}, ValueError, "tol must be above 0, got 0"),
+        ({"max_iter": 0}, ValueError, "max_iter must be an integer >= 1, got 0"),
+        ({"tol": 0}, ValueError, "tol must be a number > 0, got 0"),
     ],
 )
 def test_wrong_parameters_are_named(options, error, message):

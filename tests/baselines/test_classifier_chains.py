@@ -138,7 +138,7 @@ def test_sparse_rows_and_frames():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_estimators": 0}, "n_estimators must be at least 1, got 0"),
+        ({"n_estimators": 0}, "n_estimators must be an integer >= 1, got 0"),
         ({"combine": "mean"}, "combine must be 'confidence' or 'vote', got 'mean'"),
         ({"order": [0, 0, 1, 2]}, "order must hold each of the numbers 0 to 3 once"),
     ],

@@ -167,7 +167,7 @@ def test_one_label_falls_back_to_hamming_loss(data):
         ({"scoring": "auc"}, "scoring='auc' is not known"),
         ({"cv": "loo"}, "cv='loo' is not known"),
         ({"cv": []}, "cv gave no split"),
-        ({"memory_budget": 0}, "memory_budget must be a number of bytes"),
+        ({"memory_budget": 0}, "memory_budget must be an integer >= 1"),
     ],
 )
 def test_wrong_parameters_are_refused(data, options, message):

@@ -164,7 +164,7 @@ def test_sparse_rows_and_frames():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"k": 0}, "k must be at least 1, got 0"), ({"n_estimators": 0}, "n_estimators must be at least 1 or None, got 0")],
+    [({"k": 0}, "k must be an integer >= 1, got 0"), ({"n_estimators": 0}, "n_estimators must be an integer >= 1 or None, got 0")],
 )
 def test_wrong_parameters_are_named(options, message):
     with pytest.raises(ValueError, match=message):

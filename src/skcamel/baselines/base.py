@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel.arrays import Array
-from skcamel.inputs import check_labels, check_rows, unchanged_on_error
+from skcamel.inputs import check_labels, check_rows, unchanged_on_error, warn_of_constant_labels
 
 
 class Baseline(MultiOutputMixin, ClassifierMixin, BaseEstimator):
@@ -57,6 +57,7 @@ class Baseline(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self._check_parameters()
             rows = check_rows(self, X, reset=True, pairwise=False)
             labels = check_labels(y, rows.shape[0])
+            warn_of_constant_labels(labels)
             self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
             self._learn(rows.astype(np.float64), (labels.Y > 0).astype(np.float64))
         return self

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.arrays import Array
 from skcamel.baselines.logistic import NotConverged
+from skcamel.parameters import check_count, check_positive
 
 
 @contextmanager
@@ -41,10 +42,8 @@ def check_base_estimator(base: Any) -> None:
 
 def check_solver(max_iter: int, tol: float) -> None:
     """Refuse limits of the logistic solver that make no sense."""
-    if not max_iter >= 1:
-        raise ValueError(f"max_iter must be at least 1, got {max_iter}.")
-    if not tol > 0:
-        raise ValueError(f"tol must be above 0, got {tol}.")
+    check_count("max_iter", max_iter)
+    check_positive("tol", tol)
 
 
 def fit_one(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None = None) -> Any:

@@ -20,6 +20,7 @@ from skcamel.baselines.base_learner import (
 )
 from skcamel.baselines.logistic import Logistic, beside, fit_chains
 from skcamel.baselines.probabilistic import ProbabilisticBaseline
+from skcamel.parameters import check_count, check_flag
 
 TOGETHER = 2**20  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
 
@@ -120,8 +121,8 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
     def _check_parameters(self) -> None:
         check_base_estimator(self.base_estimator)
         check_solver(self.max_iter, self.tol)
-        if not self.n_estimators >= 1:
-            raise ValueError(f"n_estimators must be at least 1, got {self.n_estimators}.")
+        check_count("n_estimators", self.n_estimators)
+        check_flag("bootstrap", self.bootstrap)
         if self.combine not in ("confidence", "vote"):
             raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
 
@@ -141,8 +142,8 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
     def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
         random, fixed = check_random_state(self.random_state), self.order
-        if fixed is not None and sorted(fixed) != list(range(n_labels)):
-            raise ValueError(f"order must hold each of the numbers 0 to {n_labels - 1} once, got {list(fixed)}.")
+        if fixed is not None and not np.array_equal(np.sort(_numbers(fixed)), np.arange(n_labels)):
+            raise ValueError(f"order must hold each of the numbers 0 to {n_labels - 1} once, got {fixed!r}.")
         orders = np.empty((self.n_estimators, n_labels), dtype=int)
         counts = np.empty((n_rows, self.n_estimators)) if self.bootstrap else None
         for member in range(self.n_estimators):
@@ -167,6 +168,12 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
             P = chain.probabilities(X)
             F += P >= 0.5 if self._votes else P
         return F / len(self.estimators_)
+
+
+def _numbers(order: Any) -> np.ndarray:
+    """An order as integers; empty where it holds anything else."""
+    numbers = np.array([] if isinstance(order, str) else order)
+    return numbers if numbers.dtype.kind in "iu" and numbers.ndim == 1 else np.empty(0, dtype=int)
 
 
 def _through(links: list[Any], X: Array) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array
+from skcamel.rows import dense, is_filled, moments, shifted, varies
 
 SPARSE = 0.15  # share of entries up to which sparse products are the faster ones
 
@@ -33,10 +34,17 @@ class Columns:
     def margins(self, X: Array, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
         """Standardised rows times weights, plus intercept; sparse rows stay sparse."""
         if sparse.issparse(X):
-            raw = np.zeros((X.shape[1], coef.shape[1]))
-            raw[self.kept] = coef / self.spread[:, None]
-            return X @ raw + (intercept - self.mean @ raw[self.kept])
+            rows, mean = self.split(X)
+            return rows @ coef + (intercept - mean @ coef)
         return self.standardised(X) @ coef + intercept
+
+    def split(self, X: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
+        """Standardised rows as Z - 1 meanᵀ with Z (m, d') sparse: filled columns are centred in Z, the others by the mean."""
+        Z = X[:, self.kept]
+        centred = is_filled(Z)
+        Z = shifted(Z, np.where(centred, self.mean, 0.0))
+        scaled = sparse.csr_array((Z.data / self.spread[Z.indices], Z.indices, Z.indptr), shape=Z.shape)
+        return scaled, np.where(centred, 0.0, self.mean) / self.spread
 
 
 def varying_columns(X: Array, weights: np.ndarray | None = None) -> Columns:
@@ -49,40 +57,12 @@ def varying_columns(X: Array, weights: np.ndarray | None = None) -> Columns:
     >>> varying_columns(sparse.csr_array([[0.0, 5.0], [3.0, 5.0]])).mean
     array([1.5])
     """
-    w = np.ones(X.shape[0]) if weights is None else weights
-    total = w.sum()
-    mean, scatter = (_sparse_moments if sparse.issparse(X) else _dense_moments)(X, w)
-    spread = np.sqrt(scatter / max(total - 1, 1))
-    kept = np.flatnonzero(varies(X if w.all() else X[w > 0]) & (spread > 0))  # not those that vary by less than rounding
+    seen = X if weights is None else X[weights > 0]
+    w = np.ones(X.shape[0]) if weights is None else weights[weights > 0]
+    mean, deviation = moments(seen, w)
+    spread = deviation * np.sqrt(w.sum() / max(w.sum() - 1, 1))
+    kept = np.flatnonzero(varies(seen) & (spread > 0))  # not those that vary by less than rounding
     return Columns(kept, mean[kept], spread[kept])
-
-
-def varies(X: Array) -> np.ndarray:
-    """Which columns are not constant, (d,) bool.
-
-    Examples
-    --------
-    >>> varies(np.array([[1.0, 5.0], [3.0, 5.0]]))
-    array([ True, False])
-    """
-    if sparse.issparse(X):
-        return X.max(axis=0).toarray().ravel() > X.min(axis=0).toarray().ravel()
-    return (X[:1] != X).any(axis=0)
-
-
-def _dense_moments(X: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and weighted sum of squared deviations, (d,) each."""
-    mean = w @ X / w.sum()
-    return mean, w @ (X - mean) ** 2
-
-
-def _sparse_moments(X: sparse.csr_array, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same from the entries: deviations are summed, never squares subtracted."""
-    d, of_entry = X.shape[1], np.repeat(w, np.diff(X.indptr))
-    mean = np.asarray(w @ X) / w.sum()
-    entry_scatter = np.bincount(X.indices, of_entry * (X.data - mean[X.indices]) ** 2, minlength=d)
-    absent = w.sum() - np.bincount(X.indices, of_entry, minlength=d)
-    return mean, entry_scatter + np.clip(absent, 0, None) * mean**2
 
 
 class DenseDesign:
@@ -114,10 +94,8 @@ class SparseDesign:
     """A = [1, (X - 1 meanᵀ) / spread] with X sparse."""
 
     def __init__(self, columns: Columns, X: sparse.csr_array) -> None:
-        scale = sparse.diags_array(1 / columns.spread)
-        self.X = sparse.csr_array(X[:, columns.kept] @ scale)
+        self.X, self.mean = columns.split(X)
         self.X_transposed = sparse.csr_array(self.X.T)
-        self.mean = columns.mean / columns.spread
         self.shape = (X.shape[0], 1 + len(columns.kept))
 
     def times(self, W: np.ndarray) -> np.ndarray:
@@ -170,4 +148,4 @@ def design(columns: Columns, X: Array) -> Design:
     is_sparse = sparse.issparse(X)
     if (X.nnz if is_sparse else np.count_nonzero(X)) <= SPARSE * X.shape[0] * X.shape[1]:
         return SparseDesign(columns, sparse.csr_array(X))
-    return DenseDesign(columns.standardised(X.toarray() if is_sparse else X))
+    return DenseDesign(columns.standardised(dense(X)))

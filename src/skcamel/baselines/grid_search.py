@@ -13,12 +13,12 @@ from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, 
 from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
 from skcamel.baselines.jfsc import BaseJFSC
-from skcamel.baselines.linear import LinearBaseline, check_flag, check_not_negative, cut
+from skcamel.baselines.linear import LinearBaseline, cut
 from skcamel.baselines.llsf import BaseLLSF
 from skcamel.metrics.conventions import NAMES, choice
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
-from skcamel.parameters import check_positive
+from skcamel.parameters import check_count, check_flag, check_not_negative, check_positive
 from skcamel.selection.results import tabulate
 from skcamel.selection.search import Scores
 
@@ -52,8 +52,7 @@ class GridSearch(LinearBaseline):
         for name, values in self._axes().items():
             for value in values:
                 (check_positive if name in ("rho", "eta") else check_not_negative)(f"{name}s", value)
-        if isinstance(self.memory_budget, bool) or not isinstance(self.memory_budget, Integral) or self.memory_budget < 1:
-            raise ValueError(f"memory_budget must be a number of bytes >= 1, got {self.memory_budget!r}.")
+        check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
         if isinstance(self.cv, str):
             message = f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable of (train, test)."
             raise ValueError(message)  # noqa: TRY004 (a wrong value, as CamelClassifierCV says)

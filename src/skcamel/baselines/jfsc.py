@@ -8,9 +8,9 @@ import numpy as np
 
 from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
-from skcamel.baselines.linear import LinearBaseline, check_flag, check_not_negative, columns
+from skcamel.baselines.linear import LinearBaseline, columns
 from skcamel.baselines.robust import Penalties, RobustRegression, fisher
-from skcamel.parameters import check_positive
+from skcamel.parameters import check_flag, check_not_negative, check_positive
 
 
 class BaseJFSC(LinearBaseline):

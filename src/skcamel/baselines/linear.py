@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +12,7 @@ from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
 from skcamel.baselines.base import Baseline
 from skcamel.metrics.conventions import choice
-from skcamel.parameters import check_positive
+from skcamel.parameters import check_count, check_positive
 
 N_CUTS = 51
 
@@ -51,8 +51,7 @@ class LinearBaseline(Baseline):
         choice(self.preset, presets.NAMES, "preset")
         check_threshold(self.threshold)
         check_positive("tol", self.tol)
-        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, Integral) or self.max_iter < 0:
-            raise ValueError(f"max_iter must be an integer >= 0, got {self.max_iter!r}; 0 leaves the ridge regression of the start.")
+        check_count("max_iter", self.max_iter, least=0, otherwise="(0 leaves the ridge regression of the start)")
 
     def _problem(self, X: Array, Y: np.ndarray) -> tuple[presets.Prepared, Problem]:
         raise NotImplementedError
@@ -88,12 +87,6 @@ def check_threshold(threshold: Any) -> None:
         raise ValueError(f"threshold={threshold!r} is not known; choose 'tuned' or a number.")
 
 
-def check_not_negative(name: str, value: Any) -> None:
-    """Refuse what is not a finite number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-        raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
-
-
 def cut(threshold: float | str, Y: np.ndarray, F: np.ndarray) -> float:
     """The cut τ: as given, or tuned on training labels Y (n, q) in {0, 1} and their scores F (n, q)."""
     return tuned_cut(Y, F) if isinstance(threshold, str) else float(threshold)
@@ -121,9 +114,3 @@ def tuned_cut(Y: np.ndarray, F: np.ndarray) -> float:
 def _example_f1(relevant: np.ndarray, size: np.ndarray, predicted: np.ndarray) -> float:
     both, total = (relevant & predicted).sum(axis=1), size + predicted.sum(axis=1)
     return float(np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0).mean())
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004 (as for every other parameter)

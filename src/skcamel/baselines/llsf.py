@@ -9,8 +9,8 @@ import numpy as np
 from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
 from skcamel.baselines.least_squares import LeastSquares, Penalties
-from skcamel.baselines.linear import LinearBaseline, check_not_negative, columns
-from skcamel.parameters import check_positive
+from skcamel.baselines.linear import LinearBaseline, columns
+from skcamel.parameters import check_not_negative, check_positive
 
 
 class BaseLLSF(LinearBaseline):

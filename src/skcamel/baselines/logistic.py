@@ -16,9 +16,10 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from skcamel.arrays import Array
-from skcamel.baselines.design import Columns, Design, SparseDesign, design, varies, varying_columns
+from skcamel.baselines.design import Columns, Design, SparseDesign, design, varying_columns
 from skcamel.baselines.lbfgs import MEMORY, Batch, Metric, Solution, minimise
 from skcamel.baselines.logistic_loss import probabilities
+from skcamel.rows import varies
 
 RIDGE = 1e-8
 TOLERANCE = 1e-4

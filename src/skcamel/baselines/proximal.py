@@ -15,6 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from skcamel.arrays import allowed_threads
+from skcamel.rows import dense
 
 MAX_ITER = 100
 TOL = 1e-4
@@ -172,8 +173,3 @@ class Ridge:
         """Weights of each penalty side by side, (q, C, d); equal penalties are solved once."""
         distinct, index = np.unique(np.asarray(penalties), return_inverse=True)
         return np.take(np.stack([self.weights(penalty) for penalty in distinct], axis=1), index, axis=1)
-
-
-def dense(X: np.ndarray) -> np.ndarray:
-    """X as a numpy array, sparse or not."""
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)

@@ -14,6 +14,7 @@ from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline
 from skcamel.baselines.base_learner import check_base_estimator, check_solver, convergence_warning, fit_one, most_probable
 from skcamel.baselines.logistic import Softmax, fit_softmax
+from skcamel.parameters import check_count
 
 DENSE_DRAW = 4  # where fewer than four times as many sets exist as are wanted, all of them are listed
 
@@ -85,10 +86,9 @@ class RAkEL(Baseline):
     def _check_parameters(self) -> None:
         check_base_estimator(self.base_estimator)
         check_solver(self.max_iter, self.tol)
-        if not self.k >= 1:
-            raise ValueError(f"k must be at least 1, got {self.k}.")
-        if self.n_estimators is not None and not self.n_estimators >= 1:
-            raise ValueError(f"n_estimators must be at least 1 or None, got {self.n_estimators}.")
+        check_count("k", self.k)
+        if self.n_estimators is not None:
+            check_count("n_estimators", self.n_estimators, otherwise="or None")
 
     def _learn(self, X: Array, Y: np.ndarray) -> None:
         q = Y.shape[1]

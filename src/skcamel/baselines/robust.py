@@ -10,6 +10,7 @@ from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
+from skcamel.rows import middle, shifted
 
 SMALLEST_RESIDUAL = 1e-3  # a shorter residual weighs as much as this one
 POWER_TOL = 1e-8  # relative change of ||X'DX||_2 at which power iteration ends
@@ -45,8 +46,7 @@ def fisher(X: Array, Y: np.ndarray) -> np.ndarray:
     >>> fisher(np.array([[1.0], [3.0], [0.0], [0.0], [3.0]]), np.array([[1.0], [1.0], [0.0], [0.0], [0.0]]))
     array([[4.]])
     """
-    if not sparse.issparse(X):
-        X = X - X.mean(axis=0)  # changes nothing in s, and much in its rounding
+    X = shifted(X, middle(X))  # changes nothing in s, and much in its rounding
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     inside, outside = Y.T, 1 - Y.T  # (q, n)
     n_inside, n_outside = inside.sum(axis=1)[:, None], outside.sum(axis=1)[:, None]

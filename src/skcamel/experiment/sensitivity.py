@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.model_selection import KFold
 
-from skcamel import correlation, kernel
+from skcamel import correlation, kernel, scaling
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES, choice
 from skcamel.parameters import check_in_unit_interval, check_positive
-from skcamel.selection.search import Data, Grid, candidate_metrics, label_bases, represent
+from skcamel.selection.search import Data, Grid, candidate_metrics, label_bases, represent, rows_for
 from skcamel.solve import alternating, spectral
 from skcamel.training import learn_correlation
 
@@ -113,7 +113,8 @@ def convergence_curve(dataset: Dataset, setting: Mapping[str, float], max_iter: 
     """||Z_t - Z_(t-1)|| of every alternation of Algorithm 1 on all rows, at most `max_iter` of them."""
     data = _as_data(dataset)
     G = correlation.collaboration(learn_correlation(CamelClassifier(), data), setting["alpha"])
-    _, K = kernel.fitted("rbf", data.X, bandwidth="mean")
+    _, X = rows_for("rbf", scaling.Scaling("none"), data.X, None)
+    _, K = kernel.fitted("rbf", X, bandwidth="mean")
     penalties = {"lambda1": setting["lambda1"], "lambda2": setting["lambda2"]}
     convergence = alternating.solve(K, data.Y, G, **penalties, max_iter=max_iter).convergence
     return np.asarray(convergence).tolist()
@@ -129,7 +130,7 @@ def score_one_at_a_time(
     """Metrics on the test part for every value of each parameter, the others at `setting`, from one decomposition."""
     S = learn_correlation(CamelClassifier(), train)
     representation, spectrum = next(represent(train, Grid((), (), (), (1.0,), ("rbf",), ("none",)), None))
-    targets, K = spectral.project(spectrum, train.Y), representation.kernel(test.X, representation.X)
+    targets, K = spectral.project(spectrum, train.Y), representation.kernel_rows(test.X, None)
     penalties = {
         "lambda1": [(value, setting["lambda2"]) for value in values["lambda1"]],
         "lambda2": [(setting["lambda1"], value) for value in values["lambda2"]],

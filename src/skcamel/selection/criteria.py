@@ -17,7 +17,7 @@ from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
-from skcamel.selection.search import Data, Decomposed, Grid, label_bases, on_device, represent
+from skcamel.selection.search import Data, Decomposed, Grid, label_bases, represent
 from skcamel.selection.thresholds import METRICS, Rule
 from skcamel.solve import spectral
 
@@ -121,7 +121,7 @@ def predict(
     for criterion, winner in found.items():
         representation, spectrum = winner.decomposed
         if id(representation) not in known:
-            K = representation.kernel(on_device(representation.scaling(X), device), representation.X)
+            K = representation.kernel_rows(X, device)
             known[id(representation)] = K, spectral.project(spectrum, to_match(data.Y, spectrum.values))
         K, targets = known[id(representation)]
         key = tuple(winner.params.values())

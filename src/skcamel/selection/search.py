@@ -80,6 +80,10 @@ class Representation:
     kernel: kernel.Kernel
     X: Array  # (n, d) scaled, on the device
 
+    def kernel_rows(self, X: Array, device: Any) -> Array:
+        """Kernel between other rows X (m, d), not yet scaled, and the training rows: (m, n)."""
+        return self.kernel(on_device(self.scaling(X), device), self.X)
+
 
 Decomposed = tuple[Representation, spectral.Spectrum]
 
@@ -88,12 +92,19 @@ def represent(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
     """Every scaling, kernel and bandwidth of the grid, decomposed; distances are computed once for all bandwidths."""
     weights = None if data.weights is None else to_device(data.weights, device)
     for scaling_name in grid.scalings:
-        scaler = scaling.fitted(scaling_name, data.X, data.weights)
-        X = on_device(scaler(data.X), device)
+        plain = scaling.fitted(scaling_name, data.X, data.weights)
         for name in grid.kernels:
-            for fitted, K in _quiet(kernel.fitted_many(name, X, grid.multipliers(name), weights=weights)):
+            scaler, X = rows_for(name, plain, data.X, device)
+            rounding = scaler.rounding(X.shape[1])
+            for fitted, K in _quiet(kernel.fitted_many(name, X, grid.multipliers(name), weights=weights, rounding=rounding)):
                 log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", scaling_name, name, fitted.bandwidth, len(K))
                 yield Representation(scaler, fitted, X), spectral.decompose(K, weights)
+
+
+def rows_for(name: Any, plain: scaling.Scaling, X: Array, device: Any) -> tuple[scaling.Scaling, Array]:
+    """Training rows as the kernel of that name wants them, on the device, and the scaling that makes others like them."""
+    scaler = plain.centred(X) if name in kernel.BY_PRODUCT else plain
+    return scaler, on_device(scaler(X), device)
 
 
 def _quiet(kernels: Iterator[tuple[kernel.Kernel, Array]]) -> Iterator[tuple[kernel.Kernel, Array]]:
@@ -137,7 +148,7 @@ def score_fold(train: Data, test: Data, grid: Grid, S: Array, rule: Rule, device
         Y = to_match(train.Y, spectrum.values)
         targets = spectral.project(spectrum, Y)
         bases = label_bases(to_match(S, Y), grid.alphas)
-        K = representation.kernel(on_device(representation.scaling(test.X), device), representation.X)
+        K = representation.kernel_rows(test.X, device)
         cuts = _fold_cuts(spectrum, targets, bases, grid.penalties, rule)
         held_out = spectral.held_out(spectrum, targets, bases, grid.penalties, K)
         yield [candidate_metrics(relevant, scores, cut, test_weights) for (_, _, scores), cut in zip(held_out, cuts, strict=True)]

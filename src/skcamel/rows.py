@@ -1,0 +1,151 @@
+"""Rows of features, dense or sparse: one canonical form, moments of the columns, and a shift that sparse rows survive.
+
+Sums of squares lose the digits of a column that lies far from 0, so whoever multiplies rows first moves them to the middle.
+Columns with zeros need not be moved, so sparse rows stay sparse.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from skcamel.arrays import Array
+
+
+def canonical(X: sparse.sparray) -> sparse.csr_array:
+    """A copy as CSR with sorted indices, repeated entries summed and no stored zeros; what is no matrix is refused.
+
+    Flags that scipy keeps with a matrix are not believed: they may be older than its entries.
+
+    Examples
+    --------
+    >>> canonical(sparse.csr_array(([1.0, 1.0, 2.0], [1, 1, 0], [0, 3]), shape=(1, 2))).toarray()
+    array([[2., 2.]])
+    """
+    X = X.tocsr()
+    rows = sparse.csr_array((X.data.copy(), X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    try:
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"X is no valid sparse matrix ({error}); build it anew, as by scipy.sparse.csr_array(X.toarray()).") from error
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def dense(X: Array) -> np.ndarray:
+    """X as an array, sparse or not."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def is_filled(X: Array) -> np.ndarray:
+    """Which columns have entries in more than half of the rows, (d,) bool; all of an array."""
+    if not sparse.issparse(X):
+        return np.ones(X.shape[1], dtype=bool)
+    return np.bincount(X.indices, minlength=X.shape[1]) > X.shape[0] / 2
+
+
+def varies(X: Array) -> np.ndarray:
+    """Which columns are not constant, (d,) bool.
+
+    Examples
+    --------
+    >>> varies(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([ True, False])
+    """
+    if sparse.issparse(X):
+        return X.max(axis=0).toarray().ravel() > X.min(axis=0).toarray().ravel()
+    return (X[:1] != X).any(axis=0)
+
+
+def shifted(X: Array, shift: np.ndarray) -> Array:
+    """X - 1 shiftᵀ; in sparse rows only the columns whose shift is not 0 are filled.
+
+    Examples
+    --------
+    >>> shifted(sparse.csr_array([[0.0, 5.0], [3.0, 6.0]]), np.array([0.0, 5.0])).toarray()
+    array([[0., 0.],
+           [3., 1.]])
+    """
+    if not sparse.issparse(X):
+        return X - shift
+    moved = np.flatnonzero(shift)
+    if not len(moved):
+        return X
+    entries = X[:, moved].toarray() - shift[moved]
+    ends = len(moved) * np.arange(X.shape[0] + 1)
+    filled = sparse.csr_array((entries.ravel(), np.tile(moved, X.shape[0]), ends), shape=X.shape)
+    return sparse.csr_array(X @ sparse.diags_array(np.where(shift == 0, 1.0, 0.0)) + filled)
+
+
+def middle(X: Array) -> np.ndarray:
+    """Where to move the origin, (d,): to the mean of the columns that become much smaller by it, else 0.
+
+    A column whose entries all lie within a quarter of the largest around their mean is moved without any rounding, for the
+    differences are exact. Where zeros or both signs occur nothing would be gained; so sparse columns stay as they are.
+
+    Examples
+    --------
+    >>> middle(np.array([[1e9, 1.0], [1e9 + 2, -1.0]])).tolist()
+    [1000000001.0, 0.0]
+    """
+    origin = np.zeros(X.shape[1])
+    whole = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]) if sparse.issparse(X) else slice(None)
+    block = dense(X[:, whole])
+    if block.shape[1]:
+        mean, deviations = _mean_of_array(block, np.full(len(block), 1 / len(block)))
+        origin[whole] = np.where(np.abs(deviations).max(axis=0) <= np.abs(block).max(axis=0) / 4, mean, 0.0)
+    return origin
+
+
+def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and standard deviation of every column, (d,) each.
+
+    Deviations are summed, never squares subtracted, in units of the largest: neither a large mean nor a large or small
+    unit of the column costs digits.
+
+    Parameters
+    ----------
+    X : array or canonical CSR matrix of shape (n, d)
+    weights : array of shape (n,), default=None
+
+    Examples
+    --------
+    >>> [part.tolist() for part in moments(np.array([[1e9 + 1, 1e200], [1e9 + 3, 3e200]]))]
+    [[1000000002.0, 2e+200], [1.0, 1e+200]]
+    """
+    shares = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
+    if not sparse.issparse(X):
+        return _of_array(X, shares)
+    mean, deviation = _of_entries(X, shares)
+    filled = is_filled(X)
+    if filled.any():
+        mean[filled], deviation[filled] = _of_array(X[:, filled].toarray(), shares)
+    return mean, deviation
+
+
+def _mean_of_array(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (d,), and deviations from it (n, d), by way of the first row: sums of equal large numbers would round."""
+    deviations = X - X[0]
+    mean = shares @ deviations
+    deviations -= mean
+    return X[0] + mean, deviations
+
+
+def _of_array(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    mean, deviations = _mean_of_array(X, shares)
+    largest = np.abs(deviations).max(axis=0)
+    deviations /= np.where(largest > 0, largest, 1.0)
+    return mean, largest * np.sqrt(shares @ deviations**2)
+
+
+def _of_entries(X: sparse.csr_array, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same from the entries of a sparse matrix; exact enough where a column has many zeros."""
+    d, of_entry = X.shape[1], np.repeat(shares, np.diff(X.indptr))
+    largest = abs(X).max(axis=0).toarray().ravel()
+    unit = np.where(largest > 0, largest, 1.0)
+    entries = X.data / unit[X.indices]
+    mean = np.bincount(X.indices, of_entry * entries, minlength=d)
+    scatter = np.bincount(X.indices, of_entry * (entries - mean[X.indices]) ** 2, minlength=d)
+    absent = np.clip(1 - np.bincount(X.indices, of_entry, minlength=d), 0, None)
+    return unit * mean, unit * np.sqrt(scatter + absent * mean**2)

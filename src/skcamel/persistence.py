@@ -44,7 +44,7 @@ PARTS = {
     "Columns": "skcamel.baselines.design",
     "Logistic": "skcamel.baselines.logistic",
     "Softmax": "skcamel.baselines.logistic",
-    "Solution": "skcamel.baselines.lbfgs",
+    "Ending": "skcamel.baselines.lbfgs",
 }
 SEARCH_ONLY = ("cv", "callback", "random_state")  # parameters that a fitted model does not need
 

@@ -227,12 +227,12 @@ def pair(first: Rule, second: Rule) -> Rule:
 
 
 def part(kind: str, **fields: Rule) -> Rule:
-    """An object of a class of skcamel; sizes that its fields bind are its own."""
+    """An object of a class of skcamel."""
 
     def check(value: Any, sizes: Sizes) -> None:
         if type(value).__name__ != kind:
             raise ValueError(f"must be a {kind}, got {_shown(value)}")
-        apply(fields, vars(value), dict(sizes))
+        apply(fields, vars(value), sizes)
 
     return check
 

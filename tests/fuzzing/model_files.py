@@ -16,7 +16,31 @@ from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, Ensem
 
 ROWS, FEATURES, LABELS = 14, 4, 3
 SMALL = {"alphas": (0.0, 0.5), "lambda2s": (0.1, 1.0)}
-JUNK = (None, True, -1, 0, 1, 2, 5, 2**30, 2**31, 2**63, 10**400, 0.5, -0.0, 1e-300, 1e60, 1e308, -1e308, "", "abc", "rbf", "precomputed")
+JUNK = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    2,
+    5,
+    2**30,
+    2**31,
+    2**63,
+    10**400,
+    0.5,
+    -0.0,
+    1e-300,
+    1e60,
+    1e49,
+    1e-49,
+    1e308,
+    -1e308,
+    "",
+    "abc",
+    "rbf",
+    "precomputed",
+)
 JUNK += (
     "standard",
     "unit",
@@ -39,7 +63,7 @@ JUNK += (
     {"$Scaling": {"name": "unit", "shift": None, "scale": None}},
     {"$csr": []},
 )
-NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e60, 1e-320, 0.0, -5.0, 1.0, 2.0, 3.0, 2.0**30, 2.0**31, -(2.0**63), 255.0)
+NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e60, 1e49, 1e-49, 1e-320, 0.0, -5.0, 1.0, 2.0, 3.0, 2.0**30, 2.0**31, -(2.0**63), 255.0)
 DTYPES = (">f8", "<f4", "<f2", "<f8", "<i8", "<i4", "|u1", "|b1", "<c16", "<U3", "|S4", "<u8", ">i8", "<M8[s]", "<f4,<i4", "|V8", "<i2")
 
 
@@ -159,7 +183,7 @@ def change_tree(rng, header, arrays):
 
 def change_array(rng, header, arrays):
     """Another value, shape, kind or content for an array."""
-    name = pick(rng, list(arrays))
+    name = pick(rng, [name for name, array in arrays.items() if array.ndim and array.dtype.kind in "biuf"])
     array = arrays[name].copy()
     way = rng.integers(8)
     with warnings.catch_warnings(), np.errstate(all="ignore"):

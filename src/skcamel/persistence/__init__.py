@@ -29,7 +29,7 @@ from skcamel.persistence.archive import HEADER
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "skcamel-model", 2
-HEADER_BYTES = 2**26  # at most, so that its parsed form stays below HEADER_GROWTH times as much
+HEADER_BYTES = 2**25  # at most, so that its parsed form stays below HEADER_GROWTH times as much
 HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
 # The only classes that a file can name, and where they live.

@@ -25,7 +25,7 @@ FULL = 0xFFFFFFFF  # stands for a size that the extra field tells
 HEADER = "header"  # the first member; those that follow are called a0, a1, ...
 SMALLEST = 64  # bytes of an empty array with its header
 NPY = re.compile(
-    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[48])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
+    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[248])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
 )
 
 

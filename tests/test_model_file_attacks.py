@@ -3,14 +3,16 @@
 import io
 import json
 import struct
+import tracemalloc
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from fuzzing import model_files
-from skcamel import CamelClassifier, ModelFileError, load, save
+from skcamel import CamelClassifier, ModelFileError, load, persistence, save
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
 RNG = np.random.default_rng(0)
@@ -180,8 +182,6 @@ def test_a_header_of_any_json_is_refused(text, tmp_path):
 
 def limited(path):
     """Bytes that loading a file takes at the peak."""
-    import tracemalloc
-
     tracemalloc.start()
     with pytest.raises(ModelFileError):
         load(path)
@@ -190,23 +190,37 @@ def limited(path):
     return peak
 
 
-def test_directory_entries_that_share_their_bytes_take_no_memory(tmp_path):
+def nested(names, payload):
+    """Members of which each holds all that follow: their sizes add up to far more than their bytes. Content and directory entries."""
+    content, entries = payload, []
+    for name in reversed(names):
+        body = model_files.npy(np.frombuffer(content, dtype=np.uint8))
+        entry = zipfile.ZipInfo(f"{name}.npy")
+        entry.CRC, entry.file_size, entry.compress_size = zlib.crc32(body), len(body), len(body)
+        content = entry.FileHeader() + body
+        entry.header_offset = -len(content)  # from the end
+        entries.insert(0, entry)
+    return content, entries
+
+
+def test_members_within_members_take_no_memory(tmp_path):
+    names = [f"a{k}" for k in range(40)]
+    content, entries = nested(names, bytes(10**6))
+    header = {"format": "skcamel-model", "version": persistence.VERSION, "class": "CamelClassifier", "parameters": {}, "state": {}}
+    header["arrays"] = {name: ["|u1", [10**6]] for name in names}
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        archive.writestr("header.npy", model_files.npy(np.zeros(10, dtype=np.uint8)))
-        archive.writestr("a0.npy", model_files.npy(np.zeros(10**6)))
-        for k in range(1, 300):
-            info = zipfile.ZipInfo(f"a{k}.npy")
-            first = archive.filelist[1]
-            info.header_offset, info.file_size, info.compress_size, info.CRC = (
-                first.header_offset,
-                first.file_size,
-                first.compress_size,
-                first.CRC,
-            )
-            archive.filelist.append(info)
+        archive.writestr("header.npy", model_files.npy(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)))
+        target.seek(archive.start_dir)
+        target.write(content)
+        archive.start_dir = target.tell()
+        for entry in entries:
+            entry.header_offset += archive.start_dir
+            archive.filelist.append(entry)
     (tmp_path / "model").write_bytes(target.getvalue())
-    assert limited(tmp_path / "model") < 2**21
+    with np.load(tmp_path / "model") as npz:  # a valid zip to others
+        assert len(npz["a0"]) > len(npz["a39"]) == 10**6
+    assert limited(tmp_path / "model") < 10**6
 
 
 @pytest.mark.parametrize("shape", [b"(999999999999,)", b"(4294967296, 4294967296)", b"(99999999, 99999999, 99999999)", b"(-1,)", b"(1e9,)"])

@@ -30,7 +30,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("first", range(0, 2000, 250))
+@pytest.mark.parametrize("first", range(0, 3000, 250))
 def test_a_file_changed_at_random_is_refused_or_sound(first, tmp_path):
     for seed in range(first, first + 250):
         try:

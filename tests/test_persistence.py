@@ -31,6 +31,7 @@ MODELS = {
     ),
     "sparse": lambda: CamelClassifier(scaling="minmax", kernel="laplacian").fit(sparse.csr_array(X), Y),
     "thresholds": lambda: CamelClassifier(threshold="label", threshold_metric="micro_f1").fit(X, Y),
+    "far thresholds": lambda: CamelClassifier(threshold=1e100).fit(X, Y),
     "alternating": lambda: CamelClassifier(0.1, solver="alternating").fit(X, Y),
     "weights": lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(40) % 3),
     "strings": lambda: CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),

@@ -95,7 +95,7 @@ CAMEL = COMMON | {
     "X_fit_": either(nothing, rules.rows("n", "d")),
     "_kernel": part("Kernel", name=one_of(*kernel.NAMES), bandwidth=POSITIVE),
     "_scaling": SCALING,
-    "_slopes": either(nothing, floats("q", low=1e-150, high=1e150)),
+    "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
     "_kernel_mean": floats("n", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     "_lambda2": POSITIVE,
     "_kept": either(nothing, indices("n", below=("d",), ascending=True)),

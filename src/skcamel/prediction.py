@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import kernel, scaling
 from skcamel.arrays import Array, is_tensor, to_device, to_match, to_numpy
 from skcamel.explanation import Explanation
 from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
@@ -98,34 +97,6 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
             self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
         self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
-
-    def _check_loaded(self) -> None:
-        """Raise where attributes from a file do not belong together; half a model is none."""
-        n, q = self.dual_coef_.shape
-        shapes = {
-            "intercept_": (q,),
-            "_offset": (q,),
-            "A_": (n, q),
-            "b_": (q,),
-            "Z_": (n, q),
-            "thresholds_": (q,),
-            "label_names_": (q,),
-            "label_correlation_": (q, q),
-            "collaboration_": (q, q),
-            "_kernel_mean": (n,),
-        }
-        for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} has shape {getattr(self, name).shape}, {shape} is needed")
-        if self.X_fit_ is not None and self.X_fit_.shape != (n, self.n_features_in_):
-            raise ValueError(f"X_fit_ has shape {self.X_fit_.shape}, {(n, self.n_features_in_)} is needed")
-        needed = ("classes_", "n_iter_", "bandwidth_", "_target", "_kernel", "_scaling", "_slopes", "_lambda2", "_kept")
-        if missing := [name for name in needed if not hasattr(self, name)]:
-            raise ValueError(f"{', '.join(missing)} missing")
-        if self._kernel.name not in kernel.NAMES or self._scaling.name not in scaling.NAMES:
-            raise ValueError(f"kernel {self._kernel.name!r} or scaling {self._scaling.name!r} is not known")
-        if self._target not in ("matrix", "binary", "multiclass"):
-            raise ValueError(f"target {self._target!r} is not known")
 
     def decision_function(self, X: Array) -> Array:
         """Scores f(x)G of every label; a label is predicted where its score exceeds its threshold.
@@ -241,7 +212,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Scores as a numpy matrix (m, q)."""
         check_is_fitted(self)
         scores = self._kernel_times(X, self.dual_coef_)
-        return (scores + self._offset).astype(scores.dtype)
+        return _narrowed(scores + self._offset, scores.dtype)
 
     def _kernel_times(self, X: Array, coefficients: np.ndarray) -> np.ndarray:
         """k(x) @ coefficients for every row, (m, q), in blocks of rows; in the precision of X."""
@@ -251,7 +222,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         result = np.empty((rows.shape[0], coefficients.shape[1]), dtype=np.float64)
         for block in self._blocks(rows):
             result[block] = to_numpy(self._kernel(self._like_training_rows(rows[block]), train) @ coefficients)
-        return result.astype(rows.dtype, copy=False)
+        return _narrowed(result, rows.dtype)
 
     def _blocks(self, rows: Array) -> Iterator[slice]:
         size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.dual_coef_)))
@@ -275,3 +246,9 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _answer(self, result: np.ndarray, X: Array) -> Array:
         """The result as a tensor where X is one."""
         return to_match(result, X) if is_tensor(X) else result
+
+
+def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Scores in the precision of the rows; what is too large for it becomes the largest number, not infinity."""
+    limit = float(np.finfo(dtype).max)
+    return np.clip(scores, -limit, limit).astype(dtype, copy=False)

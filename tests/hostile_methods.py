@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from sklearn.dummy import DummyClassifier
 
 from skcamel.data import Dataset
 from study_methods import Mean
@@ -45,6 +46,13 @@ def unpacked(X, Y, name):
 def large(name):
     rng = np.random.default_rng(0)
     return Counted(rng.normal(size=(500, 400)), rng.integers(0, 2, (500, 3)), name=name)
+
+
+class Hanging(DummyClassifier):
+    """For the command line, which makes estimators without arguments."""
+
+    def fit(self, X, y):
+        time.sleep(3600)
 
 
 class UnspeakableError(Exception):

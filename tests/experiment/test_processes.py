@@ -186,7 +186,7 @@ def test_workers_share_the_cores_that_this_process_may_use(tmp_path):
 def test_workers_of_dask_share_the_cores_of_their_machine(tmp_path):
     distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'skcamel[distributed]'")
     with (
-        distributed.LocalCluster(3, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(3, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         run_study([made()], [Harm("threads", folder=str(tmp_path))], n_folds=2, dask=client)

@@ -53,21 +53,22 @@ def test_a_unit_finished_between_two_looks_is_done(folders, monkeypatch):
     assert one.locks.take(UNIT.key)  # the late one kept nothing
 
 
-def test_sweeping_spares_what_is_being_written(folders, tmp_path):
-    one, two = folders
-    busy, left = tmp_path / "units" / f".{UNIT.key}.json.ab12", tmp_path / "failures" / f".{'0' * 20}.json.cd34"
-    foreign = tmp_path / "units" / ".DS_Store"
-    for path in (busy, left, foreign):
-        path.touch()
-    assert one.claim(UNIT.key) == "mine"
-    two.sweep()
-    assert [path.exists() for path in (busy, left, foreign)] == [True, False, True]
+LEFT = ".study.json.0123456789abcdef.skcamel-tmp", f"units/.{UNIT.key}.json.0123456789abcdef.skcamel-tmp"
+FOREIGN = (
+    *(".notes.json.bak", ".study.json.swp", ".study.json.ab12", ".x.json.y.z", "notes.json", ".records.jsonl.~1~"),
+    *(f"{part}/{name}" for part in ("units", "failures") for name in (".DS_Store", f".{UNIT.key}.json.swp", f".{UNIT.key}.json.ab12cd34")),
+    *(f"{part}/._{UNIT.key}.json" for part in ("units", "failures")),
+)
 
 
-def test_what_was_half_written_for_all_units_is_swept_too(folders, tmp_path):
-    (tmp_path / ".study.json.ab12").touch()
-    folders[0].add_request({"datasets": ["made"]})
-    assert not list(tmp_path.glob(".*"))
+def test_a_study_removes_its_own_leftovers_and_nothing_else(tmp_path):
+    run_study([made()], [Mean()], n_folds=2, out=tmp_path)
+    for name in (*LEFT, *FOREIGN):
+        (tmp_path / name).write_text("mine")
+    records = run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path)
+    assert not any((tmp_path / name).exists() for name in LEFT)
+    assert {name: (tmp_path / name).read_text() for name in FOREIGN} == dict.fromkeys(FOREIGN, "mine")
+    assert len(records) == 4
 
 
 def test_two_threads_share_a_folder(tmp_path, monkeypatch):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -177,20 +179,18 @@ def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     list of dict
         dataset, method, folds, and for each metric its mean and ``<metric>_std`` (n - 1); None where it is undefined.
     """
-    from statistics import fmean, stdev
-
+    from skcamel.experiment.summary import summarise
     from skcamel.metrics.conventions import NAMES
 
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for record in records:
-        groups.setdefault((record["dataset"], record["method"]), []).append(record)
+    records = list(records)
+    folds = Counter((record["dataset"], record["method"]) for record in records)
+    figures = summarise(records).figures
     rows = []
-    for (dataset, method), group in groups.items():
-        row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": len(group)}
+    for (dataset, method), count in folds.items():
+        row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": count}
         for name in NAMES:
-            values = [record[name] for record in group if record[name] == record[name]]
-            row[name] = fmean(values) if values else None
-            row[f"{name}_std"] = stdev(values) if len(values) > 1 else None
+            mean, std, _ = figures[dataset, name, method]
+            row |= {name: None if math.isnan(mean) else mean, f"{name}_std": None if math.isnan(std) else std}
         rows.append(row)
     return rows
 
@@ -216,8 +216,10 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _cell(mean: float | None, std: float | None) -> str:
     if mean is None:
         return "undefined"
-    figure = f"{mean:.3f}".removeprefix("0")
-    return figure if std is None else f"{figure}±" + f"{std:.3f}".removeprefix("0")
+    from skcamel.experiment.paper import mean_and_std
+
+    text = mean_and_std(mean, math.nan if std is None else std)
+    return "±".join(part.removeprefix("0") for part in text.split("±"))
 
 
 def _failed(failures: Sequence[Mapping[str, Any]], out: str) -> str:

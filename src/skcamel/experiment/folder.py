@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from skcamel import files
 from skcamel.experiment.locks import UnitLocks
 from skcamel.experiment.records import COMPACT, FAILURES, LOCK, UNITS, RecordsError, encoded, read_compact
 from skcamel.files import whole_file
-
-KEY = re.compile("[0-9a-f]{20}")
 
 
 class StudyFolder:
@@ -68,18 +66,13 @@ class StudyFolder:
         self.locks.free(key)
 
     def sweep(self) -> None:
-        """Remove what runs left behind that were killed while writing: whoever writes a unit holds its lock."""
-        for path in [*(self.path / UNITS).glob(".*"), *(self.path / FAILURES).glob(".*")]:
-            key = path.name[1:].partition(".")[0]
-            if KEY.fullmatch(key) and self.locks.take(key):
-                path.unlink(missing_ok=True)
-                self.locks.free(key)
+        """Remove what runs left behind that were killed while writing, and nothing else."""
+        for folder in (self.path, self.path / UNITS, self.path / FAILURES):
+            files.sweep(folder)
 
     def add_request(self, request: Mapping[str, Any]) -> None:
         """Note in ``study.json`` what was asked for, if it is new."""
         with self.locks.whole_folder():
-            for path in self.path.glob(".*.json*.*"):  # of a run that was killed while it wrote, under this lock
-                path.unlink(missing_ok=True)
             runs = read_json(self.path / "study.json", {"runs": []})["runs"]
             if request not in runs:
                 _write_json(self.path / "study.json", {"runs": [*runs, request]})

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skcamel.experiment.locks import UnitLocks
-from skcamel.experiment.units import Unit
+from skcamel.experiment.units import KEY, Unit
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
 
@@ -124,6 +124,8 @@ def read_units(folder: Path) -> dict[str, Record]:
     """Records or failures that have a file of their own, by key."""
     found = {}
     for path in folder.glob("*.json"):
+        if not KEY.fullmatch(path.stem):
+            continue  # not a file of ours
         try:
             found[path.stem] = _decoded(path.read_bytes(), path.stem)
         except FileNotFoundError:

@@ -9,7 +9,7 @@ from statistics import median
 
 from skcamel.experiment.comparison import Comparison, compare_summary
 from skcamel.experiment.contents import planned_units
-from skcamel.experiment.paper import METRIC_TITLES, title_of
+from skcamel.experiment.paper import METRIC_TITLES, rounded, title_of
 from skcamel.experiment.summary import Record, base_of
 from skcamel.experiment.tables import best_methods
 from skcamel.metrics.conventions import NAMES
@@ -149,9 +149,8 @@ def _ranks(facts: StudyFacts) -> list[str]:
     """Who leads, and whether tests see a difference."""
     if not facts.tests:
         return _firsts(facts)
-    firsts = [min(one.ranks.values()) for one in facts.tests.values()]
     wins = {
-        method: sum(one.ranks[method] == first for one, first in zip(facts.tests.values(), firsts, strict=True))
+        method: sum(rounded(one.ranks[method], 2) == rounded(min(one.ranks.values()), 2) for one in facts.tests.values())
         for method in facts.fair_methods
     }
     leader = max(wins, key=lambda method: wins[method])

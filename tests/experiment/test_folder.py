@@ -6,11 +6,13 @@ import time
 import pytest
 
 import study_methods
+from made_records import record
 from skcamel.experiment import Records, Unit, run_study
 from skcamel.experiment.folder import StudyFolder
 from study_methods import Mean, made
 
 UNIT = Unit("made", "mean", "paper", 0, 2, "plain", 0)
+RECORD = record("made", "mean", n_folds=2)
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def test_a_claimed_unit_is_busy_for_others_until_it_is_done(folders):
     one, two = folders
     assert one.claim(UNIT.key) == "mine"
     assert two.claim(UNIT.key) == "busy"
-    one.finish(UNIT.key, UNIT.as_dict())
+    one.finish(UNIT.key, RECORD)
     assert two.claim(UNIT.key) == one.claim(UNIT.key) == "done"
 
 
@@ -34,7 +36,7 @@ def test_a_unit_that_failed_meanwhile_is_not_tried_twice_but_by_the_next_run(fol
     assert two.claim(UNIT.key) == "failed"
     with StudyFolder(tmp_path) as later:
         assert later.claim(UNIT.key) == "mine"
-        later.finish(UNIT.key, UNIT.as_dict())
+        later.finish(UNIT.key, RECORD)
     assert Records(tmp_path).failures == []
 
 
@@ -44,7 +46,7 @@ def test_a_unit_finished_between_two_looks_is_done(folders, monkeypatch):
 
     def late(key):
         assert one.claim(key) == "mine"
-        one.finish(key, UNIT.as_dict())
+        one.finish(key, RECORD)
         return take(key)
 
     monkeypatch.setattr(two.locks, "take", late)

@@ -17,6 +17,7 @@ from skcamel.experiment import Records, compare_with_paper, result_tables, run_s
 from skcamel.experiment.contents import read_runs
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS
 from skcamel.experiment.significance import compare_methods
+from skcamel.experiment.tables import signed
 from skcamel.metrics import NAMES
 from study_methods import Mean, made
 
@@ -104,8 +105,9 @@ def test_the_comparison_is_that_of_compare_with_paper(page, records, method, pre
     assert [found["n"], *found["counts"]] == list(expected.counts().values())
     shown = [page.shared["datasets"][d] for d in data["datasets"]]
     for cell in expected.cells:
-        difference, *misses = found["cells"][shown.index(cell.dataset)][NAMES.index(cell.metric)]
+        difference, text, *misses = found["cells"][shown.index(cell.dataset)][NAMES.index(cell.metric)]
         assert difference == pytest.approx(cell.difference, abs=1e-3)
+        assert text == signed(cell.difference)
         assert misses == [i for i, met in enumerate((cell.no_worse, cell.as_good_as_best, cell.near_best)) if not met]
 
 

@@ -105,14 +105,13 @@ def _results(summary: Summary, which: str, *, against_paper: bool, std: str) -> 
 
 def _sizes(folder: Path, datasets: Sequence[str]) -> list[Table]:
     """Table 1, from the cards of the study; sets of the catalogue need none."""
-    from skcamel.experiment.folder import read_json
+    from skcamel.experiment.contents import read_cards
     from skcamel.experiment.tables import sizes_table
 
-    path = folder / "cards.json"
-    cards = read_json(path, {})
+    cards = read_cards(folder)
     known = {name: cards[name] if name in cards else _catalogued(name) for name in datasets}
     if missing := [name for name, card in known.items() if card is None]:
-        click.echo(f"Note: {path} has no card of {', '.join(missing)}; Table 1 leaves that out.", err=True)
+        click.echo(f"Note: {folder / 'cards.json'} has no card of {', '.join(missing)}; Table 1 leaves that out.", err=True)
     return [sizes_table({name: card for name, card in known.items() if card is not None})]
 
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from skcamel import files
+from skcamel.experiment.contents import read_cards
 from skcamel.experiment.locks import UnitLocks
-from skcamel.experiment.records import COMPACT, FAILURES, LOCK, UNITS, RecordsError, encoded, read_compact
+from skcamel.experiment.records import COMPACT, FAILURES, LOCK, UNITS, encoded, read_compact
+from skcamel.experiment.shapes import check_runs, read_json
 from skcamel.files import whole_file
 
 
@@ -73,13 +75,13 @@ class StudyFolder:
     def add_request(self, request: Mapping[str, Any]) -> None:
         """Note in ``study.json`` what was asked for, if it is new."""
         with self.locks.whole_folder():
-            runs = read_json(self.path / "study.json", {"runs": []})["runs"]
+            runs = read_json(self.path / "study.json", {"runs": []}, check_runs)["runs"]
             if request not in runs:
                 _write_json(self.path / "study.json", {"runs": [*runs, request]})
 
-    def cards(self) -> dict[str, Any]:
+    def cards(self) -> dict[str, Mapping[str, Any]]:
         """Cards of the data sets met so far, by name."""
-        return read_json(self.path / "cards.json", {})
+        return read_cards(self.path)
 
     def add_card(self, name: str, card: Mapping[str, Any]) -> None:
         """Note the card of a data set in ``cards.json``."""
@@ -101,16 +103,6 @@ class StudyFolder:
             return (self.path / FAILURES / f"{key}.json").stat().st_mtime_ns != self._failed_before.get(key)
         except FileNotFoundError:
             return False
-
-
-def read_json(path: Path, default: Any) -> Any:
-    """Content of a file of the folder, or `default` where there is none."""
-    try:
-        return json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return default
-    except ValueError as error:
-        raise RecordsError(f"{path} is damaged (it is not JSON); delete it, and the next run writes it again.") from error
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -6,21 +6,18 @@ import csv
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from skcamel.experiment.locks import UnitLocks
+from skcamel.experiment.shapes import RecordsError, check_failure, check_record, decoded
 from skcamel.experiment.units import KEY, Unit
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
 
 UNITS, FAILURES, COMPACT, LOCK = "units", "failures", "records.jsonl", "lock"
 Record = dict[str, Any]
-
-
-class RecordsError(ValueError):
-    """A file of a study folder cannot be read, or does not belong there; the message names it and the cure."""
 
 
 class Records(Sequence[Record]):
@@ -56,10 +53,10 @@ class Records(Sequence[Record]):
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study --out wrote.")
         # units first: what is compacted in between is found in the second place, and nothing is missed
-        found = read_units(self.folder / UNITS) | read_compact(self.folder / COMPACT)
+        found = read_units(self.folder / UNITS, check_record) | read_compact(self.folder / COMPACT)
         self._records = sorted(found.values(), key=_rank)
         self.failures = sorted(
-            (record for key, record in read_units(self.folder / FAILURES).items() if key not in found),
+            (record for key, record in read_units(self.folder / FAILURES, check_failure).items() if key not in found),
             key=_rank,
         )
 
@@ -96,7 +93,10 @@ class Records(Sequence[Record]):
         except ImportError as error:
             raise ImportError("Parquet needs: pip install 'skcamel[parquet]'") from error
         rows = [_flat(record) for record in self]
-        table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
+        try:
+            table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
+        except pa.ArrowException as error:
+            raise RecordsError(f"{self.folder} has a field of several types ({error}); Parquet cannot hold it, write CSV.") from error
         with whole_file(path) as file:
             parquet.write_table(table, file)
 
@@ -106,7 +106,7 @@ class Records(Sequence[Record]):
         For keeping a study in version control. A run that works in the folder is not disturbed, and this object not changed.
         """
         with UnitLocks(self.folder / LOCK) as locks, locks.whole_folder():
-            units = read_units(self.folder / UNITS)
+            units = read_units(self.folder / UNITS, check_record)
             records = sorted((read_compact(self.folder / COMPACT) | units).values(), key=_rank)
             with whole_file(self.folder / COMPACT) as file:
                 file.writelines(encoded(record) for record in records)
@@ -120,18 +120,18 @@ def encoded(record: Mapping[str, Any]) -> bytes:
     return (json.dumps(_without_nan(record), separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
-def read_units(folder: Path) -> dict[str, Record]:
-    """Records or failures that have a file of their own, by key."""
+def read_units(folder: Path, check: Callable[[Any], None]) -> dict[str, Record]:
+    """Records or failures that have a file of their own, by key; `check` knows what they must hold."""
     found = {}
     for path in folder.glob("*.json"):
         if not KEY.fullmatch(path.stem):
             continue  # not a file of ours
         try:
-            found[path.stem] = _decoded(path.read_bytes(), path.stem)
+            found[path.stem] = _decoded(path.read_bytes(), check, path.stem)
         except FileNotFoundError:
             continue  # compacted, or done at last, since the folder was listed
-        except (ValueError, KeyError, TypeError) as error:
-            raise RecordsError(f"{path} is damaged ({_reason(error)}); delete it, and the next run computes this unit again.") from error
+        except (ValueError, IsADirectoryError) as error:
+            raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run computes this unit again.") from error
     return found
 
 
@@ -141,33 +141,28 @@ def read_compact(path: Path) -> dict[str, Record]:
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         return {}
+    except IsADirectoryError as error:
+        raise RecordsError(f"{path} is a folder, not a file of records; move it elsewhere.") from error
     found = {}
     for number, line in enumerate(lines, 1):
         try:
-            record = _decoded(line)
-        except (ValueError, KeyError, TypeError) as error:
+            record = _decoded(line, check_record)
+        except ValueError as error:
             cure = "delete this line, and the next run computes its unit again"
-            raise RecordsError(f"{path}, line {number}: damaged ({_reason(error)}); {cure}.") from error
+            raise RecordsError(f"{path}, line {number}: damaged ({error}); {cure}.") from error
         found[Unit.of(record).key] = record
     return found
 
 
-def _decoded(text: bytes, key: str | None = None) -> Record:
-    record = json.loads(text)
-    if not isinstance(record, dict):
-        raise TypeError("it holds no record")
-    unit = Unit.of(record)
-    if not (isinstance(unit.seed, int) and isinstance(unit.fold, int)):
-        raise TypeError("its seed or its fold is no integer")
-    if key is not None and unit.key != key:
+def _decoded(text: bytes, check: Callable[[Any], None], key: str | None = None) -> Record:
+    record = decoded(text, check)
+    try:
+        own = Unit.of(record).key
+    except RecursionError as error:
+        raise ValueError("its settings are nested too deeply") from error
+    if key not in (None, own):
         raise ValueError("its name belongs to another unit")
     return {name: math.nan if value is None and _is_metric(name) else value for name, value in record.items()}
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-        return "it is not JSON"
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def _is_metric(name: str) -> bool:

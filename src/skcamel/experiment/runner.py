@@ -248,7 +248,8 @@ def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
     """A folder holds one version of a data set, or its means would mix two."""
     now = {source.name: source.sha256 for source in sources}
     for record in records:
-        if now.get(record["dataset"], record["data_sha256"]) != record["data_sha256"]:
+        known = record.get("data_sha256")
+        if known is not None and now.get(record["dataset"], known) != known:
             raise RecordsError(
                 f"{records.folder} holds records of {record['dataset']} with other values than those given now; "
                 "choose another folder, or name the data set anew."

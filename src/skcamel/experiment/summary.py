@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.experiment.paper import LARGE, METHOD_TITLES, REGULAR, Key, PaperFigure, method_and_preset, paper_figures, title_of
+from skcamel.experiment.shapes import RecordsError
 from skcamel.metrics.conventions import NAMES, choice
 
 Record = Mapping[str, Any]
@@ -193,7 +194,7 @@ def grouped(records: list[Record]) -> dict[tuple[str, str], list[Record]]:
     for record in sorted(records, key=_unit):
         if _unit(record) in seen:
             dataset, method, preset, seed, fold = _unit(record)
-            raise ValueError(
+            raise RecordsError(
                 f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold} more than once, under different folds or "
                 "settings; a mean over both says nothing, so pass on the records of one of them (command line: tables --folds, --n-folds)."
             )

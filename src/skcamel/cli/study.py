@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import as_json, data_home, is_catalogue_name, label_columns, label_file, open_dataset
-from skcamel.cli.root import examples
+from skcamel.cli.root import examples, note
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -100,6 +100,7 @@ def study(
         ctx.exit(INTERRUPTED)
     asked = _keys([name if isinstance(name, str) else name.name for name in opened], chosen, options)
     finished, failures = ([unit for unit in units if _key(unit) in asked] for units in (records, records.failures))
+    _note_other_settings(records, finished)
     shown = summary(finished)
     if as_json:
         click.echo(json.dumps({"out": out, "finished": len(finished), "failures": failures, "summary": shown}, indent=1))
@@ -109,6 +110,18 @@ def study(
     if failures:
         click.echo(_failed(failures, out), err=True)
         ctx.exit(1)
+
+
+def _note_other_settings(records: Iterable[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> None:
+    """Say that the folder holds records of the same folds under other settings."""
+
+    def place(record: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(record[key] for key in ("dataset", "method", "preset", "n_folds", "folds", "seed"))
+
+    places, keys = {place(record) for record in shown}, {_key(record) for record in shown}
+    others = Counter(record["method"] for record in records if place(record) in places and _key(record) not in keys)
+    for method, number in others.items():
+        note(f"{method}: {number} record{'s' * (number > 1)} of other settings {'are' if number > 1 else 'is'} left out.")
 
 
 def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, data_home: str | None) -> list[str | Dataset]:
@@ -143,14 +156,15 @@ def _method(spec: str, preset: str, device: str | None) -> Method:
 
 def _keys(datasets: Sequence[str], methods: Sequence[Method], options: Mapping[str, Any]) -> set[str]:
     """Keys of the units of this study; the folder may hold others."""
-    from skcamel.experiment.jsonable import jsonable
+    from skcamel.experiment.identity import settings_of
     from skcamel.experiment.units import Unit
 
     how = {key: options[key] for key in ("preset", "n_folds", "folds", "seed")}
+    settings = {method.name: settings_of(method) for method in methods}
     return {
-        Unit(name, method.name, fold=fold, settings=jsonable(method.settings), **how).key
+        Unit(name, method, fold=fold, settings=told, **how).key
         for name in datasets
-        for method in methods
+        for method, told in settings.items()
         for fold in range(options["n_folds"])
     }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.root import examples
+from skcamel.cli.root import examples, note
 
 if TYPE_CHECKING:
     from skcamel.experiment.summary import Summary
@@ -76,6 +76,8 @@ def tables(
         chosen += _significance(summary)
     width = shutil.get_terminal_size().columns if form == "terminal" and sys.stdout.isatty() else None
     click.echo(write_tables(chosen, form, width=width))
+    for text in summary.left_out_notes() if form == "csv" else ():  # the other forms have notes of their own
+        note(text)
 
 
 def _summary(folder: str, selected_by: str | None, alone: Mapping[str, Any]) -> Summary:

@@ -13,8 +13,9 @@ from skcamel.arrays import Array
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Outcome
-from skcamel.selection.criteria import Winner, predict, single, winners
+from skcamel.selection.criteria import GROUPS, PARTS, SHORTLIST, Winner, predict, single, winners
 from skcamel.selection.search import Data, Grid
+from skcamel.selection.thresholds import PRIOR_POSITIVES
 
 COARSE_ALPHAS, COARSE_LAMBDA2S = (0.0, 0.3, 0.6, 0.9), (0.01, 0.1, 1.0)
 # Scaling, kernel and multiple of the mean distance that preset "best" tries: those that were best for some metric of some
@@ -61,7 +62,16 @@ class CamelMethod:
     def __init__(self, preset: str, *, device: str | None = None) -> None:
         self.preset = preset
         self.device = device
-        self.settings: dict[str, Any] = {"grid": preset, "cv": "loo"}
+        first = self._grids()[0]
+        self.settings: dict[str, Any] = {
+            "cv": "loo",
+            "alphas": list(first.alphas),
+            "lambda1s": list(first.lambda1s),
+            "lambda2s": list(first.lambda2s),
+            "representations": [[*grid.scalings, *grid.kernels, *grid.bandwidths] for grid in self._grids()],
+            "correlation": jsonable(correlation.learn.__kwdefaults__),
+            "cuts": {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES} if preset == "best" else "zero",
+        }
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedCamel:
         """Choose a model for each criterion; all α, λ1 and λ2 of a representation come from one decomposition."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
@@ -57,14 +58,14 @@ class StudyFolder:
     def finish(self, key: str, record: Mapping[str, Any]) -> None:
         """Write the record of a claimed unit, once and whole, and let the unit go."""
         with whole_file(self.path / UNITS / f"{key}.json") as file:
-            file.write(encoded(record))
+            file.write(encoded({**record, "finished_at": _now()}))
         (self.path / FAILURES / f"{key}.json").unlink(missing_ok=True)
         self.locks.free(key)
 
     def fail(self, key: str, failure: Mapping[str, Any]) -> None:
         """Write down how a claimed unit failed, and let the unit go."""
         with whole_file(self.path / FAILURES / f"{key}.json") as file:
-            file.write((json.dumps(failure, indent=1) + "\n").encode())
+            file.write((json.dumps({**failure, "finished_at": _now()}, indent=1) + "\n").encode())
         self.locks.free(key)
 
     def sweep(self) -> None:
@@ -103,6 +104,11 @@ class StudyFolder:
             return (self.path / FAILURES / f"{key}.json").stat().st_mtime_ns != self._failed_before.get(key)
         except FileNotFoundError:
             return False
+
+
+def _now() -> str:
+    """By which the newest of several settings is found."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -55,10 +55,8 @@ class Records(Sequence[Record]):
         # units first: what is compacted in between is found in the second place, and nothing is missed
         found = read_units(self.folder / UNITS, check_record) | read_compact(self.folder / COMPACT)
         self._records = sorted(found.values(), key=_rank)
-        self.failures = sorted(
-            (record for key, record in read_units(self.folder / FAILURES, check_failure).items() if key not in found),
-            key=_rank,
-        )
+        failed = read_units(self.folder / FAILURES, check_failure)
+        self.failures = sorted(_still_failed(found, failed), key=_rank)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -95,8 +93,8 @@ class Records(Sequence[Record]):
         rows = [_flat(record) for record in self]
         try:
             table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
-        except pa.ArrowException as error:
-            raise RecordsError(f"{self.folder} has a field of several types ({error}); Parquet cannot hold it, write CSV.") from error
+        except (pa.ArrowException, UnicodeEncodeError) as error:
+            raise RecordsError(f"{self.folder} has a field that Parquet cannot hold ({error}); write CSV.") from error
         with whole_file(path) as file:
             parquet.write_table(table, file)
 
@@ -113,6 +111,14 @@ class Records(Sequence[Record]):
             for key in units:
                 (self.folder / UNITS / f"{key}.json").unlink(missing_ok=True)
         return self.folder / COMPACT
+
+
+def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> list[Record]:
+    """Failures of units that no later try of the same fold has overtaken, be it with other settings."""
+    last: dict[tuple[Any, ...], str] = {}
+    for record in (*found.values(), *failed.values()):
+        last[_place(record)] = max(last.get(_place(record), ""), record.get("finished_at", ""))
+    return [failure for key, failure in failed.items() if key not in found and failure.get("finished_at", "") == last[_place(failure)]]
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
@@ -183,6 +189,10 @@ def _columns(rows: Sequence[Record]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
+def _place(record: Record) -> tuple[Any, ...]:
+    return tuple(record[name] for name in ("dataset", "method", "preset", "seed", "folds", "n_folds", "fold"))
+
+
 def _rank(record: Record) -> tuple[Any, ...]:
     return (*(record[name] for name in ("dataset", "method", "preset", "seed", "fold")), Unit.of(record).key)
 
@@ -194,4 +204,4 @@ class _Encoded:
         self.file = file
 
     def write(self, text: str) -> None:
-        self.file.write(text.encode())
+        self.file.write(text.encode(errors="replace"))  # half a character in a name must not cost the file

@@ -17,7 +17,7 @@ from skcamel.experiment.folds import KINDS
 from skcamel.experiment.paper import PRESETS
 from skcamel.metrics.conventions import NAMES
 
-LARGEST = 2**53  # of counts: what JSON keeps exactly everywhere
+LARGEST = 2**53  # of all numbers: what JSON keeps exactly everywhere
 LONGEST = 60  # letters shown of a value that is refused
 
 
@@ -26,10 +26,22 @@ class RecordsError(ValueError):
 
 
 class Kind(NamedTuple):
-    """A plain value: what it is in words, and whether a value is one."""
+    """A plain value: what it is in words, its types, and what bounds it."""
 
     words: str
-    fits: Callable[[Any], bool]
+    types: tuple[type, ...]
+    low: float = 0
+    high: float = LARGEST
+    pattern: str = "(?s).*"
+    null: bool = False
+
+    def fits(self, value: Any) -> bool:
+        """Whether a value is one."""
+        if value is None or isinstance(value, bool) or not isinstance(value, self.types):
+            return self.null and value is None
+        if isinstance(value, str):
+            return re.fullmatch(self.pattern, value) is not None
+        return isinstance(value, (dict, list)) or self.low <= value <= self.high
 
 
 class Each(NamedTuple):
@@ -38,40 +50,21 @@ class Each(NamedTuple):
     shape: Any
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(value) and not re.search("[\ud800-\udfff]", value)
-
-
-def _within(low: float, high: float) -> Callable[[Any], bool]:
-    return lambda value: _is_number(value) and low <= value <= high
-
-
-def _whole(low: int, high: int) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-
-
-def _one_of(*names: str) -> Kind:
-    return Kind(f"one of {', '.join(names)}", lambda value: value in names)
-
-
-TEXT = Kind("text", lambda value: isinstance(value, str))
-NAME = Kind("a name", _is_name)
-MAPPING = Kind("a mapping", lambda value: isinstance(value, dict))
-COUNT = Kind("a count", _whole(0, LARGEST))
-POSITIVE = Kind("a count from 1 on", _whole(1, LARGEST))
-AMOUNT = Kind("a number from 0 on, or null", lambda value: value is None or _within(0, 1e18)(value))
-NUMBER = Kind("a number", _within(-1e18, 1e18))
+TEXT = Kind("text", (str,))
+NAME = Kind("a name", (str,), pattern=r"(?s)[^\ud800-\udfff]+")  # half a character cannot be written into files
+MAPPING = Kind("a mapping", (dict,))
+COUNT = Kind("a count", (int,))
+POSITIVE = Kind("a count from 1 on", (int,), low=1)
+NUMBER = Kind("a number", (int, float), low=-LARGEST)
+AMOUNT = Kind("a number from 0 on, or null", (int, float), null=True)
 # a metric lies between 0 and 1, up to rounding; null where it is undefined
-METRIC = Kind("a number from 0 to 1, or null", lambda value: value is None or _within(-1e-9, 1 + 1e-9)(value))
-ODDITY = Kind("a count or a list", lambda value: isinstance(value, list) or COUNT.fits(value))
-TIME = Kind("a time", lambda value: isinstance(value, str) and bool(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", value)))
+METRIC = Kind("a number from 0 to 1, or null", (int, float), low=-1e-9, high=1 + 1e-9, null=True)
+ODDITY = Kind("a count or a list", (int, list))
+TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
-SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", _whole(0, 2**32 - 1)), Kind("an integer from 2 on", _whole(2, LARGEST))
-PROTOCOL = {"preset": _one_of(*PRESETS), "n_folds": N_FOLDS, "folds": _one_of(*KINDS), "seed": SEED}
+SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 2 on", (int,), low=2)
+PRESET, FOLDS = (Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names)) for names in (PRESETS, KINDS))
+PROTOCOL = {"preset": PRESET, "n_folds": N_FOLDS, "folds": FOLDS, "seed": SEED}
 UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING} | PROTOCOL
 FAILURE = UNIT | {"error": TEXT, "traceback": TEXT, "finished_at?": TIME}
 COSTS = {"n_train?": COUNT, "n_test?": COUNT, "n_features?": COUNT, "n_labels?": COUNT, "peak_memory_bytes?": AMOUNT}

@@ -88,8 +88,8 @@ def study_page(facts: StudyFacts) -> Page:
 def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
     methods = dict.fromkeys(base_of(method) for method in facts.summary.methods)
     planned = planned_units(facts.runs)
-    finished = f"{len(facts.records):,}" + (f" of {planned:,}" if planned > len(facts.records) else "")
-    devices = sorted({record["device"] for record in facts.records if "device" in record})
+    finished = f"{len(facts.shown):,}" + (f" of {planned:,}" if planned > len(facts.shown) else "")
+    devices = sorted({record["device"] for record in facts.shown if "device" in record})
     pairs = [
         ("Rows", _range(facts, "n")),
         ("Labels", _range(facts, "q")),
@@ -99,7 +99,7 @@ def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
         ("Units finished", finished),
         ("Units failed", f"{len(facts.failures):,}"),
         ("Computed on", ", ".join(devices)),
-        ("skcamel", ", ".join(sorted({str(record["version_skcamel"]) for record in facts.records if "version_skcamel" in record}))),
+        ("skcamel", ", ".join(sorted({str(record["version_skcamel"]) for record in facts.shown if "version_skcamel" in record}))),
     ]
     return [pair for pair in pairs if pair[1]]
 
@@ -112,7 +112,7 @@ def _range(facts: StudyFacts, key: str) -> str:
 
 def _findings(facts: StudyFacts) -> list[str]:
     """What a reader should know first, in words."""
-    return [*_against_paper(facts), *_ranks(facts), *_times(facts), *_failed(facts)]
+    return [*_against_paper(facts), *_ranks(facts), *_times(facts), *_failed(facts), *facts.summary.left_out_notes()]
 
 
 def _against_paper(facts: StudyFacts) -> list[str]:

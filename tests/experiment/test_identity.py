@@ -1,5 +1,6 @@
 """What tells the units of two methods apart: every parameter with its default, and all code that is not installed."""
 
+import copy
 import functools
 import importlib
 import json
@@ -183,6 +184,15 @@ def test_settings_tell_estimators_apart(what):
     json.dumps(one, allow_nan=False)
 
 
+def test_pickling_a_method_changes_nothing():
+    class Own(Mean):
+        pass
+
+    before = settings_of(Own())
+    copy.copy(Own())  # writes __slotnames__ into the class, as pickling does
+    assert settings_of(Own()) == before
+
+
 def test_circles_end():
     ring = []
     ring.append(ring)
@@ -274,5 +284,5 @@ def test_two_settings_of_one_class_need_two_names():
 
 @pytest.mark.parametrize("name", ["", "half a \ud800"])
 def test_names_that_no_file_could_hold_are_refused_before_any_work(name):
-    with pytest.raises(ValueError, match="methods has the name .*; records are told apart by name, give one of whole characters"):
+    with pytest.raises(ValueError, match=r"methods has the name .*; records are told apart by name, give one of whole characters"):
         run_study([made()], [(name, KNeighborsClassifier())], n_folds=2)

@@ -42,6 +42,7 @@ class Task:
     source: Source
     coordinator: int  # process that writes the records
     threads: int | None = None  # of BLAS; None leaves them as they are
+    allowance: int | None = None  # bytes, where several units share a machine
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def compute(task: Task, dataset: Dataset | None = None) -> Result:
     if os.getpid() != task.coordinator and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the coordinator ends the others
     try:
-        with _limited(task.threads):
+        with _limited(task.threads), memory.allowance(task.allowance):
             return Result(task.unit, _record(task, dataset))
     except (Exception, SystemExit) as error:  # a method that calls exit() must not end the study
         return failure(task.unit, error)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from skcamel import memory
 from skcamel.experiment.compute import Result, Task, compute, failure
 from skcamel.experiment.sources import load
 
@@ -20,14 +21,18 @@ def in_this_process(tasks: Iterable[Task]) -> Iterator[Result]:
 def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None) -> Iterator[Result]:
     """In parallel on this machine, or wherever the backend of ``joblib.parallel_config`` works.
 
-    BLAS gets as many threads in each worker as there are cores for it.
+    BLAS gets as many threads in each worker as there are cores for it, and each unit an equal share of the memory that is free
+    here now: a unit that needs more fails before it allocates, and says so. (A Dask cluster has machines of its own: there a
+    unit looks at what is free where it runs.)
     """
     from joblib import Parallel, delayed, effective_n_jobs
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     threads = max(1, (os.cpu_count() or 1) // max(1, effective_n_jobs(n_jobs)))
+    free = memory.available()
+    share = None if free is None else free // max(1, effective_n_jobs(n_jobs))
     work = Parallel(n_jobs=n_jobs, backend=backend, return_as="generator_unordered", batch_size=1)
-    results = work(delayed(compute)(replace(task, threads=threads)) for task in tasks)
+    results = work(delayed(compute)(replace(task, threads=threads, allowance=share)) for task in tasks)
     try:
         yield from results
     except TerminatedWorkerError as error:

@@ -28,7 +28,7 @@ CODE = "code_sha256"
 LIBRARIES = {"site-packages", "dist-packages"}
 # what Python itself writes into a class, and what only describes it
 NO_MEMBERS = re.compile(
-    "__(dict|weakref|doc|module|qualname|firstlineno|static_attributes|annotat.*|abstractmethods|dataclass_.*|parameters)__|_abc_impl"
+    "__(dict|weakref|doc|module|qualname|firstlineno|static_attributes|annotat.*|abstractmethods|slotnames|dataclass_.*|parameters)__|_abc_impl"
 )
 
 

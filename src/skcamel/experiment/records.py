@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import os
@@ -10,14 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from skcamel import memory
 from skcamel.experiment.locks import UnitLocks
 from skcamel.experiment.shapes import RecordsError, check_failure, check_record, decoded
 from skcamel.experiment.units import KEY, Unit
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
+from skcamel.spreadsheet import plain_cell
 
 UNITS, FAILURES, COMPACT, LOCK = "units", "failures", "records.jsonl", "lock"
 Record = dict[str, Any]
+MEMORY_PER_BYTE = 8  # of the compact file, at the peak: text, lines and mappings
 
 
 class Records(Sequence[Record]):
@@ -79,9 +83,7 @@ class Records(Sequence[Record]):
         """Write a table with one row for each unit; dictionaries and lists are JSON text, undefined metrics are empty."""
         rows = [_flat(record) for record in self]
         with whole_file(path) as file:
-            lines = csv.DictWriter(_Encoded(file), _columns(rows), lineterminator="\n")
-            lines.writeheader()
-            lines.writerows(rows)
+            file.write(csv_text(rows).encode(errors="replace"))  # half a character in a name must not cost the file
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet table with the columns of :meth:`to_csv`; needs pyarrow."""
@@ -144,6 +146,8 @@ def read_units(folder: Path, check: Callable[[Any], None]) -> dict[str, Record]:
 def read_compact(path: Path) -> dict[str, Record]:
     """Records of the compact file, by key; none where there is no such file."""
     try:
+        size = path.stat().st_size
+        memory.require(MEMORY_PER_BYTE * size, f"{path}", "Split the study into several folders.")
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         return {}
@@ -184,7 +188,7 @@ def _flat(record: Record) -> Record:
     return {name: json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value for name, value in plain.items()}
 
 
-def _columns(rows: Sequence[Record]) -> list[str]:
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """All keys, in the order in which they are first met."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
@@ -197,11 +201,11 @@ def _rank(record: Record) -> tuple[Any, ...]:
     return (*(record[name] for name in ("dataset", "method", "preset", "seed", "fold")), Unit.of(record).key)
 
 
-class _Encoded:
-    """What the csv module writes to: text in, UTF-8 out."""
-
-    def __init__(self, file: Any) -> None:
-        self.file = file
-
-    def write(self, text: str) -> None:
-        self.file.write(text.encode(errors="replace"))  # half a character in a name must not cost the file
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows under a header of all their names; no text in it is a formula to a spreadsheet."""
+    text = io.StringIO()
+    names = _columns(rows)
+    lines = csv.writer(text, lineterminator="\n")
+    for cells in (names, *([row.get(name) for name in names] for row in rows)):
+        lines.writerow([plain_cell(cell) if isinstance(cell, str) else cell for cell in cells])
+    return text.getvalue()

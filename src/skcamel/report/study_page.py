@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from statistics import median
 
+from skcamel import memory
 from skcamel.experiment.comparison import Comparison, compare_summary
 from skcamel.experiment.contents import planned_units
 from skcamel.experiment.paper import METRIC_TITLES, rounded, title_of
@@ -29,6 +30,7 @@ LEAD = (
     "Methods of multi-label learning, compared on data sets by seven metrics in several folds. "
     "All figures of this page are computed from the records of the study; a cell is one metric on one data set."
 )
+BYTES_OF_A_RECORD, BYTES_OF_A_LABEL = 20_000, 2_000  # at the peak, generously: figures under nine choices, tables and their text
 NAMED = 3  # cells that a finding names one by one
 
 
@@ -56,7 +58,10 @@ def build_report(records: Iterable[Record] | str | os.PathLike[str], path: str |
     ...     Path(folder, "page.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    write(study_page(StudyFacts.of(records)), path)
+    facts = StudyFacts.of(records)
+    needed = BYTES_OF_A_RECORD * len(facts.records) + BYTES_OF_A_LABEL * sum(len(card["label_counts"]) for card in facts.cards.values())
+    memory.require(needed, f"The page of {count(len(facts.records), 'record')}", "Make a page of a part of the study.")
+    write(study_page(facts), path)
 
 
 def study_page(facts: StudyFacts) -> Page:

@@ -144,7 +144,7 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (("tables", alone, "--table", "3"), 1, "No result belongs to Table 3; the records hold yeast."),
         (("tables", alone, "--significance"), 1, "Tests compare methods, and the records hold one: camel"),
         (("tables", mine, "--against-paper"), 2, "the paper has none of the data sets of this study, mine."),
-        (("tables", damaged), 1, "cards.json is damaged (it is not JSON, or holds numbers that are too large); delete it"),
+        (("tables", damaged), 1, "cards.json is damaged (it is not JSON); delete it"),
         (("tables", folder, "--form", "html"), 2, "'html' is not one of"),
         (("tables", folder, "--selected-by", "accuracy"), 2, "'accuracy' is not one of"),
         (("sensitivity", "--dataset", "nothing", "--out", tmp_path), 1, "No data set is called 'nothing'"),

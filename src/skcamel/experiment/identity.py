@@ -78,7 +78,7 @@ class Walk:
         if value is None or isinstance(value, bool | str):
             return value
         if isinstance(value, int):
-            return int(value) if abs(value) < 2**63 else hex(value)
+            return int(value) if abs(value) < 10**17 else hex(value)
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else str(value)
         if isinstance(value, CodeType):

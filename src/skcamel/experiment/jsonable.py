@@ -14,7 +14,7 @@ from skcamel.experiment.identity import ADDRESS
 def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
     """Numbers, text, lists and mappings as they are, anything else as the text that describes it.
 
-    Integers beyond 64 bits become text too. Numbers that are not finite become what `infinite` makes of them.
+    Integers of more than 17 digits become text too. Numbers that are not finite become what `infinite` makes of them.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, int):
-        return value if abs(value) < 2**63 else str(value)
+        return value if abs(value) < 10**17 else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else infinite(value)
     if isinstance(value, Mapping):

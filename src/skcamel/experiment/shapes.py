@@ -18,6 +18,7 @@ from skcamel.experiment.paper import PRESETS
 from skcamel.metrics.conventions import NAMES
 
 LARGEST = 2**53  # of all numbers: what JSON keeps exactly everywhere
+DIGITS = 19  # of integers, below 64 bits
 LONGEST = 60  # letters shown of a value that is refused
 
 
@@ -96,8 +97,8 @@ def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
     """
     try:
         value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_integer)
-    except (ValueError, RecursionError) as error:
-        raise ValueError("it is not JSON, or holds numbers that are too large") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError("it is not JSON") from error
     check(value)
     return value
 
@@ -192,7 +193,7 @@ def _wrong(where: str, value: Any, words: str) -> ValueError:
 
 
 def _refuse(constant: str) -> Any:
-    raise ValueError(constant)
+    raise ValueError(f"it holds {constant[:LONGEST]}, which is not finite or too large")
 
 
 def _finite(text: str) -> float:
@@ -201,5 +202,4 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    value = int(text)
-    return value if abs(value) < 2**63 else _refuse(text)
+    return int(text) if len(text) < DIGITS else _refuse(text)

@@ -21,7 +21,7 @@ def study(datasets, methods, *, n_folds=10, preset="paper", rng=None, keep_crite
 
     def draw(dataset, metric, method):
         cell = paper_figures().get((dataset, metric, method), PaperFigure(0.5, 0.1, bold=False))
-        return float(cell.mean + cell.std * rng.normal())
+        return float(np.clip(cell.mean + cell.std * rng.normal(), 0, 1))
 
     records = []
     for dataset in datasets:

@@ -29,7 +29,11 @@ def fits(log):
 def comparable(records):
     """Records without what may differ between equal runs; NaN made equal to itself."""
     return [
-        {key: "NaN" if value != value else value for key, value in record.items() if "seconds" not in key and "memory" not in key}
+        {
+            key: "NaN" if value != value else value
+            for key, value in record.items()
+            if "seconds" not in key and "memory" not in key and key != "finished_at"
+        }
         for record in records
     ]
 

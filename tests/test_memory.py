@@ -6,9 +6,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
+from skcamel.experiment.camel import CamelMethod
+from skcamel.experiment.compute import Task
+from skcamel.experiment.executors import by_joblib
+from skcamel.experiment.units import Unit
 from skcamel.inputs import MATRICES_ALIVE
+from study_methods import Mean
 
 N = 700
 
@@ -42,6 +48,38 @@ def data():
 )
 def test_a_fit_keeps_within_five_matrices(model, data):
     assert peak_of(lambda: model.fit(*data)) <= MATRICES_ALIVE
+
+
+@pytest.mark.parametrize(
+    ("preset", "n", "d", "q"), [("quick", 500, 9, 4), ("paper", 500, 9, 60), ("best", 500, 9, 4), ("best", 300, 600, 60)]
+)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_unit_of_a_study_needs_no_more_than_it_asks_for(preset, n, d, q, kind, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
+    Y, rows, asked = (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(int), kind(X), []
+    monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
+    needed = peak_of(lambda: CamelMethod(preset).fit(rows, Y, seed=0).outcomes(rows[: n // 9])) * 8 * N**2
+    assert needed <= asked[0]
+
+
+def test_a_unit_that_does_not_fit_is_refused_before_it_allocates():
+    rows, Y = np.ones((3000, 2)), np.ones((3000, 2), dtype=int)
+
+    def refused():
+        with memory.allowance(2**26), pytest.raises(MemoryError, match=r"CAMEL with preset best on 3000 rows .* needs about .*n_jobs"):
+            CamelMethod("best").fit(rows, Y, seed=0)
+
+    assert peak_of(refused) < 0.1
+
+
+def test_units_at_the_same_time_share_what_is_free(monkeypatch):
+    monkeypatch.setattr(memory, "available", lambda device=None: 8 * 10**6)
+    tasks = [Task(Unit("a", "b", "paper", fold, 2, "plain", 0), Mean(), None, 0) for fold in range(2)]
+    shares = []
+    monkeypatch.setattr("skcamel.experiment.executors.compute", lambda task: shares.append(task.allowance))
+    list(by_joblib(tasks, n_jobs=4, backend="threading"))
+    assert shares == [2 * 10**6] * 2
 
 
 def test_prediction_keeps_within_its_blocks(data, monkeypatch):

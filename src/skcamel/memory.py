@@ -10,12 +10,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from skcamel.arrays import free_on_gpu
 
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+_SHARE: ContextVar[int | None] = ContextVar("share", default=None)
 UNLIMITED = 2**62  # version 1 writes a number near 2**63 where no limit is set
 
 
@@ -44,11 +47,33 @@ def require(needed: float, what: str, cure: str, *, device: Any = None) -> None:
         raise MemoryError(f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {cure}")
 
 
+@contextmanager
+def allowance(n_bytes: int | None) -> Iterator[None]:
+    """Within the body, no piece of work of this thread may need more than `n_bytes`: its share where several run at once.
+
+    What is free cannot be divided when a piece begins, since the others may hold their share by then or not; so it is divided
+    once, before any of them begins. None: no share.
+
+    Examples
+    --------
+    >>> with allowance(2**20):
+    ...     available()
+    1048576
+    """
+    token = _SHARE.set(n_bytes)
+    try:
+        yield
+    finally:
+        _SHARE.reset(token)
+
+
 def available(device: Any = None) -> int | None:
     """Bytes that this process can still allocate on `device` (None: this machine), or None where the system does not say."""
     if device is not None and str(device).startswith("cuda"):
         return free_on_gpu(device)
-    return min((max(0, value) for value in (*_left_on_machine(), *_left_in_groups(), *_left_of_own_limits())), default=None)
+    share = _SHARE.get()
+    known = [*_left_on_machine(), *_left_in_groups(), *_left_of_own_limits(), *([] if share is None else [share])]
+    return min((max(0, value) for value in known), default=None)
 
 
 def gib(n_bytes: float) -> str:

@@ -46,7 +46,7 @@ RECORDS = study(["yeast", "scene", "arts", "mine"], ["camel", "br", "llsf"], n_f
 @pytest.fixture
 def folder(tmp_path):
     folder = written(tmp_path / "study", RECORDS)
-    card = {"n": 10, "d": 3, "q": 2, "cardinality": 1.5, "density": 0.75}
+    card = {"n": 10, "d": 3, "q": 2, "cardinality": 1.5, "density": 0.75, "label_counts": [7, 8]}
     (folder / "cards.json").write_text(json.dumps({"mine": card}))
     return folder
 

@@ -1,5 +1,9 @@
 """Plots: axes come back, what is drawn is what the model says, and odd names are drawn as they are."""
 
+import io
+import warnings
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
@@ -13,7 +17,15 @@ import matplotlib.pyplot as plt
 from matplotlib.colors import to_hex
 from sklearn.exceptions import NotFittedError
 
-from skcamel.display import CollaborationDisplay, plot_collaboration, plot_explanation
+from skcamel.display import (
+    CollaborationDisplay,
+    ConvergenceDisplay,
+    CriticalDifferenceDisplay,
+    ExplanationDisplay,
+    SensitivityDisplay,
+    plot_collaboration,
+    plot_explanation,
+)
 from skcamel.display.collaboration import DOWN, UP
 
 
@@ -98,3 +110,27 @@ def test_labels_that_push_each_other_are_neighbours():
 @pytest.mark.parametrize("q", [0, 1, 2, 3, 500])
 def test_there_is_an_order_for_any_number_of_labels(q, rng):
     assert sorted(similar_order(rng.normal(size=(q, q)))) == list(range(q))
+
+
+NASTY = ["a\x00b", "\x1b[31mred", "half \ud800", "not \ufffe a letter", "$x$ \x0b", "plain"]
+
+
+def svg_of(figure):
+    """The drawing, parsed: ill-formed XML raises."""
+    text = io.StringIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # fonts lack some characters
+        figure.savefig(text, format="svg")
+    return ElementTree.fromstring(text.getvalue())
+
+
+def test_names_of_any_characters_make_drawings_that_are_xml():
+    S = np.zeros((6, 6))
+    S[0, 1] = S[2, 3] = 0.5
+    svg_of(CollaborationDisplay(S, label_names=NASTY).plot().figure_)
+    six = np.linspace(-1, 1, 6)
+    svg_of(ExplanationDisplay(six, six, six, thresholds=six, label_names=NASTY, title=NASTY[0]).plot().figure_)
+    ranks = dict(zip(NASTY, range(1, 7), strict=True))
+    svg_of(CriticalDifferenceDisplay(ranks, 1.0, title=NASTY[1]).plot().figure_)
+    svg_of(ConvergenceDisplay([1.0, 0.5], title=NASTY[2]).plot().figure_)
+    svg_of(SensitivityDisplay([0.1, 1.0], [[0.1], [0.2]], parameter="lambda1", metric="coverage", title=NASTY[3]).plot().figure_)

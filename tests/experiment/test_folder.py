@@ -6,11 +6,14 @@ import time
 import pytest
 
 import study_methods
+from made_records import record
 from skcamel.experiment import Records, Unit, run_study
 from skcamel.experiment.folder import StudyFolder
+from skcamel.experiment.identity import settings_of
 from study_methods import Mean, made
 
 UNIT = Unit("made", "mean", "paper", 0, 2, "plain", 0)
+RECORD = record("made", "mean", n_folds=2)
 
 
 @pytest.fixture
@@ -23,7 +26,7 @@ def test_a_claimed_unit_is_busy_for_others_until_it_is_done(folders):
     one, two = folders
     assert one.claim(UNIT.key) == "mine"
     assert two.claim(UNIT.key) == "busy"
-    one.finish(UNIT.key, UNIT.as_dict())
+    one.finish(UNIT.key, RECORD)
     assert two.claim(UNIT.key) == one.claim(UNIT.key) == "done"
 
 
@@ -34,7 +37,7 @@ def test_a_unit_that_failed_meanwhile_is_not_tried_twice_but_by_the_next_run(fol
     assert two.claim(UNIT.key) == "failed"
     with StudyFolder(tmp_path) as later:
         assert later.claim(UNIT.key) == "mine"
-        later.finish(UNIT.key, UNIT.as_dict())
+        later.finish(UNIT.key, RECORD)
     assert Records(tmp_path).failures == []
 
 
@@ -44,7 +47,7 @@ def test_a_unit_finished_between_two_looks_is_done(folders, monkeypatch):
 
     def late(key):
         assert one.claim(key) == "mine"
-        one.finish(key, UNIT.as_dict())
+        one.finish(key, RECORD)
         return take(key)
 
     monkeypatch.setattr(two.locks, "take", late)
@@ -53,21 +56,22 @@ def test_a_unit_finished_between_two_looks_is_done(folders, monkeypatch):
     assert one.locks.take(UNIT.key)  # the late one kept nothing
 
 
-def test_sweeping_spares_what_is_being_written(folders, tmp_path):
-    one, two = folders
-    busy, left = tmp_path / "units" / f".{UNIT.key}.json.ab12", tmp_path / "failures" / f".{'0' * 20}.json.cd34"
-    foreign = tmp_path / "units" / ".DS_Store"
-    for path in (busy, left, foreign):
-        path.touch()
-    assert one.claim(UNIT.key) == "mine"
-    two.sweep()
-    assert [path.exists() for path in (busy, left, foreign)] == [True, False, True]
+LEFT = ".study.json.0123456789abcdef.skcamel-tmp", f"units/.{UNIT.key}.json.0123456789abcdef.skcamel-tmp"
+FOREIGN = (
+    *(".notes.json.bak", ".study.json.swp", ".study.json.ab12", ".x.json.y.z", "notes.json", ".records.jsonl.~1~"),
+    *(f"{part}/{name}" for part in ("units", "failures") for name in (".DS_Store", f".{UNIT.key}.json.swp", f".{UNIT.key}.json.ab12cd34")),
+    *(f"{part}/._{UNIT.key}.json" for part in ("units", "failures")),
+)
 
 
-def test_what_was_half_written_for_all_units_is_swept_too(folders, tmp_path):
-    (tmp_path / ".study.json.ab12").touch()
-    folders[0].add_request({"datasets": ["made"]})
-    assert not list(tmp_path.glob(".*"))
+def test_a_study_removes_its_own_leftovers_and_nothing_else(tmp_path):
+    run_study([made()], [Mean()], n_folds=2, out=tmp_path)
+    for name in (*LEFT, *FOREIGN):
+        (tmp_path / name).write_text("mine")
+    records = run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path)
+    assert not any((tmp_path / name).exists() for name in LEFT)
+    assert {name: (tmp_path / name).read_text() for name in FOREIGN} == dict.fromkeys(FOREIGN, "mine")
+    assert len(records) == 4
 
 
 def test_two_threads_share_a_folder(tmp_path, monkeypatch):
@@ -91,7 +95,7 @@ def test_two_threads_share_a_folder(tmp_path, monkeypatch):
 
 def test_a_run_waits_for_a_unit_of_another_and_does_it_when_that_ends(tmp_path):
     with StudyFolder(tmp_path) as other:
-        assert other.claim(Unit("made", "mean", "paper", 1, 2, "plain", 0).key) == "mine"
+        assert other.claim(Unit("made", "mean", "paper", 1, 2, "plain", 0, settings_of(Mean())).key) == "mine"
         events = []
         waiting = threading.Thread(
             target=run_study, args=([made()], [Mean()]), kwargs={"n_folds": 2, "out": tmp_path, "progress": events.append}

@@ -57,8 +57,9 @@ def test_every_name_works_with_constant_labels_and_the_same_seed_gives_the_same(
 def test_the_settings_of_a_grid_search_are_what_it_was_told(name, search, preset):
     method = get_method(name, preset)
     assert isinstance(method.estimator, search)
-    assert method.settings == {key: getattr(method.estimator, key) for key in ("grid", "cv", "preset", "threshold")}
-    assert (method.settings["grid"], method.settings["preset"]) == ("coarse", "fair" if preset == "best" else "faithful")
+    assert method.settings["params"] == method.estimator.get_params()
+    assert method.settings["params"]["preset"] == ("fair" if preset == "best" else "faithful")
+    assert method.settings["grid"] == {key: list(values) for key, values in search.GRIDS["coarse"].items()}
 
 
 def test_a_search_tells_its_choice():
@@ -125,7 +126,7 @@ def test_settings_describe_an_estimator_alike_in_every_run():
     assert one == two
     assert "0x" not in str(one)
     assert EstimatorMethod("k", KNeighborsClassifier(3)).settings != EstimatorMethod("k", KNeighborsClassifier(4)).settings
-    assert list(EstimatorMethod("k", KNeighborsClassifier()).settings) == ["estimator"]
+    assert EstimatorMethod("k", KNeighborsClassifier()).settings["params"] == KNeighborsClassifier().get_params()
 
 
 def test_an_import_path_names_a_class_an_instance_or_a_function():

@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import io
 import json
 import math
 import shutil
@@ -10,7 +11,7 @@ import sys
 import pytest
 
 from skcamel.data import Dataset
-from skcamel.experiment import Records, RecordsError, Unit, run_study
+from skcamel.experiment import Records, RecordsError, Unit, result_tables, run_study, summarise, write_tables
 from skcamel.metrics import NAMES
 from study_methods import Broken, Mean, comparable, made
 
@@ -167,3 +168,15 @@ def test_a_damaged_description_is_named_with_its_cure(folder, name):
     (folder / name).unlink()
     run_study([made()], [Mean("a")], n_folds=2, out=folder)
     assert (folder / name).exists()
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(A1)", "\n=1+1", " -2+3", "\t=1"])
+def test_no_text_of_an_export_is_a_formula(tmp_path, name):
+    data = Dataset(made().X, made().Y, name=name)
+    records = run_study([data], [Mean(name)], n_folds=2, out=tmp_path / "study")
+    records.to_csv(tmp_path / "records.csv")
+    tables = write_tables([*result_tables(summarise(records)).values()], "csv")
+    for text in ((tmp_path / "records.csv").read_text(), tables):
+        row = next(csv.DictReader(io.StringIO(text)))
+        assert (row["dataset"], row["method"]) == (f"'{name}", f"'{name}")
+        assert float(row["coverage" if "coverage" in row else "mean"]) <= 1

@@ -221,7 +221,7 @@ def test_a_folder_that_breaks_during_the_run_ends_it(tmp_path, how, log):
     kept = len(Records(tmp_path))
     assert 2 <= kept < 12
     events = []
-    run_study([made()], [Mean()], n_folds=12, out=tmp_path, progress=events.append)
+    run_study([made()], [Breaks()], n_folds=12, out=tmp_path, progress=events.append)
     assert len(events) == 12 - kept
 
 

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from made_records import record, study
+from skcamel.experiment import RecordsError
+from skcamel.experiment.costs import costs
 from skcamel.experiment.paper import paper_cell
 from skcamel.experiment.summary import AFTERWARDS, Figure, nearest_criterion, summarise
 from skcamel.metrics import NAMES
@@ -115,8 +117,44 @@ def test_an_unknown_selection_is_refused():
         summarise([record()], selected_by="accuracy")
 
 
-def test_units_that_differ_only_in_settings_are_not_averaged():
+def at(second, **settings):
+    return {"settings": settings, "finished_at": f"2026-11-15T20:52:{second:02}.000000Z"}
+
+
+def test_settings_without_a_time_are_not_averaged_and_none_is_preferred():
     twice = [record(), record() | {"settings": {"grid": "fine"}}]
-    with pytest.raises(ValueError, match="yeast, camel, preset paper, seed 0, fold 0 more than once"):
+    with pytest.raises(RecordsError, match="yeast, camel, preset paper more than once, under different settings"):
         summarise(twice)
+    with pytest.raises(RecordsError, match="more than once"):
+        summarise([record() | at(1, grid="fine"), record() | at(1)])
     assert summarise([record(seed=0), record(seed=1)]).figures["yeast", "coverage", "camel"].folds == 2
+
+
+def test_the_settings_finished_last_are_shown_and_the_others_counted():
+    old = [record("yeast", "br", fold=fold, coverage=0.2) for fold in range(3)]
+    middle = [record("yeast", "br", fold=fold, coverage=0.4) | at(5, tol=1) for fold in range(3)]
+    new = [record("yeast", "br", fold=fold, coverage=0.6) | at(5 + fold, tol=2) for fold in range(2)]
+    other = [record("scene", "br", fold=fold, coverage=0.8) for fold in range(3)]
+    for records in ([*old, *middle, *new, *other], [*new, *other, *middle, *old]):
+        found = summarise(records)
+        assert found.figures["yeast", "coverage", "br"] == (pytest.approx(0.6), 0.0, 2)
+        assert found.figures["scene", "coverage", "br"].mean == pytest.approx(0.8)
+        assert "BR: 6 records of earlier settings are left out." in found.notes()
+        assert "earlier" not in str(found.notes(["scene"]))
+
+
+def test_settings_are_not_mixed_over_seeds_and_folds():
+    old = [record("yeast", "br", seed=seed, coverage=0.2) | at(1) for seed in range(3)]
+    found = summarise([*old, record("yeast", "br", seed=9, n_folds=3, coverage=0.6) | at(2, tol=2)])
+    assert found.figures["yeast", "coverage", "br"].mean == 0.6
+    assert found.left_out == {("yeast", "br"): 3}
+
+
+def test_presets_and_methods_do_not_displace_each_other():
+    records = [record(preset="paper") | at(1), record(preset="best") | at(2, grid="best"), record(method="br") | at(3, tol=1)]
+    assert summarise(records).left_out == {}
+
+
+def test_costs_are_those_of_the_newest_settings():
+    records = [record() | {"fit_seconds": 9.0}, record() | at(2, tol=1) | {"fit_seconds": 1.0}]
+    assert [cost.fit_seconds for cost in costs(records)] == [1.0]

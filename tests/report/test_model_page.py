@@ -2,13 +2,14 @@
 
 import json
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import pages
-from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import Dataset
 
@@ -173,4 +174,31 @@ def test_labels_absent_from_the_data_have_no_average_precision(page_of):
 def test_what_cannot_be_shown_is_refused(tmp_path, model, dataset, error, message):
     with pytest.raises(error, match=message):
         build_model_report(model(), dataset() if dataset else None, tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize(("n", "m", "d", "q"), [(60, 60, 5, 120), (60, 3000, 5, 20), (400, 400, 200, 5)])
+def test_a_page_needs_no_more_memory_than_it_asks_for(n, m, d, q, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + m, d))
+    Y = (X[:, :1] + rng.normal(size=(n + m, q)) > 1).astype(int)
+    model, data = CamelClassifier().fit(X[:n], Y[:n]), Dataset(X[n:], Y[n:])
+    build_model_report(model, data, tmp_path / "page.html")  # what is loaded once does not count
+    asked = []
+    monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
+    tracemalloc.start()
+    try:
+        build_model_report(model, data, tmp_path / "page.html")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak - 2**21 <= asked[0]  # templates and scripts
+
+
+def test_a_page_that_does_not_fit_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    model = CamelClassifier().fit(X, (X > 0).astype(int))
+    with memory.allowance(1000), pytest.raises(MemoryError, match=r"A page of 3 labels and 40 rows needs about .*Give fewer rows of data"):
+        build_model_report(model, Dataset(X, (X > 0).astype(int)), tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from statistics import median
 
@@ -13,10 +14,13 @@ import pytest
 
 import made_records
 import made_studies
+from skcamel import memory
 from skcamel.experiment import Records, compare_with_paper, result_tables, run_study, summarise
 from skcamel.experiment.contents import read_runs
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS
+from skcamel.experiment.records import MEMORY_PER_BYTE
 from skcamel.experiment.significance import compare_methods
+from skcamel.experiment.tables import signed
 from skcamel.metrics import NAMES
 from study_methods import Mean, made
 
@@ -26,7 +30,7 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip insta
 from skcamel.report import build_report
 from skcamel.report.page import render
 from skcamel.report.study_facts import StudyFacts
-from skcamel.report.study_page import study_page
+from skcamel.report.study_page import BYTES_OF_A_RECORD, study_page
 
 ALL = ["paper", "results", "significance", "sensitivity", "cost", "cards", "failures", "reproduce"]
 KEPT = Path(__file__).parents[2] / "studies" / "paper-2019"
@@ -104,8 +108,9 @@ def test_the_comparison_is_that_of_compare_with_paper(page, records, method, pre
     assert [found["n"], *found["counts"]] == list(expected.counts().values())
     shown = [page.shared["datasets"][d] for d in data["datasets"]]
     for cell in expected.cells:
-        difference, *misses = found["cells"][shown.index(cell.dataset)][NAMES.index(cell.metric)]
+        difference, text, *misses = found["cells"][shown.index(cell.dataset)][NAMES.index(cell.metric)]
         assert difference == pytest.approx(cell.difference, abs=1e-3)
+        assert text == signed(cell.difference)
         assert misses == [i for i, met in enumerate((cell.no_worse, cell.as_good_as_best, cell.near_best)) if not met]
 
 
@@ -305,3 +310,23 @@ def test_the_study_that_is_kept_has_a_small_page(tmp_path):
     assert (tmp_path / "page.html").stat().st_size < 3e6
     runs = json.loads((KEPT / "study.json").read_bytes())["runs"]
     assert runs
+
+
+def test_a_study_and_its_page_ask_for_their_memory(tmp_path):
+    folder = made_studies.write(tmp_path / "study", made_records.study(["yeast", "mine"], ["camel", "br"], n_folds=10))
+    records = Records(folder)
+    size = (folder / "records.jsonl").stat().st_size
+    tracemalloc.start()
+    try:
+        Records(folder)
+        assert tracemalloc.get_traced_memory()[1] <= MEMORY_PER_BYTE * size
+        tracemalloc.reset_peak()
+        build_report(records, tmp_path / "page.html")
+        assert tracemalloc.get_traced_memory()[1] - 2**23 <= BYTES_OF_A_RECORD * len(records)  # diagrams and scripts
+    finally:
+        tracemalloc.stop()
+    with memory.allowance(1000):
+        with pytest.raises(MemoryError, match=r"The page of 40 records needs about .*Make a page of a part of the study"):
+            build_report(records, tmp_path / "other.html")
+        with pytest.raises(MemoryError, match=r"records.jsonl needs about .*Split the study into several folders"):
+            Records(folder)

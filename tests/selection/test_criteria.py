@@ -34,7 +34,7 @@ def test_each_winner_is_the_choice_of_its_own_search(criterion, rows):
     model = CamelClassifierCV(ALPHAS, (1.0,), LAMBDA2S, (0.5, 1.0), scalings=("none", "standard"), scoring=criterion).fit(X, Y)
     assert found[criterion].params == model.best_params_
     assert found[criterion].score == pytest.approx(model.best_score_, abs=1e-12)
-    scores, decisions = criteria.predict(found, data, S, new)[criterion]
+    scores, decisions = criteria.predict(found, data, new)[criterion]
     np.testing.assert_allclose(scores, model.decision_function(new), atol=1e-9)
     np.testing.assert_array_equal(decisions, model.predict(new))
 
@@ -72,7 +72,7 @@ def test_tuned_winners_decide_with_the_cuts_of_their_rule(rows):
     X, Y, new = rows
     data, S = checked(X, Y)
     found = criteria.winners(data, [criteria.single("none", "rbf", 1.0, alphas=(0.4,), lambda2s=(0.1,))], S, tuned=True)
-    answers = criteria.predict(found, data, S, new)
+    answers = criteria.predict(found, data, new)
     for name in ("hamming_loss", "macro_f1", "micro_f1"):
         winner = found[name]
         model = CamelClassifierCV((0.4,), lambda2s=(0.1,), threshold=winner.rule.mode, threshold_metric=winner.rule.metric).fit(X, Y)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from skcamel.cli.root import check_folder_of, examples
+from skcamel.cli.root import check_folder_of, examples, note
 
 FORMS = {".csv": "to_csv", ".json": "to_json", ".parquet": "to_parquet"}
 
@@ -20,6 +20,7 @@ FORMS = {".csv": "to_csv", ".json": "to_json", ".parquet": "to_parquet"}
 def records(folder: str, output: str | None, *, compact: bool) -> None:
     """Count the records of a study folder, and export them with every figure, parameter, time and version."""
     from skcamel.experiment.records import Records
+    from skcamel.experiment.summary import newest
 
     if output is not None:
         check_folder_of(output)
@@ -32,3 +33,5 @@ def records(folder: str, output: str | None, *, compact: bool) -> None:
         found.compact()
     sets, methods = ({record[field] for record in found} for field in ("dataset", "method"))
     click.echo(f"{len(found)} finished units: data sets {len(sets)}, methods {len(methods)}; failed {len(found.failures)}.")
+    if earlier := len(newest(found)[1]):
+        note(f"{earlier} of the finished units have earlier settings; the export holds them, tables and pages leave them out.")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import as_json, data_home, is_catalogue_name, label_columns, label_file, open_dataset
-from skcamel.cli.root import examples
+from skcamel.cli.root import examples, note
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -105,6 +107,7 @@ def study(
         ctx.exit(INTERRUPTED)
     asked = _keys([name if isinstance(name, str) else name.name for name in opened], chosen, options)
     finished, failures = ([unit for unit in units if _key(unit) in asked] for units in (records, records.failures))
+    _note_other_settings(records, finished)
     shown = summary(finished)
     if as_json:
         click.echo(json.dumps({"out": out, "finished": len(finished), "failures": failures, "summary": shown}, indent=1))
@@ -114,6 +117,18 @@ def study(
     if failures:
         click.echo(_failed(failures, out), err=True)
         ctx.exit(1)
+
+
+def _note_other_settings(records: Iterable[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> None:
+    """Say that the folder holds records of the same folds under other settings."""
+
+    def place(record: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(record[key] for key in ("dataset", "method", "preset", "n_folds", "folds", "seed"))
+
+    places, keys = {place(record) for record in shown}, {_key(record) for record in shown}
+    others = Counter(record["method"] for record in records if place(record) in places and _key(record) not in keys)
+    for method, number in others.items():
+        note(f"{method}: {number} record{'s' * (number > 1)} of other settings {'are' if number > 1 else 'is'} left out.")
 
 
 def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, data_home: str | None) -> list[str | Dataset]:
@@ -148,14 +163,15 @@ def _method(spec: str, preset: str, device: str | None) -> Method:
 
 def _keys(datasets: Sequence[str], methods: Sequence[Method], options: Mapping[str, Any]) -> set[str]:
     """Keys of the units of this study; the folder may hold others."""
-    from skcamel.experiment.jsonable import jsonable
+    from skcamel.experiment.identity import settings_of
     from skcamel.experiment.units import Unit
 
     how = {key: options[key] for key in ("preset", "n_folds", "folds", "seed")}
+    settings = {method.name: settings_of(method) for method in methods}
     return {
-        Unit(name, method.name, fold=fold, settings=jsonable(method.settings), **how).key
+        Unit(name, method, fold=fold, settings=told, **how).key
         for name in datasets
-        for method in methods
+        for method, told in settings.items()
         for fold in range(options["n_folds"])
     }
 
@@ -184,20 +200,18 @@ def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     list of dict
         dataset, method, folds, and for each metric its mean and ``<metric>_std`` (n - 1); None where it is undefined.
     """
-    from statistics import fmean, stdev
-
+    from skcamel.experiment.summary import summarise
     from skcamel.metrics.conventions import NAMES
 
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for record in records:
-        groups.setdefault((record["dataset"], record["method"]), []).append(record)
+    records = list(records)
+    folds = Counter((record["dataset"], record["method"]) for record in records)
+    figures = summarise(records).figures
     rows = []
-    for (dataset, method), group in groups.items():
-        row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": len(group)}
+    for (dataset, method), count in folds.items():
+        row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": count}
         for name in NAMES:
-            values = [record[name] for record in group if record[name] == record[name]]
-            row[name] = fmean(values) if values else None
-            row[f"{name}_std"] = stdev(values) if len(values) > 1 else None
+            mean, std, _ = figures[dataset, name, method]
+            row |= {name: None if math.isnan(mean) else mean, f"{name}_std": None if math.isnan(std) else std}
         rows.append(row)
     return rows
 
@@ -223,8 +237,10 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _cell(mean: float | None, std: float | None) -> str:
     if mean is None:
         return "undefined"
-    figure = f"{mean:.3f}".removeprefix("0")
-    return figure if std is None else f"{figure}±" + f"{std:.3f}".removeprefix("0")
+    from skcamel.experiment.paper import mean_and_std
+
+    text = mean_and_std(mean, math.nan if std is None else std)
+    return "±".join(part.removeprefix("0") for part in text.split("±"))
 
 
 def _failed(failures: Sequence[Mapping[str, Any]], out: str) -> str:

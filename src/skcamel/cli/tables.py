@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.root import examples
+from skcamel.cli.root import examples, note
 
 if TYPE_CHECKING:
     from skcamel.experiment.summary import Summary
@@ -76,6 +76,8 @@ def tables(
         chosen += _significance(summary)
     width = shutil.get_terminal_size().columns if form == "terminal" and sys.stdout.isatty() else None
     click.echo(write_tables(chosen, form, width=width))
+    for text in summary.left_out_notes() if form == "csv" else ():  # the other forms have notes of their own
+        note(text)
 
 
 def _summary(folder: str, selected_by: str | None, alone: Mapping[str, Any]) -> Summary:
@@ -105,14 +107,13 @@ def _results(summary: Summary, which: str, *, against_paper: bool, std: str) -> 
 
 def _sizes(folder: Path, datasets: Sequence[str]) -> list[Table]:
     """Table 1, from the cards of the study; sets of the catalogue need none."""
-    from skcamel.experiment.folder import read_json
+    from skcamel.experiment.contents import read_cards
     from skcamel.experiment.tables import sizes_table
 
-    path = folder / "cards.json"
-    cards = read_json(path, {})
+    cards = read_cards(folder)
     known = {name: cards[name] if name in cards else _catalogued(name) for name in datasets}
     if missing := [name for name, card in known.items() if card is None]:
-        click.echo(f"Note: {path} has no card of {', '.join(missing)}; Table 1 leaves that out.", err=True)
+        click.echo(f"Note: {folder / 'cards.json'} has no card of {', '.join(missing)}; Table 1 leaves that out.", err=True)
     return [sizes_table({name: card for name, card in known.items() if card is not None})]
 
 

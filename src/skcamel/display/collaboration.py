@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skcamel.display.canvas import axes_or_new
+from skcamel.display.canvas import axes_or_new, legible
 from skcamel.display.ordering import similar_order
 
 UP, DOWN = "#2166ac", "#b35806"  # blue and orange: told apart by everyone, also in grey
@@ -111,4 +111,4 @@ def literal(name: str) -> str:
     >>> literal("under $5")
     'under \\$5'
     """
-    return name.replace("$", r"\$")
+    return legible(name).replace("$", r"\$")

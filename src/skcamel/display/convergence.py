@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from skcamel.arrays import Array
-from skcamel.display.canvas import BLUE, axes_or_new
+from skcamel.display.canvas import BLUE, axes_or_new, legible
 
 
 class ConvergenceDisplay:
@@ -52,7 +52,7 @@ class ConvergenceDisplay:
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         self.ax_.set_xlabel("alternation t")
         self.ax_.set_ylabel(r"$\|\mathbf{Z}^{(t)} - \mathbf{Z}^{(t-1)}\|_F$")
-        self.ax_.set_title(self.title, parse_math=False)
+        self.ax_.set_title(legible(self.title), parse_math=False)
         return self
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from skcamel.display.canvas import BLUE, GREY, axes_or_new
+from skcamel.display.canvas import BLUE, GREY, axes_or_new, legible
 from skcamel.experiment.counts import HasMean
 from skcamel.experiment.paper import Key, metric_title, title_of
 from skcamel.experiment.significance import compare_methods, groups_of
@@ -110,7 +110,7 @@ class CriticalDifferenceDisplay:
             middle = self.ranks[self.control]
             ends = [min(middle + self.difference, k), max(middle - self.difference, 1)]
             self.ax_.plot(ends, [0, 0], color=BLUE, linewidth=5, solid_capstyle="butt")
-        self.ax_.set_title(self.title)
+        self.ax_.set_title(legible(self.title))
         return self
 
     def _margin(self) -> float:
@@ -142,7 +142,7 @@ class CriticalDifferenceDisplay:
                 y = -depth - ROW * row
                 self.ax_.plot([self.ranks[name], self.ranks[name], edge], [0, y, y], color=GREY, linewidth=1)
                 beyond = edge - 0.04 * margin * (1 if alignment == "left" else -1)
-                self.ax_.text(beyond, y, labels[name], ha=alignment, va="center", parse_math=False)
+                self.ax_.text(beyond, y, legible(labels[name]), ha=alignment, va="center", parse_math=False)
 
 
 def plot_critical_difference(

@@ -95,7 +95,7 @@ class ExplanationDisplay:
         self.ax_.plot(cuts, y, "|", color="black", markersize=14, markeredgewidth=2, label="cut")
         self.ax_.plot(scores[shown], y, "o", color="black", markersize=5, label="score")
         self.ax_.set_yticks(y, [literal(self.label_names[j]) for j in shown])
-        self.ax_.set(xlabel="score", title=self.title)
+        self.ax_.set(xlabel="score", title=literal(self.title))
         self.ax_.invert_yaxis()
         self.ax_.legend(
             fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.12 - 0.6 / max(1, len(shown))), frameon=False

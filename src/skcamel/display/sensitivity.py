@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from skcamel.arrays import Array
-from skcamel.display.canvas import BLUE, GREY, axes_or_new, new_figure
+from skcamel.display.canvas import BLUE, GREY, axes_or_new, legible, new_figure
 from skcamel.experiment.paper import METRIC_TITLES, metric_title
 from skcamel.metrics.conventions import choice
 
@@ -82,7 +82,7 @@ class SensitivityDisplay:
         kept = "" if self.setting is None else f" (dotted: {self.setting:g}, kept in the other curves)"
         self.ax_.set_xlabel(SYMBOLS[self.parameter] + kept)
         self.ax_.set_ylabel(f"{metric_title(self.metric)} (mean ± std)")
-        self.ax_.set_title(self.title, parse_math=False)
+        self.ax_.set_title(legible(self.title), parse_math=False)
         return self
 
 

@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from skcamel import correlation
+from skcamel import correlation, memory
 from skcamel.arrays import Array
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Outcome
-from skcamel.selection.criteria import Winner, predict, single, winners
+from skcamel.inputs import MATRICES_ALIVE
+from skcamel.selection.criteria import GROUPS, PARTS, SHORTLIST, Winner, predict, single, winners
 from skcamel.selection.search import Data, Grid
+from skcamel.selection.thresholds import PRIOR_POSITIVES
 
 COARSE_ALPHAS, COARSE_LAMBDA2S = (0.0, 0.3, 0.6, 0.9), (0.01, 0.1, 1.0)
 # Scaling, kernel and multiple of the mean distance that preset "best" tries: those that were best for some metric of some
@@ -33,6 +36,8 @@ REPRESENTATIONS = (
     ("unit", "rbf", 0.5),
     ("unit", "exponential", 1.0),
 )
+# Alive at the peak beside the n x n matrices of a fit, shown by tests/test_memory.py: scores of candidates (n x q), and copies of X
+SCORES_ALIVE, COPIES_ALIVE = {"quick": 40, "paper": 40, "best": 72}, 4
 
 
 class CamelMethod:
@@ -61,15 +66,35 @@ class CamelMethod:
     def __init__(self, preset: str, *, device: str | None = None) -> None:
         self.preset = preset
         self.device = device
-        self.settings: dict[str, Any] = {"grid": preset, "cv": "loo"}
+        first = self._grids()[0]
+        self.settings: dict[str, Any] = {
+            "cv": "loo",
+            "alphas": list(first.alphas),
+            "lambda1s": list(first.lambda1s),
+            "lambda2s": list(first.lambda2s),
+            "representations": [[*grid.scalings, *grid.kernels, *grid.bandwidths] for grid in self._grids()],
+            "correlation": jsonable(correlation.learn.__kwdefaults__),
+            "cuts": {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES} if preset == "best" else "zero",
+        }
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedCamel:
         """Choose a model for each criterion; all α, λ1 and λ2 of a representation come from one decomposition."""
+        self._check_memory(X, np.shape(Y)[1])
         assert_all_finite(X, input_name="X")
         data = Data(X, np.where(np.asarray(Y) > 0, 1.0, -1.0), None)
         S = correlation.learn(data.Y).S
-        return FittedCamel(
-            winners(data, self._grids(), S, tuned=self.preset == "best", seed=seed, device=self.device), data, S, self.device
+        found = winners(data, self._grids(), S, tuned=self.preset == "best", seed=seed, device=self.device)
+        return FittedCamel(found, data, self.device)
+
+    def _check_memory(self, X: Array, q: int) -> None:
+        """Refuse what cannot fit, before anything is allocated; what is free is shared by all units that run at once here."""
+        n = X.shape[0]
+        rows = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+        memory.require(
+            8 * (MATRICES_ALIVE * n**2 + SCORES_ALIVE[self.preset] * n * q) + COPIES_ALIVE * rows,
+            f"CAMEL with preset {self.preset} on {n} rows and {q} labels",
+            "Run fewer units at the same time (n_jobs), or take a random sample of the rows.",
+            device=self.device,
         )
 
     def _grids(self) -> Sequence[Grid]:
@@ -82,13 +107,13 @@ class CamelMethod:
 class FittedCamel:
     """Criterion ► the model chosen by it."""
 
-    def __init__(self, found: dict[str, Winner], data: Data, S: np.ndarray, device: str | None) -> None:
-        self.found, self.data, self.S, self.device = found, data, S, device
+    def __init__(self, found: dict[str, Winner], data: Data, device: str | None) -> None:
+        self.found, self.data, self.device = found, data, device
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         """The outcome under each criterion."""
         assert_all_finite(X, input_name="X")
-        answers = predict(self.found, self.data, self.S, X, self.device)
+        answers = predict(self.found, self.data, X, self.device)
         return {
             criterion: Outcome(*answers[criterion], jsonable(winner.params | {"cuts": winner.rule.mode}))
             for criterion, winner in self.found.items()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from skcamel.experiment.paper import PAPER_METHODS, PaperFigure, gain, metric_title, paper_figures, thousandths
+from skcamel.experiment.paper import PAPER_METHODS, PaperFigure, gain, mean_and_std, metric_title, paper_figures, thousandths
 from skcamel.experiment.summary import Figure, Record, Summary, base_of, summarise
 from skcamel.metrics.conventions import NAMES, choice
 
@@ -36,8 +36,9 @@ class CellComparison:
 
     def __str__(self) -> str:
         return (
-            f"{self.dataset}, {metric_title(self.metric)}: {self.ours.mean:.3f}±{self.ours.std:.3f}, paper {self.paper.mean:.3f}"
-            f"±{self.paper.std:.3f}, best {self.best.mean:.3f}±{self.best.std:.3f} ({', '.join(self.best_methods)})"
+            f"{self.dataset}, {metric_title(self.metric)}: {mean_and_std(self.ours.mean, self.ours.std)}, "
+            f"paper {mean_and_std(self.paper.mean, self.paper.std)}, "
+            f"best {mean_and_std(self.best.mean, self.best.std)} ({', '.join(self.best_methods)})"
         )
 
 

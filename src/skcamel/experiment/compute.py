@@ -39,6 +39,7 @@ class Task:
     method: Method
     source: Source
     threads: int | None = None  # of BLAS, at most; None leaves them as they are
+    allowance: int | None = None  # bytes, where several units share a machine
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def compute(task: Task) -> Result:
     KeyboardInterrupt goes through in the main thread, where Ctrl-C raises it.
     """
     try:
-        with put_back(), _limited(task.threads):
+        with put_back(), _limited(task.threads), memory.allowance(task.allowance):
             return Result(task.unit, _record(task))
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and _is_main_thread():

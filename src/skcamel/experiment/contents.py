@@ -7,39 +7,38 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from skcamel.experiment.folder import read_json
 from skcamel.experiment.paper import METHOD_TITLES
+from skcamel.experiment.shapes import check_cards, check_curves, check_runs, read_json
 
 Run = Mapping[str, Any]
 
 
 def read_runs(folder: Path) -> list[Run]:
     """Requests of ``study.json``, in their order; without those that another one includes, as a resumed part does."""
-    runs = read_json(folder / "study.json", {"runs": []})["runs"]
+    runs = read_json(folder / "study.json", {"runs": []}, check_runs)["runs"]
     return [run for i, run in enumerate(runs) if not any(_includes(other, run) for j, other in enumerate(runs) if j != i)]
 
 
 def read_cards(folder: Path) -> dict[str, Mapping[str, Any]]:
     """Cards of the data sets, by name."""
-    return read_json(folder / "cards.json", {})
+    return read_json(folder / "cards.json", {}, check_cards)
 
 
 def read_sensitivity(folder: Path) -> list[dict[str, Any]]:
     """What ``run_sensitivity`` found for each data set, by name."""
-    return [read_json(path, {}) for path in sorted((folder / "sensitivity").glob("*.json"))]
+    paths = sorted(path for path in (folder / "sensitivity").glob("*.json") if not path.name.startswith("."))
+    return [read_json(path, None, check_curves, "delete it, and run skcamel sensitivity again") for path in paths]
 
 
 def planned_units(runs: Iterable[Run]) -> int:
-    """How many units the runs ask for; one that several ask for counts once."""
-    return len(
-        {
-            (dataset, method["name"], str(method["settings"]), run["preset"], run["seed"], run["folds"], run["n_folds"], fold)
-            for run in runs
-            for dataset in run["datasets"]
-            for method in run["methods"]
-            for fold in range(run["n_folds"])
-        }
-    )
+    """How many units the runs ask for; one that several ask for counts once, whatever its settings: the newest are shown."""
+    asked = {
+        (dataset, method["name"], run["preset"], run["seed"], run["folds"], run["n_folds"])
+        for run in runs
+        for dataset in run["datasets"]
+        for method in run["methods"]
+    }
+    return sum(n_folds for *_, n_folds in asked)
 
 
 def study_command(run: Run, *, device: str = "cpu", out: str = "DIR") -> str:

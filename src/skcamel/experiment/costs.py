@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Any, NamedTuple
 
-from skcamel.experiment.summary import Record, grouped
+from skcamel.experiment.summary import Record, grouped, newest
 
 
 class Cost(NamedTuple):
@@ -41,7 +41,7 @@ def costs(records: Iterable[Record]) -> list[Cost]:
             " and ".join(sorted({row.get("device", "cpu") for row in rows})),
             *(_median([row.get(key) for row in rows]) for key in Cost._fields[3:]),
         )
-        for (dataset, method), rows in grouped(list(records)).items()
+        for (dataset, method), rows in grouped(newest(records)[0]).items()
     ]
 
 

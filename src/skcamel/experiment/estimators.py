@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -12,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
+from skcamel.experiment.identity import described
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Outcome
 
@@ -26,13 +26,14 @@ class EstimatorMethod:
         With `fit`, `predict`, and `decision_function` or `predict_proba` for scores; without these two the decisions are the
         scores. All forms of scikit-learn are understood, lists with an array for each label too.
     settings : dict, default=None
-        None: the class and all parameters that differ from its defaults.
+        What decides beside the class and all its parameters, which are always part of the settings of a method.
 
     Examples
     --------
     >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> EstimatorMethod("knn", KNeighborsClassifier(3)).settings
-    {'estimator': 'sklearn.neighbors._classification:KNeighborsClassifier', 'n_neighbors': 3}
+    >>> settings = EstimatorMethod("knn", KNeighborsClassifier(3)).settings
+    >>> settings["class"], settings["params"]["n_neighbors"], settings["params"]["weights"]
+    ('sklearn.neighbors._classification:KNeighborsClassifier', 3, 'uniform')
     """
 
     def __init__(self, name: str, estimator: Any, settings: dict[str, Any] | None = None) -> None:
@@ -41,7 +42,7 @@ class EstimatorMethod:
             raise TypeError(f"The method {name!r} {needs}, got {estimator!r}; pass an instance, as in MyMethod().")
         self.name = name
         self.estimator = estimator
-        self.settings = described(estimator) if settings is None else settings
+        self.settings = described(estimator) | (settings or {})
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedEstimator:
         """Fit a clone; a single label is given as a 1-d y, unless the estimator takes matrices only."""
@@ -87,16 +88,6 @@ class FittedEstimator:
         return given.reshape(rows, self.q)
 
 
-def described(estimator: Any) -> dict[str, Any]:
-    """Class and changed parameters, equal for equal estimators in every run."""
-    kind = type(estimator)
-    defaults = {name: given.default for name, given in inspect.signature(kind).parameters.items()}
-    given = estimator.get_params(deep=False)
-    changed = {name: value for name, value in given.items() if name not in defaults or not _same(value, defaults[name])}
-    parts = {name: described(value) if hasattr(value, "get_params") else jsonable(value) for name, value in sorted(changed.items())}
-    return {"estimator": f"{kind.__module__}:{kind.__qualname__}"} | parts
-
-
 def imported(path: str) -> Any:
     """The estimator that ``package.module:Class`` names, made without arguments; an instance or a function that makes one will do too."""
     module, _, attribute = path.partition(":")
@@ -110,10 +101,6 @@ def imported(path: str) -> Any:
     except TypeError as error:
         cure = f'it is called without arguments; from Python, give ("name", {attribute}(...))'
         raise TypeError(f"{path}: {error}; {cure}.") from error
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and jsonable(value) == jsonable(default))
 
 
 def _dense(given: Any) -> np.ndarray:

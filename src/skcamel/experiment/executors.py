@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 from uuid import uuid4
 
+from skcamel import memory
 from skcamel.data.dataset import Dataset
 from skcamel.experiment.compute import Result, Task, compute, failure
 from skcamel.experiment.processes import Order, Workers, ordered
@@ -74,14 +75,13 @@ def in_this_process(tasks: Iterable[Task]) -> Results:
 
 
 def by_processes(tasks: Iterable[Task], n_jobs: int, time_limit: float | None) -> Results:
-    """In worker processes on this machine; libraries get as many threads in each as there are cores for it."""
-    waiting = iter(tasks)
-    threads = share_of_cores(n_jobs)
+    """In worker processes on this machine, each with its share of cores and memory."""
+    waiting, share = iter(tasks), _share(n_jobs)
     running: set[Future[Result]] = set()
     with ThreadPoolExecutor(n_jobs) as drivers, Workers() as workers:
         while True:
             more = islice(waiting, n_jobs - len(running))
-            running |= {drivers.submit(workers.do, replace(task, threads=threads), time_limit) for task in more}
+            running |= {drivers.submit(workers.do, replace(task, **share), time_limit) for task in more}
             if not running:
                 return
             done, running = wait(running, timeout=LOOK_UP, return_when=FIRST_COMPLETED)
@@ -93,11 +93,10 @@ def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None, *,
     """Wherever a backend of joblib works: in threads of this process, or in worker processes started by those of the backend."""
     from joblib import Parallel, delayed, effective_n_jobs
 
-    threads = share_of_cores(max(1, effective_n_jobs(n_jobs)))
-    study = uuid4().hex
+    share, study = _share(max(1, effective_n_jobs(n_jobs))), uuid4().hex
     do = compute if in_threads else partial(_in_worker_of, study, time_limit=time_limit)
     work = Parallel(n_jobs=n_jobs, backend=backend, return_as="generator_unordered", batch_size=1)
-    results = work(delayed(do)(replace(task, threads=threads)) for task in tasks)
+    results = work(delayed(do)(replace(task, **share)) for task in tasks)
     try:
         yield from results
     finally:
@@ -158,6 +157,16 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
         _end_on_cluster(client, study)
         if client is not cluster:
             client.close()
+
+
+def _share(units: int) -> dict[str, int | None]:
+    """What each of so many units at the same time may use of this machine.
+
+    Of memory it is an equal share of what is free now: a unit that needs more fails before it allocates, and says so. (A Dask
+    cluster has machines of its own: there a unit looks at what is free where it runs.)
+    """
+    free = memory.available()
+    return {"threads": share_of_cores(units), "allowance": None if free is None else free // units}
 
 
 def share_of_cores(units: int) -> int:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from skcamel import files
+from skcamel.experiment.contents import read_cards
 from skcamel.experiment.locks import UnitLocks
-from skcamel.experiment.records import COMPACT, FAILURES, LOCK, UNITS, RecordsError, encoded, read_compact
+from skcamel.experiment.records import COMPACT, FAILURES, LOCK, UNITS, encoded, read_compact
+from skcamel.experiment.shapes import check_runs, read_json
 from skcamel.files import whole_file
-
-KEY = re.compile("[0-9a-f]{20}")
 
 
 class StudyFolder:
@@ -57,36 +58,31 @@ class StudyFolder:
     def finish(self, key: str, record: Mapping[str, Any]) -> None:
         """Write the record of a claimed unit, once and whole, and let the unit go."""
         with whole_file(self.path / UNITS / f"{key}.json") as file:
-            file.write(encoded(record))
+            file.write(encoded({**record, "finished_at": _now()}))
         (self.path / FAILURES / f"{key}.json").unlink(missing_ok=True)
         self.locks.free(key)
 
     def fail(self, key: str, failure: Mapping[str, Any]) -> None:
         """Write down how a claimed unit failed, and let the unit go."""
         with whole_file(self.path / FAILURES / f"{key}.json") as file:
-            file.write((json.dumps(failure, indent=1) + "\n").encode())
+            file.write((json.dumps({**failure, "finished_at": _now()}, indent=1) + "\n").encode())
         self.locks.free(key)
 
     def sweep(self) -> None:
-        """Remove what runs left behind that were killed while writing: whoever writes a unit holds its lock."""
-        for path in [*(self.path / UNITS).glob(".*"), *(self.path / FAILURES).glob(".*")]:
-            key = path.name[1:].partition(".")[0]
-            if KEY.fullmatch(key) and self.locks.take(key):
-                path.unlink(missing_ok=True)
-                self.locks.free(key)
+        """Remove what runs left behind that were killed while writing, and nothing else."""
+        for folder in (self.path, self.path / UNITS, self.path / FAILURES):
+            files.sweep(folder)
 
     def add_request(self, request: Mapping[str, Any]) -> None:
         """Note in ``study.json`` what was asked for, if it is new."""
         with self.locks.whole_folder():
-            for path in self.path.glob(".*.json*.*"):  # of a run that was killed while it wrote, under this lock
-                path.unlink(missing_ok=True)
-            runs = read_json(self.path / "study.json", {"runs": []})["runs"]
+            runs = read_json(self.path / "study.json", {"runs": []}, check_runs)["runs"]
             if request not in runs:
                 _write_json(self.path / "study.json", {"runs": [*runs, request]})
 
-    def cards(self) -> dict[str, Any]:
+    def cards(self) -> dict[str, Mapping[str, Any]]:
         """Cards of the data sets met so far, by name."""
-        return read_json(self.path / "cards.json", {})
+        return read_cards(self.path)
 
     def add_card(self, name: str, card: Mapping[str, Any]) -> None:
         """Note the card of a data set in ``cards.json``."""
@@ -110,14 +106,9 @@ class StudyFolder:
             return False
 
 
-def read_json(path: Path, default: Any) -> Any:
-    """Content of a file of the folder, or `default` where there is none."""
-    try:
-        return json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return default
-    except ValueError as error:
-        raise RecordsError(f"{path} is damaged (it is not JSON); delete it, and the next run writes it again.") from error
+def _now() -> str:
+    """By which the newest of several settings is found."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -10,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from skcamel.experiment.records import csv_text
 from skcamel.experiment.tables import Cell, Table
 from skcamel.metrics.conventions import choice
 
@@ -41,22 +41,23 @@ def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None
 
     Parameters
     ----------
-    tables : sequence of Table
-    form : "terminal", "markdown", "latex" (booktabs), "csv" or "json"
-        The last two hold the unrounded figures, one row or mapping for each. CSV has one header for each table, with an empty
-        line between them.
-    width : int, default=None
-        Columns of the terminal: wider tables are split between data sets. None: never.
+        tables : sequence of Table
+        form : "terminal", "markdown", "latex" (booktabs), "csv" or "json"
+            The last two hold the unrounded figures, one row or mapping for each. CSV has one header for each table, with an empty
+            line between them.
+        width : int, default=None
+            Columns of the terminal: wider tables are split between data sets. None: never.
 
     Examples
     --------
-    >>> from skcamel.experiment.tables import Section
-    >>> print(write_tables([Table("Ranks", "metric", ["a_b"], [Section("", [("F", [Cell("1.5", True)])])])], "markdown"))
-    **Ranks**
-    <BLANKLINE>
-    | metric |     a_b |
-    |:-------|--------:|
-    | F      | **1.5** |
+        >>> from skcamel.experiment.records import csv_text
+    from skcamel.experiment.tables import Section
+        >>> print(write_tables([Table("Ranks", "metric", ["a_b"], [Section("", [("F", [Cell("1.5", True)])])])], "markdown"))
+        **Ranks**
+        <BLANKLINE>
+        | metric |     a_b |
+        |:-------|--------:|
+        | F      | **1.5** |
     """
     choice(form, FORMS, "form")
     if form == "json":
@@ -99,12 +100,7 @@ def to_latex(table: Table) -> str:
 
 def to_csv(table: Table) -> str:
     """The unrounded figures; what is undefined is empty."""
-    text = io.StringIO()
-    rows = [_finite(row) for row in table.data]
-    lines = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
-    lines.writeheader()
-    lines.writerows(rows)
-    return text.getvalue().rstrip("\n")
+    return csv_text([_finite(row) for row in table.data]).rstrip("\n")
 
 
 def to_terminal(table: Table, width: int | None = None) -> str:

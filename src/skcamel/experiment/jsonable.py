@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in the repr of functions and objects: another one in each run
+from skcamel.experiment.identity import ADDRESS
 
 
 def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
     """Numbers, text, lists and mappings as they are, anything else as the text that describes it.
 
-    Numbers that are not finite become what `infinite` makes of them.
+    Integers of more than 17 digits become text too. Numbers that are not finite become what `infinite` makes of them.
 
     Examples
     --------
@@ -24,8 +23,10 @@ def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
     """
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, int):
+        return value if abs(value) < 10**17 else str(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else infinite(value)
     if isinstance(value, Mapping):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skcamel.experiment.estimators import EstimatorMethod, imported
+from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Fitted, Method, Outcome
 from skcamel.experiment.paper import METHOD_TITLES, PRESETS
 from skcamel.metrics.conventions import choice
@@ -31,8 +32,8 @@ def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -
 
     Examples
     --------
-    >>> get_method("llsf").settings
-    {'grid': 'coarse', 'cv': 5, 'preset': 'faithful', 'threshold': 0.5}
+    >>> get_method("llsf").settings["params"]["cv"], get_method("llsf", "quick").settings["params"]["cv"]
+    (5, 3)
     >>> get_method("sklearn.neighbors:KNeighborsClassifier").name
     'KNeighborsClassifier'
     """
@@ -55,39 +56,24 @@ def _named(name: str, preset: str, device: str | None) -> Method:
         return CamelMethod(preset, device=device)
     if name in ("llsf", "jfsc"):
         return _grid_search(name, preset)
-    return EstimatorMethod(name, *{"br": _br, "ecc": _ecc, "rakel": _rakel}.get(name, lambda: _scikit(name))())
+    if name in ("br", "ecc", "rakel"):
+        from skcamel.baselines import BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
-
-def _br() -> tuple[Any, dict[str, Any]]:
-    from skcamel.baselines import BinaryRelevance
-
-    return BinaryRelevance(), {}
-
-
-def _ecc() -> tuple[Any, dict[str, Any]]:
-    from skcamel.baselines import EnsembleOfClassifierChains
-
-    model = EnsembleOfClassifierChains()
-    return model, {"n_estimators": model.n_estimators}
-
-
-def _rakel() -> tuple[Any, dict[str, Any]]:
-    from skcamel.baselines import RAkEL
-
-    model = RAkEL()
-    return model, {"k": model.k}
+        return EstimatorMethod(name, {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL}[name]())
+    return EstimatorMethod(name, _scikit(name))
 
 
 def _grid_search(name: str, preset: str) -> Method:
     """LLSF or JFSC with a coarse grid: the authors' own has 1 323 or 3 993 candidates; give ``("llsf", LLSFCV(grid="paper"))`` for it."""
     from skcamel.baselines import JFSCCV, LLSFCV
 
-    settings: dict[str, Any] = {"grid": "coarse", "cv": 3 if preset == "quick" else 5}
-    settings |= {"preset": "fair", "threshold": "tuned"} if preset == "best" else {"preset": "faithful", "threshold": 0.5}
-    return EstimatorMethod(name, (LLSFCV if name == "llsf" else JFSCCV)(**settings), settings)
+    told: dict[str, Any] = {"grid": "coarse", "cv": 3 if preset == "quick" else 5}
+    told |= {"preset": "fair", "threshold": "tuned"} if preset == "best" else {"preset": "faithful", "threshold": 0.5}
+    search = LLSFCV if name == "llsf" else JFSCCV
+    return EstimatorMethod(name, search(**told), {"grid": jsonable(search.GRIDS["coarse"])})
 
 
-def _scikit(name: str) -> tuple[Any, dict[str, Any]]:
+def _scikit(name: str) -> Any:
     """Methods of scikit-learn.
 
     Columns are scaled but not centred, so that sparse rows stay sparse: a shift changes neither an intercept that is not
@@ -102,8 +88,8 @@ def _scikit(name: str) -> tuple[Any, dict[str, Any]]:
     from skcamel.baselines import BinaryRelevance
 
     if name == "extra-trees":
-        return ExtraTreesClassifier(TREES), {"n_estimators": TREES}
+        return ExtraTreesClassifier(TREES)
     if name == "random-forest":
-        return RandomForestClassifier(TREES), {"n_estimators": TREES}
+        return RandomForestClassifier(TREES)
     learner = LogisticRegression(max_iter=1000) if name == "logistic" else SVC(gamma="auto")
-    return make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner)), {"scaling": "standard", "C": learner.C}
+    return make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner))

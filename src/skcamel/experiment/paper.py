@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -163,15 +164,38 @@ def gain(metric: str, value: float, reference: float) -> float:
     return reference - value if metric in LOSSES else value - reference
 
 
-def thousandths(value: float) -> int:
-    """A figure as the tables print it, three decimals, in whole thousandths so that equal means equal.
+def rounded(value: float, digits: int = 3) -> str:
+    """A figure as every table, page and command prints it: the nearest decimal, rounded once; there is no minus zero.
 
     Examples
     --------
-    >>> thousandths(0.3124), thousandths(0.1 + 0.2) == thousandths(0.3)
-    (312, True)
+    >>> rounded(0.0125), rounded(-0.0004), rounded(1.249, 2)
+    ('0.013', '0.000', '1.25')
     """
-    return round(1000 * value)
+    text = f"{value:.{digits}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")
+
+
+def thousandths(value: float) -> int:
+    """A figure in whole thousandths, for comparing: two are equal exactly where :func:`rounded` prints them alike.
+
+    Examples
+    --------
+    >>> thousandths(0.3124), thousandths(0.0125), thousandths(0.1 + 0.2) == thousandths(0.3)
+    (312, 13, True)
+    """
+    return int(rounded(value).replace(".", ""))
+
+
+def mean_and_std(mean: float, std: float) -> str:
+    """A cell of the tables; one fold has no std.
+
+    Examples
+    --------
+    >>> mean_and_std(0.3124, 0.01), mean_and_std(0.3124, float("nan"))
+    ('0.312±0.010', '0.312')
+    """
+    return rounded(mean) if math.isnan(std) else f"{rounded(mean)}±{rounded(std)}"
 
 
 @cache

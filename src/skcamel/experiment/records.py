@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from skcamel import memory
 from skcamel.experiment.locks import UnitLocks
-from skcamel.experiment.units import Unit
+from skcamel.experiment.shapes import RecordsError, check_failure, check_record, decoded
+from skcamel.experiment.units import KEY, Unit
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
+from skcamel.spreadsheet import plain_cell
 
 UNITS, FAILURES, COMPACT, LOCK = "units", "failures", "records.jsonl", "lock"
 Record = dict[str, Any]
-
-
-class RecordsError(ValueError):
-    """A file of a study folder cannot be read, or does not belong there; the message names it and the cure."""
+MEMORY_PER_BYTE = 8  # of the compact file, at the peak: text, lines and mappings
 
 
 class Records(Sequence[Record]):
@@ -56,12 +57,10 @@ class Records(Sequence[Record]):
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study --out wrote.")
         # units first: what is compacted in between is found in the second place, and nothing is missed
-        found = read_units(self.folder / UNITS) | read_compact(self.folder / COMPACT)
+        found = read_units(self.folder / UNITS, check_record) | read_compact(self.folder / COMPACT)
         self._records = sorted(found.values(), key=_rank)
-        self.failures = sorted(
-            (record for key, record in read_units(self.folder / FAILURES).items() if key not in found),
-            key=_rank,
-        )
+        failed = read_units(self.folder / FAILURES, check_failure)
+        self.failures = sorted(_still_failed(found, failed), key=_rank)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -84,9 +83,7 @@ class Records(Sequence[Record]):
         """Write a table with one row for each unit; dictionaries and lists are JSON text, undefined metrics are empty."""
         rows = [_flat(record) for record in self]
         with whole_file(path) as file:
-            lines = csv.DictWriter(_Encoded(file), _columns(rows), lineterminator="\n")
-            lines.writeheader()
-            lines.writerows(rows)
+            file.write(csv_text(rows).encode(errors="replace"))  # half a character in a name must not cost the file
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet table with the columns of :meth:`to_csv`; needs pyarrow."""
@@ -96,7 +93,10 @@ class Records(Sequence[Record]):
         except ImportError as error:
             raise ImportError("Parquet needs: pip install 'skcamel[parquet]'") from error
         rows = [_flat(record) for record in self]
-        table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
+        try:
+            table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
+        except (pa.ArrowException, UnicodeEncodeError) as error:
+            raise RecordsError(f"{self.folder} has a field that Parquet cannot hold ({error}); write CSV.") from error
         with whole_file(path) as file:
             parquet.write_table(table, file)
 
@@ -106,7 +106,7 @@ class Records(Sequence[Record]):
         For keeping a study in version control. A run that works in the folder is not disturbed, and this object not changed.
         """
         with UnitLocks(self.folder / LOCK) as locks, locks.whole_folder():
-            units = read_units(self.folder / UNITS)
+            units = read_units(self.folder / UNITS, check_record)
             records = sorted((read_compact(self.folder / COMPACT) | units).values(), key=_rank)
             with whole_file(self.folder / COMPACT) as file:
                 file.writelines(encoded(record) for record in records)
@@ -115,57 +115,64 @@ class Records(Sequence[Record]):
         return self.folder / COMPACT
 
 
+def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> list[Record]:
+    """Failures of units that no later try of the same fold has overtaken, be it with other settings."""
+    last: dict[tuple[Any, ...], str] = {}
+    for record in (*found.values(), *failed.values()):
+        last[_place(record)] = max(last.get(_place(record), ""), record.get("finished_at", ""))
+    return [failure for key, failure in failed.items() if key not in found and failure.get("finished_at", "") == last[_place(failure)]]
+
+
 def encoded(record: Mapping[str, Any]) -> bytes:
     """One line of strict JSON; undefined metrics are null."""
     return (json.dumps(_without_nan(record), separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
-def read_units(folder: Path) -> dict[str, Record]:
-    """Records or failures that have a file of their own, by key."""
+def read_units(folder: Path, check: Callable[[Any], None]) -> dict[str, Record]:
+    """Records or failures that have a file of their own, by key; `check` knows what they must hold."""
     found = {}
     for path in folder.glob("*.json"):
+        if not KEY.fullmatch(path.stem):
+            continue  # not a file of ours
         try:
-            found[path.stem] = _decoded(path.read_bytes(), path.stem)
+            found[path.stem] = _decoded(path.read_bytes(), check, path.stem)
         except FileNotFoundError:
             continue  # compacted, or done at last, since the folder was listed
-        except (ValueError, KeyError, TypeError) as error:
-            raise RecordsError(f"{path} is damaged ({_reason(error)}); delete it, and the next run computes this unit again.") from error
+        except (ValueError, IsADirectoryError) as error:
+            raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run computes this unit again.") from error
     return found
 
 
 def read_compact(path: Path) -> dict[str, Record]:
     """Records of the compact file, by key; none where there is no such file."""
     try:
+        size = path.stat().st_size
+        memory.require(MEMORY_PER_BYTE * size, f"{path}", "Split the study into several folders.")
         lines = path.read_bytes().splitlines()
     except FileNotFoundError:
         return {}
+    except IsADirectoryError as error:
+        raise RecordsError(f"{path} is a folder, not a file of records; move it elsewhere.") from error
     found = {}
     for number, line in enumerate(lines, 1):
         try:
-            record = _decoded(line)
-        except (ValueError, KeyError, TypeError) as error:
+            record = _decoded(line, check_record)
+        except ValueError as error:
             cure = "delete this line, and the next run computes its unit again"
-            raise RecordsError(f"{path}, line {number}: damaged ({_reason(error)}); {cure}.") from error
+            raise RecordsError(f"{path}, line {number}: damaged ({error}); {cure}.") from error
         found[Unit.of(record).key] = record
     return found
 
 
-def _decoded(text: bytes, key: str | None = None) -> Record:
-    record = json.loads(text)
-    if not isinstance(record, dict):
-        raise TypeError("it holds no record")
-    unit = Unit.of(record)
-    if not (isinstance(unit.seed, int) and isinstance(unit.fold, int)):
-        raise TypeError("its seed or its fold is no integer")
-    if key is not None and unit.key != key:
+def _decoded(text: bytes, check: Callable[[Any], None], key: str | None = None) -> Record:
+    record = decoded(text, check)
+    try:
+        own = Unit.of(record).key
+    except RecursionError as error:
+        raise ValueError("its settings are nested too deeply") from error
+    if key not in (None, own):
         raise ValueError("its name belongs to another unit")
     return {name: math.nan if value is None and _is_metric(name) else value for name, value in record.items()}
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-        return "it is not JSON"
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def _is_metric(name: str) -> bool:
@@ -181,20 +188,24 @@ def _flat(record: Record) -> Record:
     return {name: json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value for name, value in plain.items()}
 
 
-def _columns(rows: Sequence[Record]) -> list[str]:
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """All keys, in the order in which they are first met."""
     return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _place(record: Record) -> tuple[Any, ...]:
+    return tuple(record[name] for name in ("dataset", "method", "preset", "seed", "folds", "n_folds", "fold"))
 
 
 def _rank(record: Record) -> tuple[Any, ...]:
     return (*(record[name] for name in ("dataset", "method", "preset", "seed", "fold")), Unit.of(record).key)
 
 
-class _Encoded:
-    """What the csv module writes to: text in, UTF-8 out."""
-
-    def __init__(self, file: Any) -> None:
-        self.file = file
-
-    def write(self, text: str) -> None:
-        self.file.write(text.encode())
+def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows under a header of all their names; no text in it is a formula to a spreadsheet."""
+    text = io.StringIO()
+    names = _columns(rows)
+    lines = csv.writer(text, lineterminator="\n")
+    for cells in (names, *([row.get(name) for name in names] for row in rows)):
+        lines.writerow([plain_cell(cell) if isinstance(cell, str) else cell for cell in cells])
+    return text.getvalue()

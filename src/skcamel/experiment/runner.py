@@ -22,11 +22,12 @@ from skcamel.experiment import folds as outer_folds
 from skcamel.experiment.compute import Result, Task
 from skcamel.experiment.executors import Executor, executor
 from skcamel.experiment.folder import StudyFolder
+from skcamel.experiment.identity import settings_of
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.methods import FOLDS, PRESETS, get_method
-from skcamel.experiment.outcome import Method
 from skcamel.experiment.progress import Event, Listener, listener
 from skcamel.experiment.records import Records, RecordsError
+from skcamel.experiment.shapes import NAME
 from skcamel.experiment.sources import Source, as_source, load
 from skcamel.experiment.units import Unit
 from skcamel.metrics.conventions import choice
@@ -114,8 +115,9 @@ def run_study(
     _check_seed(seed)
     _check_time_limit(time_limit)
     count, seed = int(count), int(seed)  # of numpy's integers, records and keys take none
+    settings = {method.name: settings_of(method) for method in chosen}
     tasks = [
-        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, jsonable(method.settings)), method, source)
+        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, settings[method.name]), method, source)
         for source in sources
         for method in chosen
         for fold in range(count)
@@ -123,7 +125,10 @@ def run_study(
     if dask is None:  # workers of a cluster may have a GPU that this machine lacks
         for method in chosen:
             check_device(getattr(method, "device", None))
-    request = {"datasets": [source.name for source in sources], "methods": [_described(method) for method in chosen]}
+    request = {
+        "datasets": [source.name for source in sources],
+        "methods": [{"name": name, "settings": told} for name, told in settings.items()],
+    }
     request |= {"preset": preset, "seed": seed, "n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
     execute = executor(n_jobs, backend, dask, time_limit)
     with tempfile.TemporaryDirectory() as temporary:
@@ -224,6 +229,8 @@ def _listed(given: Any, what: str) -> list[Any]:
 
 def _refuse_twice(what: str, names: Sequence[str]) -> None:
     for name, count in Counter(names).items():
+        if not NAME.fits(name):
+            raise ValueError(f"{what} has the name {name!r}; records are told apart by name, give one of whole characters.")
         if count > 1:
             raise ValueError(f"{what} has {name!r} {count} times; records are told apart by name, give each another one.")
 
@@ -251,7 +258,8 @@ def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
     """A folder holds one version of a data set, or its means would mix two."""
     now = {source.name: source.sha256 for source in sources}
     for record in records:
-        if now.get(record["dataset"], record["data_sha256"]) != record["data_sha256"]:
+        known = record.get("data_sha256")
+        if known is not None and now.get(record["dataset"], known) != known:
             raise RecordsError(
                 f"{records.folder} holds records of {record['dataset']} with other values than those given now; "
                 "choose another folder, or name the data set anew."
@@ -264,7 +272,3 @@ def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
         if source.name not in known:
             figures = {key: value for key, value in load(source).card().as_dict().items() if key not in CARD_FIGURES_TOO_LONG}
             folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
-
-
-def _described(method: Method) -> dict[str, Any]:
-    return {"name": method.name, "settings": jsonable(method.settings)}

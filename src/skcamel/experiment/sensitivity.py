@@ -19,6 +19,7 @@ from skcamel import correlation, kernel, scaling
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
 from skcamel.files import whole_file
+from skcamel.inputs import check_memory
 from skcamel.metrics.conventions import NAMES, choice
 from skcamel.parameters import check_in_unit_interval, check_positive
 from skcamel.selection.search import Data, Grid, candidate_metrics, label_bases, represent, rows_for
@@ -82,6 +83,7 @@ def run_sensitivity(
     for name in PARAMETERS:
         for value in (*values[name], setting[name]):
             (check_in_unit_interval if name == "alpha" else check_positive)(name, value)
+    check_memory(dataset.n, None)
     whole = _as_data(dataset)
     curves: dict[str, Any] = {name: {"values": values[name]} | {m: [[] for _ in values[name]] for m in NAMES} for name in PARAMETERS}
     for done, (train, test) in enumerate(KFold(n_folds, shuffle=True, random_state=seed).split(whole.Y), 1):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skcamel.experiment.paper import LARGE, METHOD_TITLES, REGULAR, Key, PaperFigure, method_and_preset, paper_figures, title_of
+from skcamel.experiment.shapes import RecordsError
 from skcamel.metrics.conventions import NAMES, choice
 
 Record = Mapping[str, Any]
@@ -41,6 +44,8 @@ class Summary:
         Folds and seeds, in words.
     afterwards : frozenset
         (data set, method) of which the criterion was chosen by looking at the paper's row, see `AFTERWARDS`.
+    left_out : mapping
+        (data set, method) ► how many records of earlier settings are left out, see :func:`newest`.
     """
 
     figures: Mapping[Key, Figure]
@@ -48,6 +53,7 @@ class Summary:
     expected_folds: Mapping[tuple[str, str], int]
     protocol: str
     afterwards: frozenset[tuple[str, str]]
+    left_out: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -67,7 +73,18 @@ class Summary:
         """What a reader of a table of these data sets must know; None: of all."""
         shown = self.datasets if datasets is None else tuple(datasets)
         selections = (self._selection_note(method, shown) for method in self.methods)
-        return [f"Mean ± std over {self.protocol}.", *filter(None, selections), *self._missing_folds(shown)]
+        return [f"Mean ± std over {self.protocol}.", *filter(None, selections), *self._missing_folds(shown), *self.left_out_notes(shown)]
+
+    def left_out_notes(self, datasets: Sequence[str] | None = None) -> list[str]:
+        """Say of which methods there are records of earlier settings, and that no figure shows them."""
+        counts: Counter[str] = Counter()
+        for (dataset, method), number in self.left_out.items():
+            counts[method] += number if datasets is None or dataset in datasets else 0
+        return [
+            f"{title_of(method)}: {number} record{'s' * (number > 1)} of earlier settings {'are' if number > 1 else 'is'} left out."
+            for method, number in counts.items()
+            if number
+        ]
 
     def _selection_note(self, method: str, datasets: tuple[str, ...]) -> str:
         """Say by which criterion the hyper-parameters of a method were selected; nothing where none were."""
@@ -122,7 +139,8 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
     """
     if selected_by is not None:
         choice(selected_by, SELECTIONS, "selected_by")
-    groups = grouped([record for record in records if preset is None or record["preset"] == preset])
+    kept, earlier = newest([record for record in records if preset is None or record["preset"] == preset])
+    groups = grouped(kept)
     figures: dict[Key, Figure] = {}
     criteria: dict[tuple[str, str], str] = {}
     afterwards = set()
@@ -136,7 +154,9 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
             figures[dataset, metric, method] = _figure([outcome(row, metric, wanted) for row in rows])
         criteria[dataset, method] = _criterion_shown(rows[0], wanted)
     expected = {key: rows[0]["n_folds"] * len({row["seed"] for row in rows}) for key, rows in groups.items()}
-    return Summary(figures, criteria, expected, _protocol(groups), frozenset(afterwards))
+    names = _names([*kept, *earlier])
+    left_out = Counter((record["dataset"], names[record["method"], record["preset"]]) for record in earlier)
+    return Summary(figures, criteria, expected, _protocol(groups), frozenset(afterwards), left_out)
 
 
 def outcome(record: Record, metric: str, selected_by: str | None) -> float:
@@ -183,24 +203,65 @@ def _criterion_shown(record: Record, selected_by: str | None) -> str:
     return selected_by if f"{kept}_by_{kept}" in record else record["criterion"]
 
 
+def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
+    """Records to show, and those of earlier settings.
+
+    A mean over two settings of a method says nothing. Of each data set, method and preset the settings of the record that was
+    finished last are shown, with all their folds and seeds; records without a time are older than others. RecordsError where
+    no record tells which settings are newer.
+
+    Examples
+    --------
+    >>> old = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "fold": 0, "settings": {"tol": 1}}
+    >>> new = old | {"settings": {"tol": 2}, "finished_at": "2026-11-15T20:52:37.123456Z"}
+    >>> newest([new, old]) == ([new], [old])
+    True
+    """
+    groups: dict[tuple[str, ...], dict[str, list[Record]]] = {}
+    for record in records:
+        place = tuple(record[key] for key in ("dataset", "method", "preset"))
+        groups.setdefault(place, {}).setdefault(json.dumps(record.get("settings", {}), sort_keys=True), []).append(record)
+    kept: list[Record] = []
+    earlier: list[Record] = []
+    for (dataset, method, preset), by_settings in groups.items():
+        *others, last = sorted(by_settings.values(), key=finished)
+        if others and finished(others[-1]) == finished(last):
+            raise RecordsError(
+                f"The records hold {dataset}, {method}, preset {preset} more than once, under different settings, and not when each was "
+                "finished; a mean over both says nothing, so pass on the records of one of them, or move the others to another folder."
+            )
+        kept += last
+        earlier += [record for group in others for record in group]
+    return kept, earlier
+
+
+def finished(records: Iterable[Record]) -> str:
+    """When the last of some records was finished; empty where none tells, which is before all others."""
+    return max(record.get("finished_at", "") for record in records)
+
+
 def grouped(records: list[Record]) -> dict[tuple[str, str], list[Record]]:
     """Records of each data set and method, in any order they came; presets apart where a method has several."""
-    presets: dict[str, set[str]] = {}
-    for record in records:
-        presets.setdefault(record["method"], set()).add(record["preset"])
+    names = _names(records)
     groups: dict[tuple[str, str], list[Record]] = {}
     seen: set[tuple[Any, ...]] = set()
     for record in sorted(records, key=_unit):
         if _unit(record) in seen:
             dataset, method, preset, seed, fold = _unit(record)
-            raise ValueError(
-                f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold} more than once, under different folds or "
-                "settings; a mean over both says nothing, so pass on the records of one of them (command line: tables --folds, --n-folds)."
+            raise RecordsError(
+                f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold} more than once, under different "
+                "folds; a mean over both says nothing, so pass on the records of one of them (command line: tables --folds, --n-folds)."
             )
         seen.add(_unit(record))
-        name = record["method"] if len(presets[record["method"]]) == 1 else f"{record['method']}[{record['preset']}]"
-        groups.setdefault((record["dataset"], name), []).append(record)
+        groups.setdefault((record["dataset"], names[record["method"], record["preset"]]), []).append(record)
     return groups
+
+
+def _names(records: Iterable[Record]) -> dict[tuple[str, str], str]:
+    """What a summary calls each method under each preset: by its name, with the preset where it has several."""
+    pairs = dict.fromkeys((record["method"], record["preset"]) for record in records)
+    several = Counter(method for method, _ in pairs)
+    return {(method, preset): f"{method}[{preset}]" if several[method] > 1 else method for method, preset in pairs}
 
 
 def _unit(record: Record) -> tuple[Any, ...]:

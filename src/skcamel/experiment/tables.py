@@ -13,9 +13,11 @@ from skcamel.experiment.paper import (
     LARGE,
     REGULAR,
     gain,
+    mean_and_std,
     metric_title,
     paper_figures,
     paper_table1,
+    rounded,
     thousandths,
     title_of,
 )
@@ -196,7 +198,7 @@ def comparison_tables(comparison: Comparison, method: str = "camel") -> list[Tab
 
 def _missed_cells(cell: CellComparison) -> list[Cell]:
     misses = ", ".join(name.replace("_", " ") for name in CRITERIA if not getattr(cell, name))
-    figures = (Cell(f"{figure.mean:.3f}±{figure.std:.3f}") for figure in (cell.paper, cell.best))
+    figures = (Cell(mean_and_std(figure.mean, figure.std)) for figure in (cell.paper, cell.best))
     return [_cell(cell.ours, bold=False), *figures, Cell(", ".join(map(title_of, cell.best_methods))), Cell(misses)]
 
 
@@ -256,7 +258,7 @@ _UNIT = {"paper": "the paper's", "larger": "the larger of both"}
 
 
 def _size_row(name: str, card: Mapping[str, Any]) -> tuple[str, list[Cell]]:
-    return name, [*(Cell(str(card[key])) for key in ("n", "d", "q")), Cell(f"{card['cardinality']:.2f}"), Cell(f"{card['density']:.3f}")]
+    return name, [*(Cell(str(card[key])) for key in ("n", "d", "q")), Cell(rounded(card["cardinality"], 2)), Cell(rounded(card["density"]))]
 
 
 def _size_notes(name: str, card: Mapping[str, Any]) -> list[str]:
@@ -281,7 +283,7 @@ def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
 def _cell(figure: Figure | None, bold: bool) -> Cell:
     if figure is None or math.isnan(figure.mean):
         return Cell(MISSING)
-    return Cell(f"{figure.mean:.3f}" if math.isnan(figure.std) else f"{figure.mean:.3f}±{figure.std:.3f}", bold)
+    return Cell(mean_and_std(figure.mean, figure.std), bold)
 
 
 def _paper_rows(
@@ -291,23 +293,23 @@ def _paper_rows(
     differences = [
         Cell(MISSING)
         if ours is None or paper is None or math.isnan(ours.mean)
-        else Cell(_signed(compare_cell(dataset, metric, ours, method, std).difference))
+        else Cell(signed(compare_cell(dataset, metric, ours, method, std).difference))
         for dataset, ours, paper in zip(columns, figures, printed, strict=True)
     ]
-    cells = [Cell(MISSING) if p is None else Cell(f"{p.mean:.3f}±{p.std:.3f}", p.bold) for p in printed]
+    cells = [Cell(MISSING) if p is None else Cell(mean_and_std(p.mean, p.std), p.bold) for p in printed]
     return [("· paper", cells), ("· Δ / std", differences)]
 
 
-def _signed(difference: float) -> str:
+def signed(difference: float) -> str:
     """With a sign and one decimal, and a minus as long as the plus.
 
     Examples
     --------
-    >>> _signed(0.25), _signed(-1.0), _signed(-0.01)
+    >>> signed(0.25), signed(-1.0), signed(-0.01)
     ('+0.2', '−1.0', '0.0')
     """
-    text = f"{difference:+.1f}"
-    return "0.0" if float(text) == 0 else text.replace("-", "−")
+    text = rounded(difference, 1)
+    return text if text == "0.0" else text.replace("-", "−") if difference < 0 else f"+{text}"
 
 
 def _long(
@@ -336,14 +338,14 @@ def _paper_fields(dataset: str, metric: str, method: str, figure: Figure, std: s
 
 
 def _rank_cells(one: Significance) -> list[Cell]:
-    best = min(one.ranks.values())
-    ranks = [Cell(f"{one.ranks[method]:.2f}", one.ranks[method] == best) for method in one.methods]
+    best = rounded(min(one.ranks.values()), 2)
+    ranks = [Cell(text := rounded(one.ranks[method], 2), text == best) for method in one.methods]
     figures = [
-        f"{one.friedman.chi2:.2f}",
-        f"{one.friedman.f:.2f}",
+        rounded(one.friedman.chi2, 2),
+        rounded(one.friedman.f, 2),
         _p_text(one.friedman.f_p),
-        f"{one.nemenyi:.3f}",
-        f"{one.bonferroni_dunn:.3f}",
+        rounded(one.nemenyi),
+        rounded(one.bonferroni_dunn),
     ]
     return [*ranks, *map(Cell, figures)]
 
@@ -356,4 +358,4 @@ def _significance_row(one: Significance) -> dict[str, Any]:
 
 
 def _p_text(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return "< 0.001" if p < 0.001 else rounded(p)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
+
+KEY = re.compile("[0-9a-f]{20}")  # how files of units are called
 
 
 @dataclass(frozen=True)

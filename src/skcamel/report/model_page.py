@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from skcamel import memory
+from skcamel.inputs import MATRICES_ALIVE
 from skcamel.prediction import BaseCamel
 from skcamel.report.facts import ModelFacts, chosen, evaluated
+from skcamel.report.independent import MOST_ROWS
 from skcamel.report.page import Page, Rounded, count, significant, write
 from skcamel.report.sections.collaboration import graph_section, matrix_section
 from skcamel.report.sections.quality import quality_section
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
 
 
+LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/report/test_model_page.py
 MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
 
 
@@ -57,6 +61,7 @@ def model_page(model: Any, dataset: Dataset | None) -> Page:
     if not hasattr(model, "collaboration_"):
         raise ValueError(f"This {type(model).__name__} is not fitted; call fit before making its page.")
     facts = ModelFacts(model)
+    _check_memory(facts, dataset)
     found = None if dataset is None else evaluated(model, dataset)
     sections = [graph_section(facts), matrix_section(facts), spectrum_section(facts)]
     if found is not None:
@@ -65,6 +70,19 @@ def model_page(model: Any, dataset: Dataset | None) -> Page:
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
     shared = {"names": facts.names, "order": facts.order.tolist(), "S": S, "alpha": facts.alpha}
     return Page(f"How {count(len(facts.names), 'label')} help each other{about}", _lead(found is None), _pairs(facts), sections, shared)
+
+
+def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
+    """Refuse a page that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
+    q = len(facts.names)
+    m, d = (0, 0) if dataset is None else dataset.X.shape
+    wide = 0 if dataset is None or facts.model.X_fit_ is None or hasattr(facts.model.X_fit_, "indptr") else m * d
+    refit = facts.n_train if dataset is not None and facts.n_train <= MOST_ROWS else 0  # with α = 0, see `independent`
+    memory.require(
+        8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_train) * q + ROWS * wide),
+        f"A page of {count(q, 'label')} and {count(m, 'row')}",
+        "Give fewer rows of data, or none.",
+    )
 
 
 def _lead(without_data: bool) -> str:

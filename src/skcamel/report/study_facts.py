@@ -14,7 +14,7 @@ from skcamel.experiment.costs import Cost, costs
 from skcamel.experiment.paper import METRIC_TITLES, paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_methods
-from skcamel.experiment.summary import AFTERWARDS, Record, Summary, base_of, summarise
+from skcamel.experiment.summary import AFTERWARDS, Record, Summary, base_of, newest, summarise
 from skcamel.metrics.conventions import NAMES
 
 AS_RECORDED = ""
@@ -45,6 +45,11 @@ class StudyFacts:
             return cls(list(records), [], [], {}, [])
         folder = Path(records.folder)
         return cls(list(records), records.failures, read_runs(folder), read_cards(folder), read_sensitivity(folder))
+
+    @cached_property
+    def shown(self) -> Sequence[Record]:
+        """Records that the figures show: those of the newest settings."""
+        return newest(self.records)[0]
 
     @cached_property
     def summaries(self) -> dict[str, Summary]:

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterable
 from statistics import median
 
+from skcamel import memory
 from skcamel.experiment.comparison import Comparison, compare_summary
 from skcamel.experiment.contents import planned_units
-from skcamel.experiment.paper import METRIC_TITLES, title_of
+from skcamel.experiment.paper import METRIC_TITLES, rounded, title_of
 from skcamel.experiment.summary import Record, base_of
 from skcamel.experiment.tables import best_methods
 from skcamel.metrics.conventions import NAMES
@@ -29,6 +30,7 @@ LEAD = (
     "Methods of multi-label learning, compared on data sets by seven metrics in several folds. "
     "All figures of this page are computed from the records of the study; a cell is one metric on one data set."
 )
+BYTES_OF_A_RECORD, BYTES_OF_A_LABEL = 20_000, 2_000  # at the peak, generously: figures under nine choices, tables and their text
 NAMED = 3  # cells that a finding names one by one
 
 
@@ -56,7 +58,10 @@ def build_report(records: Iterable[Record] | str | os.PathLike[str], path: str |
     ...     Path(folder, "page.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    write(study_page(StudyFacts.of(records)), path)
+    facts = StudyFacts.of(records)
+    needed = BYTES_OF_A_RECORD * len(facts.records) + BYTES_OF_A_LABEL * sum(len(card["label_counts"]) for card in facts.cards.values())
+    memory.require(needed, f"The page of {count(len(facts.records), 'record')}", "Make a page of a part of the study.")
+    write(study_page(facts), path)
 
 
 def study_page(facts: StudyFacts) -> Page:
@@ -88,8 +93,8 @@ def study_page(facts: StudyFacts) -> Page:
 def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
     methods = dict.fromkeys(base_of(method) for method in facts.summary.methods)
     planned = planned_units(facts.runs)
-    finished = f"{len(facts.records):,}" + (f" of {planned:,}" if planned > len(facts.records) else "")
-    devices = sorted({record["device"] for record in facts.records if "device" in record})
+    finished = f"{len(facts.shown):,}" + (f" of {planned:,}" if planned > len(facts.shown) else "")
+    devices = sorted({record["device"] for record in facts.shown if "device" in record})
     pairs = [
         ("Rows", _range(facts, "n")),
         ("Labels", _range(facts, "q")),
@@ -99,7 +104,7 @@ def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
         ("Units finished", finished),
         ("Units failed", f"{len(facts.failures):,}"),
         ("Computed on", ", ".join(devices)),
-        ("skcamel", ", ".join(sorted({str(record["version_skcamel"]) for record in facts.records if "version_skcamel" in record}))),
+        ("skcamel", ", ".join(sorted({str(record["version_skcamel"]) for record in facts.shown if "version_skcamel" in record}))),
     ]
     return [pair for pair in pairs if pair[1]]
 
@@ -112,7 +117,7 @@ def _range(facts: StudyFacts, key: str) -> str:
 
 def _findings(facts: StudyFacts) -> list[str]:
     """What a reader should know first, in words."""
-    return [*_against_paper(facts), *_ranks(facts), *_times(facts), *_failed(facts)]
+    return [*_against_paper(facts), *_ranks(facts), *_times(facts), *_failed(facts), *facts.summary.left_out_notes()]
 
 
 def _against_paper(facts: StudyFacts) -> list[str]:
@@ -149,9 +154,8 @@ def _ranks(facts: StudyFacts) -> list[str]:
     """Who leads, and whether tests see a difference."""
     if not facts.tests:
         return _firsts(facts)
-    firsts = [min(one.ranks.values()) for one in facts.tests.values()]
     wins = {
-        method: sum(one.ranks[method] == first for one, first in zip(facts.tests.values(), firsts, strict=True))
+        method: sum(rounded(one.ranks[method], 2) == rounded(min(one.ranks.values()), 2) for one in facts.tests.values())
         for method in facts.fair_methods
     }
     leader = max(wins, key=lambda method: wins[method])

@@ -1,7 +1,7 @@
 """One search ► a winner for each of the seven criteria, all from the same decompositions.
 
 A study that does not know which criterion others selected by keeps the outcome under each. Scoring a candidate gives all
-seven metrics anyway, so the only price is to keep the decompositions of the winners, at most seven at a time.
+seven metrics anyway, so the only price is to keep the coefficients of the winners; no decomposition outlives its turn.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
+from skcamel.kernel import Kernel
 from skcamel.metrics.conventions import LOSSES, NAMES
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
-from skcamel.selection.search import Data, Decomposed, Grid, label_bases, represent
+from skcamel.scaling import Scaling
+from skcamel.selection.search import Data, Decomposed, Grid, label_bases, on_device, represent
 from skcamel.selection.thresholds import METRICS, Rule
 from skcamel.solve import spectral
 
@@ -35,7 +37,10 @@ class Winner:
     score: float  # larger is better
     rule: Rule
     cuts: Array  # (q,)
-    decomposed: Decomposed
+    scaling: Scaling
+    kernel: Kernel
+    dual_coef: Array  # (n, q)
+    intercept: Array  # (q,)
 
 
 class _Candidate(NamedTuple):
@@ -94,43 +99,50 @@ def winners(
             spectrum = decomposed[1]
             relevant = to_match(data.Y, spectrum.values) > 0
             candidates = _shortlisted(_scored(data, S, grid, spectrum, left), SHORTLIST if tuned else 0)
-            for criterion, verdict in (_tuned(relevant, candidates, seed) if tuned else _at_zero(candidates)).items():
-                if criterion not in found or verdict.score > found[criterion].score:
-                    scores = relevant if verdict.candidate.scores is None else verdict.candidate.scores
-                    cuts = verdict.rule.cuts(relevant, scores, spectrum.weights)
-                    found[criterion] = Winner(verdict.candidate.params, verdict.score, verdict.rule, cuts, decomposed)
-            del decomposed, spectrum, candidates  # before the next kernel matrix is made
+            verdicts = _tuned(relevant, candidates, seed) if tuned else _at_zero(candidates)
+            better = {name: verdict for name, verdict in verdicts.items() if name not in found or verdict.score > found[name].score}
+            found |= _learned(better, data, S, decomposed)
+            del decomposed, spectrum, candidates, verdicts, better  # before the next kernel matrix is made
     return {criterion: found["hamming_loss"] if winner.score == -math.inf else winner for criterion, winner in found.items()}
 
 
-def predict(
-    found: Mapping[str, Winner], data: Data, S: np.ndarray, X: Array, device: Any = None
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _learned(verdicts: Mapping[str, _Verdict], data: Data, S: np.ndarray, decomposed: Decomposed) -> dict[str, Winner]:
+    """What predicts, from the decomposition that is at hand; criteria with one candidate share its coefficients."""
+    representation, spectrum = decomposed
+    Y = to_match(data.Y, spectrum.values)
+    targets = spectral.project(spectrum, Y)
+    known: dict[tuple[Any, ...], tuple[Array, Array]] = {}
+    found = {}
+    for criterion, (score, candidate, rule) in verdicts.items():
+        params = candidate.params
+        key = params["alpha"], params["lambda1"], params["lambda2"]
+        if key not in known:
+            (basis,) = label_bases(to_match(S, Y), key[:1])
+            known[key] = spectral.coefficients(spectrum, targets, basis, *key[1:])
+        cuts = rule.cuts(Y > 0, Y if candidate.scores is None else candidate.scores, spectrum.weights)
+        found[criterion] = Winner(params, score, rule, cuts, representation.scaling, representation.kernel, *known[key])
+    return found
+
+
+def predict(found: Mapping[str, Winner], data: Data, X: Array, device: Any = None) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Scores and decisions (m, q) of every winner for new rows X (m, d).
 
     Parameters
     ----------
     found : dict
         From :func:`winners`.
-    data, S, device
+    data, device
         As given to it.
     """
-    known: dict[int, tuple[Array, spectral.Targets]] = {}  # winners of one representation share its kernel matrix and targets
-    scores: dict[tuple[Any, ...], Array] = {}  # those that are one candidate share all but the cuts
     answers = {}
-    for criterion, winner in found.items():
-        representation, spectrum = winner.decomposed
-        if id(representation) not in known:
-            K = representation.kernel_rows(X, device)
-            known[id(representation)] = K, spectral.project(spectrum, to_match(data.Y, spectrum.values))
-        K, targets = known[id(representation)]
-        key = tuple(winner.params.values())
-        if key not in scores:
-            (basis,) = label_bases(to_match(S, spectrum.values), (winner.params["alpha"],))
-            B, intercept = spectral.coefficients(spectrum, targets, basis, winner.params["lambda1"], winner.params["lambda2"])
-            scores[key] = K @ B + intercept
-        answers[criterion] = to_numpy(scores[key]), to_numpy(cast(scores[key] > winner.cuts, "int64"))
-    return answers
+    for kernel in {id(winner.kernel): winner.kernel for winner in found.values()}.values():  # one kernel matrix at a time
+        own = {criterion: winner for criterion, winner in found.items() if winner.kernel is kernel}
+        scaling = next(iter(own.values())).scaling
+        K = kernel(*(on_device(scaling(rows), device) for rows in (X, data.X)))
+        for criterion, winner in own.items():
+            scores = K @ winner.dual_coef + winner.intercept
+            answers[criterion] = to_numpy(scores), to_numpy(cast(scores > winner.cuts, "int64"))
+    return {criterion: answers[criterion] for criterion in found}
 
 
 def single(scaling: str, kernel: str, bandwidth: float, *, alphas: Sequence[float], lambda2s: Sequence[float]) -> Grid:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from skcamel.experiment.comparison import CRITERIA, CellComparison, Comparison, best_printed, compare_summary
-from skcamel.experiment.paper import METRIC_TITLES, PAPER_METHODS, paper_figures, title_of
+from skcamel.experiment.paper import METRIC_TITLES, PAPER_METHODS, mean_and_std, paper_figures, title_of
 from skcamel.experiment.summary import AFTERWARDS, Summary, base_of
-from skcamel.experiment.tables import MISSING, claims_table
+from skcamel.experiment.tables import MISSING, claims_table, signed
 from skcamel.metrics.conventions import NAMES
 from skcamel.report.page import Column, Section
 from skcamel.report.study_facts import CHOICES, StudyFacts
@@ -80,7 +80,7 @@ def _choice(summary: Summary, found: Comparison, choice: str, method: str, datas
     counts = found.counts()
     cells: list[Any] = [[None] * len(NAMES) for _ in datasets]
     for cell in found.cells:
-        cells[datasets.index(cell.dataset)][NAMES.index(cell.metric)] = [round(cell.difference, 3), *_misses(cell)]
+        cells[datasets.index(cell.dataset)][NAMES.index(cell.metric)] = [cell.difference, signed(cell.difference), *_misses(cell)]
     return {
         "n": counts["cells"],
         "counts": [counts[name] for name in CRITERIA],
@@ -99,7 +99,7 @@ def _printed(dataset: str, metric: str) -> list[str]:
 
 
 def _text(cell: Any) -> str:
-    return f"{cell.mean:.3f}±{cell.std:.3f}"
+    return mean_and_std(cell.mean, cell.std)
 
 
 def _claims(facts: StudyFacts) -> list[tuple[str, ...]]:

@@ -14,11 +14,9 @@ WARNINGS = (Column("Warning"), Column("Data set"), Column("Method"), Column("Fol
 
 def failures_section(facts: StudyFacts) -> Section:
     """Failed units with their tracebacks, and warnings with where they came from."""
-    warned = Counter(
-        (text, record["dataset"], title_of(record["method"])) for record in facts.records for text in record.get("warnings", ())
-    )
+    warned = Counter((text, record["dataset"], title_of(record["method"])) for record in facts.shown for text in record.get("warnings", ()))
     context = {
-        "sentence": _sentence(facts, sum(bool(record.get("warnings")) for record in facts.records)),
+        "sentence": _sentence(facts, sum(bool(record.get("warnings")) for record in facts.shown)),
         "failures": [
             {"unit": str(Unit.of(failure)), "error": failure["error"], "traceback": failure["traceback"]} for failure in facts.failures
         ],
@@ -29,9 +27,9 @@ def failures_section(facts: StudyFacts) -> Section:
 
 
 def _sentence(facts: StudyFacts, n_warned: int) -> str:
-    finished = count(len(facts.records), "unit")
+    finished = count(len(facts.shown), "unit")
     if facts.failures:
         text = f"{count(len(facts.failures), 'unit')} failed and {finished} finished; the same command tries again those that failed."
     else:
         text = f"Nothing failed: {finished} finished."
-    return text + (f" {count(n_warned, 'unit')} gave a warning." if n_warned else " None gave a warning." if facts.records else "")
+    return text + (f" {count(n_warned, 'unit')} gave a warning." if n_warned else " None gave a warning." if facts.shown else "")

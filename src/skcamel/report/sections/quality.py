@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import average_precision_score
 
+from skcamel.experiment.paper import rounded
 from skcamel.metrics import LOSSES, evaluate, report
 from skcamel.report.facts import Evaluated, ModelFacts
 from skcamel.report.page import Column, Section, count
@@ -57,7 +58,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     context = {
         "rows": count(len(Y), "row"),
         "note": f"{_note(found)} {found.note}".strip(),
-        "metrics": [(METRIC_TITLES[name], f"{value:.3f}", "↓" if name in LOSSES else "↑") for name, value in seven.items()],
+        "metrics": [(METRIC_TITLES[name], rounded(value), "↓" if name in LOSSES else "↑") for name, value in seven.items()],
         "columns": COLUMNS,
         "table": rows,
     }

@@ -17,7 +17,7 @@ def reproduce_section(facts: StudyFacts) -> Section | None:
     versions = _versions(facts)
     if not versions and not facts.runs:
         return None
-    studies = [study_command(run, device=_device(facts, run)) for run in facts.runs]
+    studies = list(dict.fromkeys(study_command(run, device=_device(facts, run)) for run in facts.runs))  # once, whatever the settings
     curves = [f"skcamel sensitivity --dataset {shlex.quote(result['dataset'])} --out DIR" for result in facts.curves]
     commands = [*studies, *curves, "skcamel report DIR -o page.html"] if studies else []
     return Section("reproduce", "Reproduce", {"commands": commands, "note": _note(facts), "versions": versions})
@@ -26,7 +26,7 @@ def reproduce_section(facts: StudyFacts) -> Section | None:
 def _versions(facts: StudyFacts) -> list[tuple[str, str]]:
     """Packages with their versions; with the number of units where there are several."""
     found: dict[str, Counter[str]] = {}
-    for record in facts.records:
+    for record in facts.shown:
         for key, value in record.items():
             if key.startswith("version_"):
                 found.setdefault(key.removeprefix("version_"), Counter())[str(value)] += 1
@@ -44,7 +44,7 @@ def _device(facts: StudyFacts, run: Run) -> str:
     names = {method["name"] for method in run["methods"]}
     devices = {
         record.get("device", "cpu")
-        for record in facts.records
+        for record in facts.shown
         if record["dataset"] in run["datasets"] and record["method"] in names and record["preset"] == run["preset"]
     }
     return devices.pop() if len(devices) == 1 else "cpu"

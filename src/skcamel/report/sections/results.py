@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from skcamel.experiment.paper import LARGE, METRIC_TITLES, REGULAR, metric_title, title_of
+from skcamel.experiment.paper import LARGE, METRIC_TITLES, REGULAR, metric_title, rounded, title_of
 from skcamel.experiment.summary import Figure, Summary
 from skcamel.metrics.conventions import LOSSES, NAMES
 from skcamel.report.page import Section
@@ -65,4 +65,4 @@ def _cell(figure: Figure) -> list[Any] | None:
     if math.isnan(figure.mean):
         return None
     known = not math.isnan(figure.std)
-    return [f"{figure.mean:.3f}", f"{figure.std:.3f}" if known else "", figure.mean, figure.std if known else None]
+    return [rounded(figure.mean), rounded(figure.std) if known else "", figure.mean, figure.std if known else None]

@@ -9,7 +9,7 @@ from typing import Any
 
 from skcamel.display.canvas import new_figure
 from skcamel.display.critical_difference import BAR, ROW, CriticalDifferenceDisplay
-from skcamel.experiment.paper import METRIC_TITLES, PAPER_METHODS, paper_figures, title_of
+from skcamel.experiment.paper import METRIC_TITLES, PAPER_METHODS, paper_figures, rounded, title_of
 from skcamel.experiment.significance import Significance
 from skcamel.report.page import Column, Section, count, listed, svg_source
 from skcamel.report.study_facts import StudyFacts, tests_of
@@ -81,7 +81,8 @@ def _diagram(one: Significance, title: Callable[[str], str]) -> dict[str, Any]:
             ["method", "average_rank", "critical_difference_nemenyi", "datasets"],
             *([name, ranks[name], one.nemenyi, len(one.datasets)] for name in ordered),
         ],
-        "alt": f"Average ranks: {', '.join(f'{name} {ranks[name]:.2f}' for name in ordered)}; critical difference {one.nemenyi:.2f}.",
+        "alt": f"Average ranks: {', '.join(f'{name} {rounded(ranks[name], 2)}' for name in ordered)}; "
+        f"critical difference {rounded(one.nemenyi, 2)}.",
         "sentence": " ".join([_friedman(one), _beyond(one, title), _wilcoxon(one, title)]),
     }
 
@@ -126,7 +127,7 @@ def _others(names: list[str]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.1f}" if math.isfinite(value) else "∞"
+    return rounded(value, 1) if math.isfinite(value) else "∞"
 
 
 def p_text(p: float) -> str:
@@ -137,7 +138,7 @@ def p_text(p: float) -> str:
     >>> p_text(0.00001), p_text(0.0312)
     ('p < 0.001', 'p = 0.031')
     """
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return "p < 0.001" if p < 0.001 else f"p = {rounded(p)}"
 
 
 def _rank_table(facts: StudyFacts) -> Mapping[str, Any]:
@@ -156,7 +157,7 @@ def _rank_table(facts: StudyFacts) -> Mapping[str, Any]:
     bold: set[tuple[int, int]] = set()
     for r, (metric, one) in enumerate(facts.tests.items()):
         ranks = [one.ranks[method] for method in methods]
-        bold |= {(r, c + 1) for c, rank in enumerate(ranks) if rank == min(ranks)}
+        bold |= {(r, c + 1) for c, rank in enumerate(ranks) if rounded(rank, 2) == rounded(min(ranks), 2)}
         tests = (len(one.datasets), one.friedman.chi2, one.friedman.f, one.friedman.f_p, one.nemenyi, one.bonferroni_dunn)
         rows.append((METRIC_TITLES[metric], *ranks, *tests))
     return {"columns": columns, "rows": rows, "bold": bold}

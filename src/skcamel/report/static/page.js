@@ -41,12 +41,14 @@ const skcamel = (() => {
 
   function fill(element, attributes, children) {
     for (const [key, value] of Object.entries(attributes)) {
-      if (value !== null && value !== undefined) element.setAttribute(key, value);
+      if (value !== null && value !== undefined) element.setAttribute(key, legible(value));
     }
-    element.append(...children); // strings become text nodes
+    element.append(...children.map(legible)); // strings become text nodes
     return element;
   }
 
+  // What XML does not allow would make a downloaded drawing unreadable.
+  const legible = (value) => (typeof value === "string" ? value.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd") : value);
   const html = (tag, attributes = {}, ...children) => fill(document.createElement(tag), attributes, children);
   const svg = (tag, attributes = {}, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
   const text = (x, y, content, attributes = {}) => svg("text", { x: round(x), y: round(y), ...attributes }, content);
@@ -117,8 +119,10 @@ const skcamel = (() => {
   function csvText(rows) {
     const cell = (value) => {
       const content = value === null || value === undefined ? "" : String(value);
-      // A spreadsheet would compute a name that starts like a formula; numbers are left alone.
-      const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(content) && !Number.isFinite(Number(content)) ? `'${content}` : content;
+      // A spreadsheet would compute a name that starts like a formula; numbers are left alone. As skcamel.spreadsheet has it.
+      const formula = /^(?:'*[\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n])/;
+      const numeral = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+      const safe = typeof value === "string" && formula.test(content) && !numeral.test(content) ? `'${content}` : content;
       return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
     };
     return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");

@@ -1,7 +1,7 @@
 "use strict";
 // Differences from the paper's figures: a heat map, counts, and the cells that miss a criterion.
 skcamel.section("paper", (root, { limit, datasets: shown, criteria, printed, methods: compared }, { datasets, metrics, methods, figures }) => {
-  const { html, signed } = skcamel;
+  const { html } = skcamel;
   const [methodSelect, choiceSelect] = ["method", "choice"].map((name) => document.getElementById(`paper-${name}`));
   const names = shown.map((d) => datasets[d]);
   let one, choice, found;
@@ -15,13 +15,13 @@ skcamel.section("paper", (root, { limit, datasets: shown, criteria, printed, met
   const cell = (k, d) => found.cells[d][k];
   const ours = (k, d) => (figures[choice][one.index] ?? figures[0][one.index])[shown[d]][k];
   const oursText = (k, d) => ours(k, d).slice(0, 2).filter(Boolean).join("±");
-  const misses = (k, d) => cell(k, d).slice(1);
-  const std = (difference) => `${signed(difference, 1)} std`;
+  const misses = (k, d) => cell(k, d).slice(2);
+  const std = (k, d) => `${cell(k, d)[1]} std`; // the text of the tables: a second rounding could differ
 
   function describe(k, d) {
     const start = `${names[d]}, ${metrics[k].title}: `;
     if (!cell(k, d)) return `${start}not run; the paper prints ${one.paper[d][k]}`;
-    return `${start}${std(cell(k, d)[0])}; ours ${oursText(k, d)}, the paper’s ${one.paper[d][k]}, its best ${printed[d][k].join(" by ")}`;
+    return `${start}${std(k, d)}; ours ${oursText(k, d)}, the paper’s ${one.paper[d][k]}, its best ${printed[d][k].join(" by ")}`;
   }
 
   function cells() {
@@ -32,7 +32,7 @@ skcamel.section("paper", (root, { limit, datasets: shown, criteria, printed, met
     { title: "paper", number: true }, { title: "best printed", number: true }, { title: "by" }, { title: "within 2 std" }, { title: "as best" }, { title: "near best" }];
 
   const row = ([k, d]) => [
-    { text: names[d] }, { text: metrics[k].title }, { text: signed(cell(k, d)[0], 1), key: cell(k, d)[0] }, { text: oursText(k, d), key: ours(k, d)[2] },
+    { text: names[d] }, { text: metrics[k].title }, { text: cell(k, d)[1], key: cell(k, d)[0] }, { text: oursText(k, d), key: ours(k, d)[2] },
     { text: one.paper[d][k], key: parseFloat(one.paper[d][k]) }, { text: printed[d][k][0], key: parseFloat(printed[d][k][0]) }, { text: printed[d][k][1] },
     ...[0, 1, 2].map((i) => ({ text: misses(k, d).includes(i) ? "no" : "yes", best: misses(k, d).includes(i) }))];
 

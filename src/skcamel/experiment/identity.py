@@ -1,0 +1,237 @@
+"""What decides about a result, as JSON: every parameter with its default, data by digest, and code that is not installed.
+
+Installed packages are told by their version, which records keep. Code that is not installed (a script, a notebook, a module of
+one's own) has no version: it is told by the digest of its bytecode and of all that it refers to. Bytecode and not source, for
+a file may be edited after it was imported; comments and line numbers do not count, but another minor version of Python does.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import inspect
+import json
+import math
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType, FunctionType, MappingProxyType, ModuleType
+from typing import Any
+
+import numpy as np
+
+ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in the repr of objects: another one in each run
+CODE = "code_sha256"
+LIBRARIES = {"site-packages", "dist-packages"}
+# what Python itself writes into a class, and what only describes it
+NO_MEMBERS = re.compile(
+    "__(dict|weakref|doc|module|qualname|firstlineno|static_attributes|annotat.*|abstractmethods|slotnames|dataclass_.*|parameters)__|_abc_impl"
+)
+
+
+def described(value: Any) -> dict[str, Any]:
+    """All that decides about the results of an estimator, or about any mapping of settings; equal for equal ones in every run.
+
+    Parameters
+    ----------
+    value : estimator or mapping
+
+    Returns
+    -------
+    dict
+        Of an estimator its class and all its parameters; `code_sha256` where code that is not installed takes part.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import Binarizer
+    >>> described(Binarizer())
+    {'class': 'sklearn.preprocessing._data:Binarizer', 'params': {'copy': True, 'threshold': 0.0}}
+    """
+    walk = Walk()
+    return walk(value) | walk.code()
+
+
+def settings_of(method: Any) -> dict[str, Any]:
+    """The settings of a method as its units have them: what it says of itself, and its code where that is not installed."""
+    if not isinstance(method.settings, Mapping):
+        raise TypeError(f"The settings of the method {method.name!r} must be a mapping, got {method.settings!r}.")
+    walk = Walk()
+    walk(type(method))
+    return walk(dict(method.settings)) | walk.code()
+
+
+class Walk:
+    """Describes values, and collects the functions and classes met on the way whose code is not installed."""
+
+    def __init__(self) -> None:
+        self.reached: dict[int, Any] = {}  # kept alive, or another object could get the same id
+        self.waiting: list[Any] = []
+        self.open: set[int] = set()  # containers and objects that are being described: circles end here
+
+    def __call__(self, value: Any) -> Any:
+        """Describe a value: plain ones as they are, others by class and content."""
+        if isinstance(value, np.generic) and not isinstance(value, np.longdouble | np.clongdouble):
+            value = value.item()
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, int):
+            return int(value) if abs(value) < 10**17 else hex(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else str(value)
+        if isinstance(value, CodeType):
+            return self._code_object(value)
+        if isinstance(value, type | FunctionType):
+            return self._named(value)
+        if isinstance(value, ModuleType):
+            return {"module": value.__name__}
+        if id(value) in self.open:
+            return "(circle)"
+        self.open.add(id(value))
+        try:
+            return self._content(value)
+        finally:
+            self.open.discard(id(value))
+
+    def code(self) -> dict[str, str]:
+        """Digest of all code that was reached; nothing where all of it is installed."""
+        bodies = []
+        while self.waiting:
+            thing = self.waiting.pop()
+            bodies.append(_text([_name(thing), self._class(thing) if isinstance(thing, type) else self._function(thing)]))
+        return {CODE: _digest("\n".join(sorted(bodies)))} if bodies else {}
+
+    def _content(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [self(item) for item in value]
+        if isinstance(value, (set, frozenset)):
+            return sorted((self(item) for item in value), key=_text)
+        if isinstance(value, (dict, MappingProxyType)):
+            if all(isinstance(key, str) for key in value):
+                return {str(key): self(item) for key, item in value.items()}
+            return sorted(([self(key), self(item)] for key, item in value.items()), key=_text)
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            return {"array": f"{value.dtype.str} {value.shape}", "sha256": _digest(np.ascontiguousarray(value).tobytes())}
+        if isinstance(value, bytes | bytearray):
+            return {"bytes": len(value), "sha256": _digest(bytes(value))}
+        if hasattr(value, "get_params"):
+            params = value.get_params(deep=False)
+            return {"class": self._named(type(value))["class"], "params": {name: self(params[name]) for name in sorted(params)}}
+        return {"object": self._named(type(value))["class"], "sha256": _digest(_text(self._state(value)))}
+
+    def _named(self, thing: Any) -> dict[str, Any]:
+        """A class or a function by its name; its code is reached if it is not installed, or made inside another function."""
+        if (not is_installed(thing) or getattr(thing, "__closure__", None)) and id(thing) not in self.reached:
+            self.reached[id(thing)] = thing
+            self.waiting.append(thing)
+        return {"class" if isinstance(thing, type) else "function": _name(thing)}
+
+    def _state(self, value: Any) -> Any:
+        """What pickling would keep of an object; its attributes, or what it looks like, where it cannot be pickled."""
+        if isinstance(value, (staticmethod, classmethod)):
+            return self(value.__func__)
+        if isinstance(value, property):
+            return self([value.fget, value.fset, value.fdel])
+        if hasattr(value, "__wrapped__"):
+            return self(inspect.unwrap(value))
+        try:
+            made = value.__reduce_ex__(2)
+        except Exception:
+            return self(vars(value)) if hasattr(value, "__dict__") else ADDRESS.sub("", repr(value))
+        if isinstance(made, str):
+            return made
+        maker, arguments, state, items, pairs = (*made, None, None, None)[:5]
+        return [self(maker), self(arguments), self(state), self(list(items or ())), self(list(pairs or ()))]
+
+    def _class(self, kind: type) -> Any:
+        members = {name: self(member) for name, member in vars(kind).items() if not NO_MEMBERS.fullmatch(name)}
+        return [[self(base) for base in kind.__bases__], members]
+
+    def _function(self, function: FunctionType) -> Any:
+        inside = [self(cell.cell_contents) for cell in function.__closure__ or () if _is_filled(cell)]
+        if is_installed(function):
+            return inside
+        return [self(function.__code__), self(function.__defaults__), self(function.__kwdefaults__), inside, self._globals(function)]
+
+    def _globals(self, function: FunctionType) -> dict[str, Any]:
+        """What the names in a function's code stand for: global values, what they take from modules of one's own, and imports."""
+        names = _names(function.__code__)
+        found = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
+        for module in [value for value in found.values() if isinstance(value, ModuleType) and not is_installed(value)]:
+            found |= {f"{module.__name__}.{name}": vars(module)[name] for name in sorted(names) if name in vars(module)}
+        return {name: self(value) for name, value in found.items()} | {"import": list(_imports(function))}
+
+    def _code_object(self, code: CodeType) -> Any:
+        names = [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
+        shape = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
+        return [_digest(code.co_code + code.co_exceptiontable), *map(list, names), shape, [self(constant) for constant in code.co_consts]]
+
+
+def is_installed(thing: Any) -> bool:
+    """Whether a class, a function or a module is part of Python, of an installed package, or of this one."""
+    name = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or "builtins"
+    if name == "__main__":  # a script or a notebook, by whatever program it is run
+        return False
+    if name.partition(".")[0] == "skcamel" or name in sys.builtin_module_names:
+        return True
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is not None and is_library(file)
+
+
+def is_library(file: str) -> bool:
+    """Whether a file lies where Python or an installer put it."""
+    path = Path(file).resolve()
+    own = (sysconfig.get_path(place) for place in ("stdlib", "platstdlib"))
+    return bool(LIBRARIES & set(path.parts)) or any(path.is_relative_to(Path(place).resolve()) for place in own if place)
+
+
+def _imports(function: FunctionType) -> Iterator[list[str]]:
+    """Modules of one's own that a function imports when it runs, with the digest of their files: they may not be loaded yet."""
+    for name in sorted(
+        {str(each.argval) for code in _codes(function.__code__) for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME"}
+    ):
+        try:
+            spec = find_spec(name) if name else None
+        except (ImportError, ValueError):
+            continue
+        if (
+            spec is not None
+            and spec.origin
+            and Path(spec.origin).is_file()
+            and not is_library(spec.origin)
+            and not name.startswith("skcamel")
+        ):
+            yield [name, _digest(Path(spec.origin).read_bytes())]
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _names(code: CodeType) -> set[str]:
+    return {name for each in _codes(code) for name in each.co_names}
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+def _name(thing: Any) -> str:
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _digest(content: str | bytes) -> str:
+    return hashlib.sha256(content.encode(errors="surrogatepass") if isinstance(content, str) else content).hexdigest()[:20]

@@ -75,10 +75,10 @@ def test_a_unit_that_does_not_fit_is_refused_before_it_allocates():
 
 def test_units_at_the_same_time_share_what_is_free(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda device=None: 8 * 10**6)
-    tasks = [Task(Unit("a", "b", "paper", fold, 2, "plain", 0), Mean(), None, 0) for fold in range(2)]
+    tasks = [Task(Unit("a", "b", "paper", fold, 2, "plain", 0), Mean(), None) for fold in range(2)]
     shares = []
     monkeypatch.setattr("skcamel.experiment.executors.compute", lambda task: shares.append(task.allowance))
-    list(by_joblib(tasks, n_jobs=4, backend="threading"))
+    list(by_joblib(tasks, n_jobs=4, backend="threading", in_threads=True, time_limit=None))
     assert shares == [2 * 10**6] * 2
 
 

@@ -46,7 +46,7 @@ SPOKEN = {
 def dask_client():
     distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'skcamel[distributed]'")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -264,7 +264,7 @@ def test_workers_of_a_cluster_may_be_lost():
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
     ):
         records = run_study([made()], [Mean("a"), Harm("kills its parent"), Mean("b")], n_folds=2, dask=cluster.scheduler_address)
     assert [record["method"] for record in records] == ["a", "a", "b", "b"]

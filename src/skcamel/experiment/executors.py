@@ -76,12 +76,12 @@ def in_this_process(tasks: Iterable[Task]) -> Results:
 
 def by_processes(tasks: Iterable[Task], n_jobs: int, time_limit: float | None) -> Results:
     """In worker processes on this machine, each with its share of cores and memory."""
-    waiting, share = iter(tasks), _share(n_jobs)
+    waiting = map(_sharing(n_jobs), tasks)
     running: set[Future[Result]] = set()
     with ThreadPoolExecutor(n_jobs) as drivers, Workers() as workers:
         while True:
             more = islice(waiting, n_jobs - len(running))
-            running |= {drivers.submit(workers.do, replace(task, **share), time_limit) for task in more}
+            running |= {drivers.submit(workers.do, task, time_limit) for task in more}
             if not running:
                 return
             done, running = wait(running, timeout=LOOK_UP, return_when=FIRST_COMPLETED)
@@ -93,10 +93,10 @@ def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None, *,
     """Wherever a backend of joblib works: in threads of this process, or in worker processes started by those of the backend."""
     from joblib import Parallel, delayed, effective_n_jobs
 
-    share, study = _share(max(1, effective_n_jobs(n_jobs))), uuid4().hex
+    sharing, study = _sharing(max(1, effective_n_jobs(n_jobs))), uuid4().hex
     do = compute if in_threads else partial(_in_worker_of, study, time_limit=time_limit)
     work = Parallel(n_jobs=n_jobs, backend=backend, return_as="generator_unordered", batch_size=1)
-    results = work(delayed(do)(replace(task, **share)) for task in tasks)
+    results = work(delayed(do)(sharing(task)) for task in tasks)
     try:
         yield from results
     finally:
@@ -159,14 +159,14 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
             client.close()
 
 
-def _share(units: int) -> dict[str, int | None]:
-    """What each of so many units at the same time may use of this machine.
+def _sharing(units: int) -> Callable[[Task], Task]:
+    """Tell a task what it may use of this machine where so many are done at the same time.
 
     Of memory it is an equal share of what is free now: a unit that needs more fails before it allocates, and says so. (A Dask
     cluster has machines of its own: there a unit looks at what is free where it runs.)
     """
-    free = memory.available()
-    return {"threads": share_of_cores(units), "allowance": None if free is None else free // units}
+    threads, free = share_of_cores(units), memory.available()
+    return lambda task: replace(task, threads=threads, allowance=None if free is None else free // units)
 
 
 def share_of_cores(units: int) -> int:

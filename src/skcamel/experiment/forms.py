@@ -41,23 +41,22 @@ def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None
 
     Parameters
     ----------
-        tables : sequence of Table
-        form : "terminal", "markdown", "latex" (booktabs), "csv" or "json"
-            The last two hold the unrounded figures, one row or mapping for each. CSV has one header for each table, with an empty
-            line between them.
-        width : int, default=None
-            Columns of the terminal: wider tables are split between data sets. None: never.
+    tables : sequence of Table
+    form : "terminal", "markdown", "latex" (booktabs), "csv" or "json"
+        The last two hold the unrounded figures, one row or mapping for each. CSV has one header for each table, with an empty
+        line between them.
+    width : int, default=None
+        Columns of the terminal: wider tables are split between data sets. None: never.
 
     Examples
     --------
-        >>> from skcamel.experiment.records import csv_text
-    from skcamel.experiment.tables import Section
-        >>> print(write_tables([Table("Ranks", "metric", ["a_b"], [Section("", [("F", [Cell("1.5", True)])])])], "markdown"))
-        **Ranks**
-        <BLANKLINE>
-        | metric |     a_b |
-        |:-------|--------:|
-        | F      | **1.5** |
+    >>> from skcamel.experiment.tables import Section
+    >>> print(write_tables([Table("Ranks", "metric", ["a_b"], [Section("", [("F", [Cell("1.5", True)])])])], "markdown"))
+    **Ranks**
+    <BLANKLINE>
+    | metric |     a_b |
+    |:-------|--------:|
+    | F      | **1.5** |
     """
     choice(form, FORMS, "form")
     if form == "json":

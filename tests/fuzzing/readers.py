@@ -204,8 +204,9 @@ def mutated(whole: bytes, rng: random.Random) -> bytes:
         elif kind == 7:
             line = changed.find(b"\n", start) + 1
             end = changed.find(b"\n", line) + 1 or len(changed)
-            changed[line:line] = changed[line:end] * rng.choice((1, 30, 3000))
-    return bytes(changed[: 2**20])
+            changed[line:line] = changed[line:end][:400] * rng.choice((1, 30, 3000))
+        del changed[2**20 :]
+    return bytes(changed)
 
 
 def damaged(whole: bytes, rng: random.Random) -> bytes:

@@ -97,6 +97,9 @@ def read_with_labels(path: Path_, labels: Collection[str], features: Collection[
     wanted = set(labels)
 
     def find(header: Header) -> np.ndarray:
+        twice = first_repeated(attribute.name for attribute in header.attributes if attribute.name in wanted)
+        if twice is not None:
+            raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
         return np.array([attribute.name in wanted for attribute in header.attributes])
 
     return _read(path, None, "index", find, "is the file whole, and a value with a comma quoted?", keep=features)

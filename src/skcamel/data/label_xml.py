@@ -45,7 +45,7 @@ def read_label_names(path: Path_) -> list[str]:
     except DataError:
         raise
     except (expat.ExpatError, ValueError, LookupError) as error:
-        message = f'is not well-formed XML ({error}); expected <labels> with one <label name="…"> for each label.'
+        message = f'is not well-formed XML ({str(error)[:120]}); expected <labels> with one <label name="…"> for each label.'
         raise DataError(message, path=path, line=parser.CurrentLineNumber) from error
     return _checked(names, path)
 

@@ -162,7 +162,7 @@ def _read_separated(path: Path_, start: Start, separator: str | None, header: bo
             if names is None:
                 line = block.text[: block.text.index(b"\n")]
                 _check_width(line.count(separator.encode()) + 1, path)
-                names = default_names("column", len(next(csv.reader([decoded(line)], delimiter=separator))))
+                names = default_names("column", len(_cells(decoded(block.text), separator, file, block.lines[0])[0]))
             rows = rows or start(names, separator == ";")
             _add(block, rows, separator, file)
         if rows is None:

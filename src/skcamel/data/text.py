@@ -167,7 +167,7 @@ def shortened(words: Iterable[object], most: int = 4) -> str:
     >>> shortened(["a", "b", "c"], most=2)
     "'a', 'b', …"
     """
-    shown = [repr(str(word)[:60]) for word in words]
+    shown = [repr(str(word)[:60])[:80] for word in words]  # repr writes some characters as ten
     return ", ".join(shown[:most] + ["…"] * (len(shown) > most))
 
 

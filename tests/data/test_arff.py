@@ -360,8 +360,8 @@ def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, storage, rng):
 
 
 def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
-    monkeypatch.setattr("skcamel.data.errors.CLAIMED_ALWAYS", 100_000)
-    monkeypatch.setattr("skcamel.data.errors.CLAIMED_RATIO", 0)
+    monkeypatch.setattr("skcamel.data.sizes.CLAIMED_ALWAYS", 100_000)
+    monkeypatch.setattr("skcamel.data.sizes.CLAIMED_RATIO", 0)
     rows = "{}\n" * 6000
     with pytest.raises(DataError, match="6000 rows x 2 labels need"):
         mulan(header("x numeric", "l {0,1}", "m {0,1}") + rows, labels=("l", "m"))

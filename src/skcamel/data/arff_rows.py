@@ -17,8 +17,9 @@ from scipy import sparse
 
 from skcamel.data.arff_header import Attribute, cells, decoder, is_identity, unquoted
 from skcamel.data.decimals import numbers
-from skcamel.data.errors import LABEL_BYTES, DataError, check_claimed_size
+from skcamel.data.errors import DataError
 from skcamel.data.growing import Growing
+from skcamel.data.sizes import LABEL_BYTES, check_claimed_size
 from skcamel.data.text import PEAK_OF_CELLS, Block, Path_, check_peak, decoded, shortened
 
 NEW_LINE, SPACE = b"\n "

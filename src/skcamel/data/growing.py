@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skcamel.data.errors import check_memory, check_proportion
+from skcamel.data.sizes import check_memory, check_proportion
 from skcamel.data.text import Path_
 
 GROWTH = 1.25  # each step; untouched rest at the end is given back

@@ -10,8 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data.dataset import Dataset
-from skcamel.data.errors import LABEL_BYTES, DataError, check_claimed_size, check_plausible_width
+from skcamel.data.errors import DataError
 from skcamel.data.mat5 import Variable, variables
+from skcamel.data.sizes import LABEL_BYTES, check_claimed_size, check_plausible_width
 from skcamel.data.text import Path_, shortened, stem
 
 WHOLE = (("data", "target"), ("data", "targets"), ("X", "Y"), ("data", "labels"), ("data", "label"), ("features", "labels"), ("fea", "gnd"))

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data.arff_header import Attribute, feature_codes
-from skcamel.data.errors import check_claimed_size, check_memory
 from skcamel.data.features import bytes_of
+from skcamel.data.sizes import check_claimed_size, check_memory
 from skcamel.data.text import Path_
 
 IDENTIFYING_SHARE = 0.99  # distinct values per row from which a nominal is an identifier; union files repeat a row or two

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from skcamel import memory
 from skcamel.data.dataset import Dataset
-from skcamel.data.errors import DataError, check_claimed_size
+from skcamel.data.errors import DataError
+from skcamel.data.sizes import check_claimed_size
 from skcamel.data.table_rows import Start, TableRows
 from skcamel.data.text import Path_
 from skcamel.files import whole_file

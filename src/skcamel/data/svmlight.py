@@ -13,8 +13,9 @@ from scipy import sparse
 
 from skcamel.data.dataset import Dataset, default_names
 from skcamel.data.decimals import number, numbers
-from skcamel.data.errors import LABEL_BYTES, DataError, check_claimed_size, check_memory, check_plausible_width
+from skcamel.data.errors import DataError
 from skcamel.data.growing import NAME_BYTES, Growing
+from skcamel.data.sizes import LABEL_BYTES, check_claimed_size, check_memory, check_plausible_width
 from skcamel.data.text import PEAK_OF_CELLS, Block, LineFile, Path_, check_peak, decoded, numerals, open_lines, stem, write_lines
 
 SIZES = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")

@@ -12,9 +12,10 @@ import numpy as np
 
 from skcamel.data.arff_header import WORDS, Attribute, feature_codes
 from skcamel.data.decimals import number
-from skcamel.data.errors import LABEL_BYTES, DataError
+from skcamel.data.errors import DataError
 from skcamel.data.growing import Growing, Tally
 from skcamel.data.nominals import without_identifiers, without_nominals
+from skcamel.data.sizes import LABEL_BYTES
 from skcamel.data.text import Path_, first_repeated, shortened
 
 MISSING = frozenset(["", "?", "NA", "N/A", "nan", "NaN", "NAN", "null"])

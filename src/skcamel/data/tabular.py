@@ -15,8 +15,9 @@ from scipy import sparse
 from skcamel.data.arff_header import NUMERAL
 from skcamel.data.dataset import Dataset, default_names
 from skcamel.data.decimals import numbers
-from skcamel.data.errors import DataError, check_claimed_size
+from skcamel.data.errors import DataError
 from skcamel.data.parquet import read_parquet, write_parquet
+from skcamel.data.sizes import check_claimed_size
 from skcamel.data.table_rows import Start, TableRows
 from skcamel.data.text import (
     PEAK_OF_CELLS,

@@ -14,7 +14,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from skcamel import memory
-from skcamel.data.errors import DataError, check_claimed_size
+from skcamel.data.errors import DataError
+from skcamel.data.sizes import check_claimed_size
 from skcamel.files import whole_file
 
 BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache

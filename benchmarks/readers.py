@@ -1,4 +1,4 @@
-"""ARFF readers against liac-arff, on the public sets in SKCAMEL_DATA or on made ones of the same shape."""
+"""ARFF readers against liac-arff, on the public sets in SKCAMEL_DATA or on made ones of that shape; wide files against narrow ones."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import os
 import tempfile
 import tracemalloc
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.machine import Row, at_least, at_most, seconds
-from skcamel.data import Dataset, read_mulan, write_mulan
+from skcamel.data import Dataset, read_dataset, read_mulan, write_dataset, write_mulan
 
 TARGETS = {"scene": 2.5, "rcv1-s1": 5.0}
 
@@ -23,7 +24,20 @@ def run() -> list[Row]:
     home = os.environ.get("SKCAMEL_DATA")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(home) if home else made(Path(folder))
-        return [row for name, target in TARGETS.items() for row in compare(root / name / f"{name}.arff.gz", name, target)]
+        rows = [row for name, target in TARGETS.items() for row in compare(root / name / f"{name}.arff.gz", name, target)]
+        return rows + [wide(Path(folder), kind) for kind in ("csv", "parquet", "arff", "svm")]
+
+
+def wide(folder: Path, kind: str) -> Row:
+    """Four times the columns should take four times the time: 10 000 and 40 000 columns of the same three rows."""
+    times = []
+    for d in (10_000, 40_000):
+        path = folder / f"wide{d}.{kind}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            write_dataset(Dataset(np.random.default_rng(0).random((3, d)).round(3), np.eye(3, 2, dtype=np.int64)), path)
+            times.append(seconds(partial(read_dataset, path, labels=2), 5))
+    return at_most(f"{kind}: time for 40 000 columns / time for 10 000", times[1] / times[0], 6)
 
 
 def made(folder: Path) -> Path:

@@ -189,3 +189,9 @@ def test_sizes_agree_with_the_index():
         assert figures.duplicate_rows == entry["duplicate_feature_rows"]
         assert len(figures.constant_features) == entry["constant_features"]
         assert len(figures.zero_rows) == entry["all_zero_rows"]
+
+
+def test_a_card_of_too_many_labels_is_refused_before_it_is_computed():
+    Y = sparse.csr_array(([1], ([0], [0])), shape=(2, 2**26))
+    with pytest.raises(MemoryError, match=r"A card of 67108864 labels with all their pairs needs about .* Keep a part of the labels"):
+        card((np.eye(2), Y))

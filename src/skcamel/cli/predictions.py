@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from skcamel.data.errors import DataError
-from skcamel.data.tabular import pyarrow
+from skcamel.data.parquet import pyarrow
 from skcamel.files import whole_file
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from skcamel import memory
 from skcamel.arrays import Array
 from skcamel.data.features import as_features, constant_columns, repeated, row_kinds, values_of
 from skcamel.data.indicators import as_indicators
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
 
 LABELS_SHOWN = 8
+PAIR_BYTES = 48  # of one pair of labels at the peak: six matrices of eight bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +132,9 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
         X, Y = as_features(dataset.X), as_indicators(dataset.Y)
     if X.shape[0] != Y.shape[0]:
         raise ValueError(f"Y has {Y.shape[0]} rows but X has {X.shape[0]}; each row of X needs one row of labels.")
-    counts = np.bincount(Y.indices, minlength=Y.shape[1])
+    q = Y.shape[1]
+    memory.require(PAIR_BYTES * q * q, f"A card of {q} labels with all their pairs", "Keep a part of the labels.")
+    counts = np.bincount(Y.indices, minlength=q)
     sets = np.bincount(row_kinds(Y))
     per_label = imbalance_ratios(counts)
     return Card(

@@ -1,0 +1,180 @@
+"""Files that appear whole or not at all, and what killed writers leave behind."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skcamel
+from skcamel import files
+from skcamel.files import check_writable, sweep, whole_file
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="devices, pipes and signals of POSIX")
+LEFT = "0123456789abcdef.skcamel-tmp"
+ENDLESS = (
+    "import sys; from skcamel.files import whole_file\nwhile True:\n  with whole_file(sys.argv[1]) as f: f.write(b'x' * 10**6); f.flush()"
+)
+
+
+def write(path, content):
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def running(code, *arguments):
+    """A process of Python that finds this skcamel."""
+    environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], env=environment, stdout=subprocess.PIPE)  # noqa: S603
+
+
+def hidden(folder):
+    return [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+@posix_only
+def test_what_killed_writers_left_is_gone_after_the_next_write(tmp_path):
+    moments, left = np.random.default_rng(0), 0
+    for _ in range(12):
+        process = running(ENDLESS, tmp_path / "model")
+        while not os.listdir(tmp_path):
+            assert process.poll() is None
+        threading.Event().wait(moments.uniform(0, 0.02))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        left += len(hidden(tmp_path))
+        write(tmp_path / "model", b"whole")
+        assert os.listdir(tmp_path) == ["model"]
+        (tmp_path / "model").unlink()
+    assert left  # else the moments are badly chosen
+
+
+def test_only_own_leftovers_of_the_same_file_are_removed(tmp_path):
+    kept = [".model.bak", f".other.{LEFT}", f"model.{LEFT}", ".model.0123.skcamel-tmp", f".model.{LEFT}.bak"]
+    for name in (*kept, f".model.{LEFT}"):
+        (tmp_path / name).touch()
+    write(tmp_path / "model", b"new")
+    assert sorted(os.listdir(tmp_path)) == sorted([*kept, "model"])
+    sweep(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == sorted({*kept, "model"} - {f".other.{LEFT}"})
+
+
+def test_a_file_that_is_being_written_is_not_swept(tmp_path):
+    with whole_file(tmp_path / "model") as file:
+        file.write(b"first")
+        write(tmp_path / "model", b"second")
+        sweep(tmp_path)
+        assert len(hidden(tmp_path)) == 1
+    assert (tmp_path / "model").read_bytes() == b"first"
+    assert os.listdir(tmp_path) == ["model"]
+
+
+@posix_only
+def test_a_writer_swept_away_before_it_locked_begins_anew(tmp_path, monkeypatch):
+    hold, swept = files._hold, []
+
+    def late(file):
+        if not swept:
+            swept.append(sweep(tmp_path))
+        hold(file)
+
+    monkeypatch.setattr(files, "_hold", late)
+    write(tmp_path / "model", b"whole")
+    assert swept
+    assert os.listdir(tmp_path) == ["model"]
+
+
+@posix_only
+def test_a_device_is_written_into(tmp_path):
+    write("/dev/null", b"nothing")
+    assert not Path("/dev/null").is_file()
+    (tmp_path / "link").symlink_to("/dev/null")
+    write(tmp_path / "link", b"nothing")
+    assert (tmp_path / "link").is_char_device()
+
+
+@posix_only
+def test_a_pipe_is_written_into(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    write(tmp_path / "pipe", b"content")
+    reader.join()
+    assert read == [b"content"]
+    assert (tmp_path / "pipe").is_fifo()
+
+
+@posix_only
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_the_standard_output_is_written_into_whatever_it_is(name, tmp_path):
+    code = "import sys; from skcamel.files import whole_file\nwith whole_file(sys.argv[1]) as f: f.seek(4); f.write(b'new')"
+    output, _ = running(code, name).communicate()
+    assert output == b"\0\0\0\0new"
+    (tmp_path / "log").write_bytes(b"old")
+    with (tmp_path / "log").open("ab") as log:
+        environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
+        subprocess.run([sys.executable, "-c", code, name], env=environment, stdout=log, check=True)  # noqa: S603
+    assert (tmp_path / "log").read_bytes() == b"old\0\0\0\0new"
+
+
+def test_a_folder_is_refused(tmp_path):
+    for refuse in (check_writable, lambda path: write(path, b"")):
+        with pytest.raises(IsADirectoryError, match="This is a folder; give the name of a file"):
+            refuse(tmp_path)
+        with pytest.raises(FileNotFoundError, match=r"There is no such folder.*missing"):
+            refuse(tmp_path / "missing" / "model")
+        (tmp_path / "file").touch()
+        with pytest.raises(FileNotFoundError, match=r"There is no such folder.*file"):
+            refuse(tmp_path / "file" / "model")
+        with pytest.raises(OSError, match="too long"):
+            refuse(tmp_path / ("a" * 300))
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_read_only_folder_is_refused_before_any_work(tmp_path, monkeypatch):
+    check_writable(tmp_path / "model")
+    assert os.listdir(tmp_path) == []
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    with pytest.raises(PermissionError, match="read-only; choose another") as caught:
+        check_writable(tmp_path / "model")
+    assert caught.value.filename == str(tmp_path)
+
+
+@posix_only
+def test_links_stay_links_also_those_that_lead_nowhere_yet(tmp_path):
+    (tmp_path / "link").symlink_to("target")
+    for content in (b"first", b"second"):
+        write(tmp_path / "link", content)
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "target").read_bytes() == content
+
+
+@posix_only
+def test_a_full_disk_names_the_file(tmp_path):
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with pytest.raises(OSError, match=r"No space left on device.*/dev/full"):
+        write("/dev/full", b"content")
+
+
+def test_an_error_while_writing_names_the_target(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: .*model") as caught:
+        write(tmp_path / "model", b"content")
+    assert caught.value.filename == str(tmp_path / "model")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_error_about_another_file_keeps_its_name(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, whole_file(tmp_path / "model"):
+        (tmp_path / "source").open()
+    assert caught.value.filename == str(tmp_path / "source")

@@ -7,6 +7,8 @@ Every writer of CSV passes names and other text through :func:`plain_cell`, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 # What begins a formula, also in its full-width form, behind characters that spreadsheets skip. Apostrophes in front of it count too,
 # else nobody could tell on reading whether one was added.
@@ -34,6 +36,17 @@ def original_cell(cell: str) -> str:
     ('=1+1', "'tis")
     """
     return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+
+
+def plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table, name of the column ► value, with both such that no spreadsheet runs them; what is no text stays as it is.
+
+    Examples
+    --------
+    >>> plain_row({"=a": "@b", "c": -1.5})
+    {"'=a": "'@b", 'c': -1.5}
+    """
+    return {plain_cell(name): plain_cell(value) if isinstance(value, str) else value for name, value in row.items()}
 
 
 def _is_formula(text: str) -> bool:

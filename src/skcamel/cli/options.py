@@ -30,7 +30,7 @@ class OutputFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Check what can be known without writing."""
-        path = os.fspath(super().convert(value, param, ctx))
+        path = os.fsdecode(super().convert(value, param, ctx))
         if not path:
             self.fail("is empty; give the name of a file.", param, ctx)
         try:
@@ -58,7 +58,7 @@ class OutputFolder(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Check what can be known without writing."""
-        path = os.fspath(super().convert(value, param, ctx))
+        path = os.fsdecode(super().convert(value, param, ctx))
         if not path:
             self.fail("is empty; give the name of a folder.", param, ctx)
         place = Path(path).resolve()

@@ -14,7 +14,7 @@ from typing import IO, Any
 from skcamel.terminal import one_line, printable
 
 
-class OutputLost(Exception):  # noqa: N818 no error of the library, and not to be taken for one of a file
+class OutputLost(BaseException):  # noqa: N818 an ending, which nobody may take for an error and go on
     """Standard output takes no more; `errno` says why."""
 
     def __init__(self, error: OSError) -> None:
@@ -56,8 +56,11 @@ class Stream(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write all of it, or end the command."""
-        with self._ending():
-            self._open().write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
+        if not isinstance(text, str):
+            raise TypeError("text is wanted")  # click asks so whether it may write bytes
+        if text:
+            with self._ending():
+                self._open().write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
         return len(text)
 
     def flush(self) -> None:
@@ -104,6 +107,12 @@ def say_json(value: Any) -> None:
 def hand_over(text: str) -> None:
     """Write what another program may read as it is; a terminal gets it with escapes."""
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+
+
+class StandardOutput:
+    """A file to whoever only writes: see :func:`hand_over`."""
+
+    write = staticmethod(hand_over)
 
 
 def note(text: str) -> None:

@@ -81,6 +81,8 @@ class Root(LazyGroup):
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run the command line and leave by its exit code; never in click's own way, whatever `standalone_mode` says."""
+        if os.environ.get(COMPLETE):  # a talk with the shell, in bytes
+            return super().main(*args, standalone_mode=standalone_mode, **extra)
         sys.exit(_ended(lambda: super(Root, self).main(*args, standalone_mode=False, **extra)))
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -112,8 +114,6 @@ def _code_of(command: Callable[[], Any]) -> int:
     """What click returns for a command that ends by itself is None, or the code that it asked for."""
     try:
         return command() or 0
-    except OutputLost:
-        raise
     except (Stopped, click.Abort, KeyboardInterrupt) as signal:
         stopping.finish()
         say(str(signal) or "Interrupted.", err=True)
@@ -149,6 +149,8 @@ def _explained(error: Exception) -> str:
     """What the library says about the cause; for an error nobody foresaw, its kind and how to see more."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
+    if isinstance(error, MemoryError) and not str(error):
+        return "there is not enough memory; take fewer rows, columns or labels."
     if isinstance(error, OSError | ValueError | ImportError | MemoryError) and str(error):
         return str(error)
     return f"{type(error).__name__}: {str(error) or 'no detail'}; this is a fault of skcamel, run again with {DEBUG}=1 to see where."
@@ -174,9 +176,9 @@ def root() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code, for every ending but an unforeseen one under ``SKCAMEL_DEBUG``."""
+    """Run the command line and return the exit code."""
     try:
-        root.main(args=None if arguments is None else list(arguments), prog_name="skcamel", standalone_mode=True)
+        root.main(args=None if arguments is None else list(arguments), prog_name="skcamel")
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else int(bool(ending.code))
-    return 0  # pragma: no cover - click always ends by SystemExit in standalone mode
+    return 0  # pragma: no cover - it always ends by SystemExit

@@ -10,8 +10,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from skcamel.experiment.tables import Cell, Table
+from skcamel.experiment.tables import Cell, Section, Table
 from skcamel.metrics.conventions import choice
+from skcamel.spreadsheet import plain_row
+from skcamel.terminal import one_line
 
 FORMS = ("terminal", "markdown", "latex", "csv", "json")
 # What means something to LaTeX, and letters that its usual fonts lack
@@ -61,6 +63,8 @@ def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None
     choice(form, FORMS, "form")
     if form == "json":
         return json.dumps([{"title": t.title, "notes": t.notes, "rows": [_finite(row) for row in t.data]} for t in tables], indent=1)
+    if form != "csv":
+        tables = [_shown(table) for table in tables]
     if form == "terminal":
         return "\n".join(to_terminal(table, width) for table in tables)
     write = {"markdown": to_markdown, "latex": to_latex, "csv": to_csv}[form]
@@ -100,7 +104,7 @@ def to_latex(table: Table) -> str:
 def to_csv(table: Table) -> str:
     """The unrounded figures; what is undefined is empty."""
     text = io.StringIO()
-    rows = [_finite(row) for row in table.data]
+    rows = [plain_row(_finite(row)) for row in table.data]
     lines = csv.DictWriter(text, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
     lines.writeheader()
     lines.writerows(rows)
@@ -137,6 +141,17 @@ def to_terminal(table: Table, width: int | None = None) -> str:
     for note in [*table.notes, *(["* marks what is bold."] if starred else [])]:
         console.print(Text(note))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def _shown(table: Table) -> Table:
+    """With every text on one line, as a terminal can show it."""
+
+    def row(name: str, cells: Sequence[Cell]) -> tuple[str, list[Cell]]:
+        return one_line(name), [Cell(one_line(cell.text), cell.bold) for cell in cells]
+
+    sections = [Section(one_line(title), [row(*each) for each in rows]) for title, rows in table.sections]
+    head, notes = ([one_line(text) for text in texts] for texts in (table.head, table.notes))
+    return Table(one_line(table.title), one_line(table.corner), head, sections, notes, table.data)
 
 
 def _parts(table: Table, width: int | None) -> list[range]:

@@ -14,6 +14,7 @@ from skcamel.experiment.locks import UnitLocks
 from skcamel.experiment.units import Unit
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
+from skcamel.spreadsheet import plain_row
 
 UNITS, FAILURES, COMPACT, LOCK = "units", "failures", "records.jsonl", "lock"
 Record = dict[str, Any]
@@ -82,7 +83,7 @@ class Records(Sequence[Record]):
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table with one row for each unit; dictionaries and lists are JSON text, undefined metrics are empty."""
-        rows = [_flat(record) for record in self]
+        rows = [plain_row(_flat(record)) for record in self]
         with whole_file(path) as file:
             lines = csv.DictWriter(_Encoded(file), _columns(rows), lineterminator="\n")
             lines.writeheader()
@@ -197,4 +198,4 @@ class _Encoded:
         self.file = file
 
     def write(self, text: str) -> None:
-        self.file.write(text.encode())
+        self.file.write(text.encode(errors="backslashreplace"))  # half a character in a name

@@ -14,7 +14,7 @@ from typing import IO, Any
 from skcamel.terminal import one_line, printable
 
 
-class OutputLost(BaseException):  # noqa: N818 an ending, which nobody may take for an error and go on
+class OutputLost(BaseException):  # an ending, which nobody may take for an error and go on
     """Standard output takes no more; `errno` says why."""
 
     def __init__(self, error: OSError) -> None:

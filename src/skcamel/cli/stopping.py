@@ -15,7 +15,12 @@ IMPATIENT = 3  # signals after which the program ends without cleaning up
 INTERRUPTED = 128 + signal.SIGINT
 
 _came: list[int] = []
+_watched: list[int] = []
 _over = False
+
+
+class Signalled(KeyboardInterrupt):
+    """A signal came. Of a plain KeyboardInterrupt that passes through `exec` Python remembers to kill itself at exit, handled or not."""
 
 
 def watch() -> None:
@@ -23,6 +28,7 @@ def watch() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, or a shell that started us in the background
             signal.signal(number, _stop)
+            _watched.append(number)
     sys.unraisablehook = _quietly
     _occupy_standard_streams()
 
@@ -36,6 +42,8 @@ def finish() -> None:
     """Disregard signals from now on: the program has said its last word and is ending."""
     global _over  # noqa: PLW0603 a signal handler has no other place
     _over = True
+    for number in _watched:
+        signal.signal(number, signal.SIG_IGN)  # while Python takes itself down, too
 
 
 def _stop(number: int, _: Any) -> None:
@@ -44,7 +52,7 @@ def _stop(number: int, _: Any) -> None:
     _came.append(number)
     if len(_came) >= IMPATIENT:
         os._exit(128 + _came[0])
-    raise KeyboardInterrupt
+    raise Signalled
 
 
 def _quietly(unraisable: sys.UnraisableHookArgs) -> None:

@@ -56,12 +56,13 @@ def gib(n_bytes: float) -> str:
     return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 0.1 * 2**30 else f"{n_bytes / 2**20:.0f} MiB"
 
 
-def forget_peak() -> None:
-    """Start the count of :func:`peak` anew, where the system allows it (Linux); else it is that since the process began."""
+def forget_peak() -> bool:
+    """Start the count of :func:`peak` anew; False where the system does not allow it, and it is that since the process began."""
     try:
         (PROC / "self/clear_refs").write_text("5")
     except OSError:
-        return
+        return False
+    return _status("VmHWM") > 0
 
 
 def peak() -> int:

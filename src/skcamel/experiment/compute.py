@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import platform
-import signal
 import threading
 import time
 import traceback
@@ -17,11 +15,11 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import skcamel
 from skcamel import memory
-from skcamel.data.dataset import Dataset
+from skcamel.experiment.isolation import put_back
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Method, Outcome
 from skcamel.experiment.sources import Source, load_split
@@ -40,8 +38,7 @@ class Task:
     unit: Unit
     method: Method
     source: Source
-    coordinator: int  # process that writes the records
-    threads: int | None = None  # of BLAS; None leaves them as they are
+    threads: int | None = None  # of BLAS, at most; None leaves them as they are
 
 
 @dataclass(frozen=True)
@@ -51,41 +48,60 @@ class Result:
     unit: Unit
     record: dict[str, Any]
     failed: bool = False
+    killed: bool = False  # by someone outside, as the system does for want of memory: alone, it may be done
 
 
-def compute(task: Task, dataset: Dataset | None = None) -> Result:
+def compute(task: Task) -> Result:
     """Do a unit; an error becomes a failure, with its traceback as text, so that any process can send it home.
 
-    Parameters
-    ----------
-    task : Task
-    dataset : Dataset, default=None
-        The data, if they came along; None: read from the task's source.
+    What a method raises to end the whole process (SystemExit, its own kind of BaseException) ends the unit only. A
+    KeyboardInterrupt goes through in the main thread, where Ctrl-C raises it.
     """
-    if os.getpid() != task.coordinator and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the coordinator ends the others
     try:
-        with _limited(task.threads):
-            return Result(task.unit, _record(task, dataset))
-    except (Exception, SystemExit) as error:  # a method that calls exit() must not end the study
+        with put_back(), _limited(task.threads):
+            return Result(task.unit, _record(task))
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and _is_main_thread():
+            raise
         return failure(task.unit, error)
 
 
 def failure(unit: Unit, error: BaseException) -> Result:
     """Turn an error into the failure of a unit."""
-    text = "".join(traceback.format_exception(error))
-    return Result(unit, unit.as_dict() | {"error": f"{type(error).__name__}: {error}", "traceback": text}, failed=True)
+    told = f"{type(error).__name__}: {_text(error)}"
+    try:
+        lines = "".join(traceback.format_exception(error))
+    except Exception:  # it looks at attributes of the error, which may be anything
+        lines = told
+    return Result(unit, unit.as_dict() | {"error": told, "traceback": lines}, failed=True)
+
+
+def _text(value: object) -> str:
+    """The text of an error or warning of a method, whose ``__str__`` may raise in turn."""
+    try:
+        return str(value)
+    except Exception:
+        return "(its text cannot be shown: __str__ raises)"
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 def _limited(threads: int | None) -> AbstractContextManager[Any]:
-    return nullcontext() if threads is None else threadpool_limits(threads)
+    """Never more threads than are set, by the environment or by the caller."""
+    if threads is None:
+        return nullcontext()
+    return threadpool_limits({library["prefix"]: min(threads, library["num_threads"]) for library in threadpool_info()})
 
 
-def _record(task: Task, dataset: Dataset | None) -> dict[str, Any]:
+def _record(task: Task) -> dict[str, Any]:
     unit, method = task.unit, task.method
     start = time.perf_counter()
-    data, (train, test) = load_split(task.source, unit.folds, unit.n_folds, unit.seed, unit.fold, dataset)
-    memory.forget_peak()
+    data, (train, test) = load_split(task.source, unit.folds, unit.n_folds, unit.seed, unit.fold)
+    # threads share the memory of their process: there the peak is nobody's
+    peak_is_ours = _is_main_thread() and memory.forget_peak()
+    held = memory.resident()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         before_fit = time.perf_counter()
@@ -97,11 +113,12 @@ def _record(task: Task, dataset: Dataset | None) -> dict[str, Any]:
         unit.as_dict()
         | measured(data.Y[test], outcomes, unit.preset)
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
-        | {"data_sha256": task.source.sha256, "device": getattr(method, "device", None) or "cpu"}
-        | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
+        | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
+        | {"warnings": sorted({f"{warning.category.__name__}: {_text(warning.message)}" for warning in caught})}
         | {f"version_{name}": number for name, number in versions().items()}
         | {"fit_seconds": after_fit - before_fit, "predict_seconds": after_predict - after_fit}
-        | {"unit_seconds": time.perf_counter() - start, "peak_memory_bytes": memory.peak()}
+        | {"unit_seconds": time.perf_counter() - start}
+        | {"peak_memory_bytes": max(0, memory.peak() - held) if peak_is_ours else None}
     )
 
 

@@ -1,78 +1,210 @@
-"""Tasks ► results, in any order: in this process, by joblib, or on a Dask cluster. Tasks are drawn only as they can be started."""
+"""Tasks ► results, in any order: in this process, in others, by joblib, or on a Dask cluster. Tasks are drawn only as they can be started."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from typing import Any
+from uuid import uuid4
 
+from skcamel.data.dataset import Dataset
 from skcamel.experiment.compute import Result, Task, compute, failure
+from skcamel.experiment.processes import Order, Workers, ordered
 from skcamel.experiment.sources import load
 
+Results = Generator[Result, None, None]
+Executor = Callable[[Iterable[Task]], Results]
+LOOK_UP = 1.0  # seconds after which the coordinator looks up: on Windows a wait without end cannot be interrupted
 
-def in_this_process(tasks: Iterable[Task]) -> Iterator[Result]:
+
+def executor(n_jobs: int | None, backend: str | None, dask: Any, time_limit: float | None) -> Executor:
+    """What does the tasks: see :func:`skcamel.experiment.run_study` for the parameters."""
+    if dask is not None:
+        return partial(alone_if_killed, partial(by_dask, cluster=dask, time_limit=time_limit))
+    from joblib import effective_n_jobs, parallel_config
+    from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_backend
+
+    with nullcontext() if backend is None else parallel_config(backend=backend):
+        kind, jobs = get_active_backend()[0], effective_n_jobs(n_jobs)
+    if backend is None and jobs == 1:
+        chosen = in_this_process if time_limit is None else partial(by_processes, n_jobs=1, time_limit=time_limit)
+    elif isinstance(kind, (LokyBackend, MultiprocessingBackend)):
+        chosen = partial(by_processes, n_jobs=jobs, time_limit=time_limit)
+    else:
+        in_threads = getattr(kind, "uses_threads", False) and time_limit is None
+        chosen = partial(by_joblib, n_jobs=n_jobs, backend=backend, in_threads=in_threads, time_limit=time_limit)
+    return partial(alone_if_killed, chosen)
+
+
+def alone_if_killed(execute: Executor, tasks: Iterable[Task]) -> Results:
+    """Do tasks; those whose process was killed are done once more after all others, one by one.
+
+    The system kills for want of memory, and not always the one who has used it up: alone, the innocent are done, and the
+    guilty is killed again.
+    """
+    drawn: dict[str, Task] = {}
+
+    def noted() -> Iterator[Task]:
+        for task in tasks:
+            drawn[task.unit.key] = task
+            yield task
+
+    killed: list[Task] = []
+    with closing(execute(noted())) as results:
+        for result in results:
+            task = drawn.pop(result.unit.key)
+            if result.killed:
+                killed.append(task)
+            else:
+                yield result
+    for task in killed:
+        with closing(execute([task])) as results:
+            yield from results
+
+
+def in_this_process(tasks: Iterable[Task]) -> Results:
     """One after the other."""
     for task in tasks:
         yield compute(task)
 
 
-def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None) -> Iterator[Result]:
-    """In parallel on this machine, or wherever the backend of ``joblib.parallel_config`` works.
+def by_processes(tasks: Iterable[Task], n_jobs: int, time_limit: float | None) -> Results:
+    """In worker processes on this machine; libraries get as many threads in each as there are cores for it."""
+    waiting = iter(tasks)
+    threads = share_of_cores(n_jobs)
+    running: set[Future[Result]] = set()
+    with ThreadPoolExecutor(n_jobs) as drivers, Workers() as workers:
+        while True:
+            more = islice(waiting, n_jobs - len(running))
+            running |= {drivers.submit(workers.do, replace(task, threads=threads), time_limit) for task in more}
+            if not running:
+                return
+            done, running = wait(running, timeout=LOOK_UP, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
 
-    BLAS gets as many threads in each worker as there are cores for it.
-    """
+
+def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None, *, in_threads: bool, time_limit: float | None) -> Results:
+    """Wherever a backend of joblib works: in threads of this process, or in worker processes started by those of the backend."""
     from joblib import Parallel, delayed, effective_n_jobs
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    threads = max(1, (os.cpu_count() or 1) // max(1, effective_n_jobs(n_jobs)))
+    threads = share_of_cores(max(1, effective_n_jobs(n_jobs)))
+    study = uuid4().hex
+    do = compute if in_threads else partial(_in_worker_of, study, time_limit=time_limit)
     work = Parallel(n_jobs=n_jobs, backend=backend, return_as="generator_unordered", batch_size=1)
-    results = work(delayed(compute)(replace(task, threads=threads)) for task in tasks)
+    results = work(delayed(do)(replace(task, threads=threads)) for task in tasks)
     try:
         yield from results
-    except TerminatedWorkerError as error:
-        raise ChildProcessError("A worker process was killed, most often for want of memory; run again, with a smaller n_jobs.") from error
     finally:
+        end_workers(study)
         results.close()
 
 
-def by_dask(tasks: Iterable[Task], cluster: Any) -> Iterator[Result]:
+def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Results:
     """On a Dask cluster, given by the address of its scheduler or by a client; units of a worker that dies are done by others.
 
-    Data sets travel there once, so that workers need no files. They are the result of a task that does nothing, not
-    scattered: when the only worker that has a data set dies, the scheduler can make it again.
+    Each unit is done in a process that the Dask worker starts, so that a method that crashes does not take the worker, its data and
+    its other units with it. Data sets travel there once, so that workers need no files. They are the result of a task that does
+    nothing, not scattered: when the only worker that has a data set dies, the scheduler can make it again.
     """
     try:
         import dask
-        from distributed import Client, as_completed
+        from distributed import Client, KilledWorker, as_completed
+        from distributed.comm import get_address_host
     except ImportError as error:
         raise ImportError("A Dask cluster needs: pip install 'skcamel[distributed]'") from error
     if isinstance(cluster, str):
         _check_address(cluster)
     client = Client(cluster, set_as_default=False) if isinstance(cluster, str) else cluster
-    waiting = iter(tasks)
+    study = uuid4().hex
+    refused: list[Result] = []
+    waiting = _packed(tasks, time_limit, refused)
     data: dict[str, Any] = {}  # name of a data set ► future
-    running: dict[str, Task] = {}
+    running: dict[str, Order] = {}
 
     def start_some(count: int) -> Iterator[Any]:
-        for _, task in zip(range(count), waiting, strict=False):
-            if task.source.name not in data:
+        slots = Counter[str]()
+        for address, threads in client.nthreads().items():
+            slots[get_address_host(address)] += threads
+        for order, dataset in islice(waiting, count):
+            name = order.source.name
+            if name not in data or data[name].status not in ("pending", "finished"):  # it was lost with too many workers
                 with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):  # sent once, on purpose
-                    data[task.source.name] = client.submit(_as_it_is, load(task.source), pure=False)
-            future = client.submit(compute, task, data[task.source.name], pure=False)
-            running[future.key] = task
+                    data[name] = client.submit(_as_it_is, dataset, pure=False)
+            future = client.submit(_on_dask_worker, study, order, data[name], dict(slots), pure=False)
+            running[future.key] = order
             yield future
 
     try:
         done = as_completed(start_some(_wanted(client)), loop=client.loop)
         for future in done:
-            task = running.pop(future.key)
+            order = running.pop(future.key)
             error = future.exception()
-            yield future.result() if error is None else failure(task.unit, error)
+            if isinstance(error, (KilledWorker, CancelledError)):
+                cause = ChildProcessError(
+                    "every Dask worker that did it was lost, most often for want of memory; see the logs of the cluster"
+                )
+                yield replace(failure(order.unit, cause), killed=True)
+            else:
+                yield future.result() if error is None else failure(order.unit, error)
             done.update(start_some(max(0, _wanted(client) - len(running))))
+        yield from refused
     finally:
+        _end_on_cluster(client, study)
         if client is not cluster:
             client.close()
+
+
+def share_of_cores(units: int) -> int:
+    """Cores for each of so many units at the same time, of those that this process may use (affinity, container)."""
+    import joblib
+
+    return max(1, joblib.cpu_count() // units)
+
+
+def _packed(tasks: Iterable[Task], time_limit: float | None, refused: list[Result]) -> Iterator[tuple[Order, Dataset]]:
+    """Orders with their data; what cannot travel is collected in `refused`."""
+    for task in tasks:
+        try:
+            order, dataset = ordered(task, time_limit), load(task.source)
+        except Exception as error:
+            refused.append(failure(task.unit, error))
+        else:
+            yield order, dataset
+
+
+_workers: dict[str, Workers] = {}  # of each study that this process works for, by a name that all its processes know
+
+
+def _in_worker_of(study: str, task: Task, time_limit: float | None) -> Result:
+    return _workers.setdefault(study, Workers()).do(task, time_limit)
+
+
+def _on_dask_worker(study: str, order: Order, dataset: Dataset, slots: dict[str, int]) -> Result:
+    from distributed import get_worker
+    from distributed.comm import get_address_host
+
+    worker = get_worker()
+    threads = share_of_cores(slots.get(get_address_host(worker.address), worker.state.nthreads))
+    return _workers.setdefault(study, Workers()).follow(replace(order, threads=threads), dataset)
+
+
+def end_workers(study: str) -> None:
+    """End the worker processes that this process has started for a study."""
+    if study in _workers:
+        _workers.pop(study).__exit__()
+
+
+def _end_on_cluster(client: Any, study: str) -> None:
+    try:
+        client.run(end_workers, study, on_error="ignore")
+    except (OSError, RuntimeError, CancelledError):  # the cluster is gone, and its processes with it
+        return
 
 
 def _check_address(address: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import threading
@@ -10,8 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from skcamel.arrays import check_device
 from skcamel.data.dataset import Dataset
 from skcamel.experiment import folds as outer_folds
 from skcamel.experiment.compute import Result, Task
-from skcamel.experiment.executors import by_dask, by_joblib, in_this_process
+from skcamel.experiment.executors import Executor, executor
 from skcamel.experiment.folder import StudyFolder
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.methods import FOLDS, PRESETS, get_method
@@ -48,6 +48,7 @@ def run_study(
     backend: str | None = None,
     dask: Any = None,
     device: str | None = None,
+    time_limit: float | None = None,
     progress: str | Listener | None = None,
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
@@ -74,11 +75,16 @@ def run_study(
     n_jobs : int, default=None
         Units at the same time; -1: one on each core. None: 1, or what ``joblib.parallel_config`` says.
     backend : str, default=None
-        Of joblib; None: processes, or what ``joblib.parallel_config`` says.
+        Of joblib; None: what ``joblib.parallel_config`` says, else processes. For joblib's own backends of processes ("loky",
+        "multiprocessing") a study has worker processes of its own, which outlive what methods do. "threading" keeps all
+        units in this process, where a method that crashes ends the study.
     dask : str or distributed.Client, default=None
         Address of a Dask scheduler, in place of `n_jobs`.
     device : str, default=None
         "cuda": CAMEL computes on a GPU.
+    time_limit : float, default=None
+        Seconds that a unit may take. One that takes longer fails, and its process is killed; so each is done in another
+        process, even if one at a time.
     progress : {"auto", "bars", "lines", "quiet"} or callable, default=None
         "auto": bars if stderr is a terminal, else lines. A callable is given each `Event`. None is quiet.
 
@@ -86,7 +92,7 @@ def run_study(
     -------
     Records
         All records of the folder, those of earlier runs too. A unit that failed raises nothing: a warning counts them, and
-        `Records.failures` tells why.
+        `Records.failures` tells why. A method that crashes or is killed in a worker process fails like one that raises.
 
     Examples
     --------
@@ -106,9 +112,10 @@ def run_study(
     count = FOLDS[preset] if n_folds is None else n_folds
     _check_folds(count, sources)
     _check_seed(seed)
+    _check_time_limit(time_limit)
     count, seed = int(count), int(seed)  # of numpy's integers, records and keys take none
     tasks = [
-        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, jsonable(method.settings)), method, source, os.getpid())
+        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, jsonable(method.settings)), method, source)
         for source in sources
         for method in chosen
         for fold in range(count)
@@ -118,12 +125,9 @@ def run_study(
             check_device(getattr(method, "device", None))
     request = {"datasets": [source.name for source in sources], "methods": [_described(method) for method in chosen]}
     request |= {"preset": preset, "seed": seed, "n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
-    if dask is not None:
-        execute = partial(by_dask, cluster=dask)
-    else:
-        execute = in_this_process if _is_sequential(n_jobs, backend) else partial(by_joblib, n_jobs=n_jobs, backend=backend)
+    execute = executor(n_jobs, backend, dask, time_limit)
     with tempfile.TemporaryDirectory() as temporary:
-        path = Path(temporary if out is None else out)
+        path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
             _refuse_other_data(Records(path), sources)
             folder.add_request(request)
@@ -150,7 +154,7 @@ def _warn_of_failures(records: Records, asked: set[str]) -> None:
         )
 
 
-def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Any, progress: str | Listener | None) -> None:
+def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Executor, progress: str | Listener | None) -> None:
     """Do all units; those that another run is doing are looked at again until it has done them, or has ended."""
     missing = [task for task in tasks if not folder.is_finished(task.unit.key)]
     units, left = (Counter(task.unit.dataset for task in some) for some in (tasks, missing))
@@ -158,7 +162,7 @@ def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Any, progress: str
         ledger = Ledger(folder, tell, len(tasks), len(tasks) - len(missing))
         while missing:
             postponed: list[Task] = []
-            with closing(execute(ledger.claimed(missing, postponed))) as results:
+            with closing(execute(ledger.claimed(missing, postponed))) as results:  # or workers would outlive an error
                 for result in results:
                     ledger.book(result)
             if ledger.error is not None:
@@ -238,10 +242,9 @@ def _check_seed(seed: int) -> None:
         raise ValueError(f"seed must be an integer from 0 to 4294967295, got {seed!r}; records are found again by it.")
 
 
-def _is_sequential(n_jobs: int | None, backend: str | None) -> bool:
-    from joblib import effective_n_jobs
-
-    return backend is None and effective_n_jobs(n_jobs) == 1
+def _check_time_limit(seconds: float | None) -> None:
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < seconds < math.inf):
+        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {seconds!r}.")
 
 
 def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,11 @@ from skcamel.experiment.folds import Split, splits
 class Source:
     """A data set by where it comes from, and the digest of its values.
 
-    Only this travels to another process; a catalogue name or a file is read there.
+    Another process gets it without data, which are sent once for all units that follow each other.
     """
 
     name: str
-    origin: str | Path | Dataset
+    origin: str | Path | Dataset | None  # None: the data come by other means
     sha256: str
     n: int  # rows
 
@@ -32,10 +33,15 @@ class Source:
         """Name and digest: equal values under another name may be stored otherwise, dense or sparse."""
         return self.name, self.sha256
 
+    def without_data(self) -> Source:
+        """What travels with each unit."""
+        return replace(self, origin=None)
+
 
 # the last data set of this process, and the last folds: each a pair that threads swap in one step
 _last_data: tuple[Any, Any] = (None, None)
 _last_folds: tuple[Any, list[Split]] = (None, [])
+_one_reads = threading.Lock()  # threads that ask for the same data at once read them once
 
 
 def as_source(origin: str | os.PathLike[str] | Dataset) -> Source:
@@ -63,20 +69,21 @@ def load(source: Source, dataset: Dataset | None = None) -> Dataset:
     dataset : Dataset, default=None
         The data, where they were brought to this process by other means.
     """
-    known, last = _last_data
-    if known == source.identity:
-        return last
-    dataset = _read(source.origin) if dataset is None else dataset
-    found = digest(dataset.X, dataset.Y)
-    if found != source.sha256:
-        where = source.origin if not isinstance(source.origin, Dataset) else "this process"
-        raise DataError(
-            f"the data set {source.name} has other values here (digest {found[:12]}…) than where the study was started "
-            f"({source.sha256[:12]}…); give all machines the same file.",
-            path=where,
-        )
-    _remember(source, dataset)
-    return dataset
+    with _one_reads:
+        known, last = _last_data
+        if known == source.identity:
+            return last
+        dataset = _read(source.origin) if dataset is None else dataset
+        found = digest(dataset.X, dataset.Y)
+        if found != source.sha256:
+            where = source.origin if isinstance(source.origin, (str, Path)) else "this process"
+            raise DataError(
+                f"the data set {source.name} has other values here (digest {found[:12]}…) than where the study was started "
+                f"({source.sha256[:12]}…); give all machines the same file.",
+                path=where,
+            )
+        _remember(source, dataset)
+        return dataset
 
 
 def load_split(source: Source, kind: str, n_folds: int, seed: int, fold: int, dataset: Dataset | None = None) -> tuple[Dataset, Split]:
@@ -96,7 +103,9 @@ def _remember(source: Source, dataset: Dataset) -> None:
     _last_data = (source.identity, dataset)
 
 
-def _read(origin: str | Path | Dataset) -> Dataset:
+def _read(origin: str | Path | Dataset | None) -> Dataset:
+    if origin is None:
+        raise LookupError("The data of this unit have not come along.")
     if isinstance(origin, Dataset):
         return origin
     if isinstance(origin, Path):

@@ -1,0 +1,238 @@
+"""Units in worker processes: whatever a method does to its process, the study goes on and knows which unit it was.
+
+A worker is a process of its own, reached through its standard input and output, not one of `multiprocessing`: it can be
+started anywhere (in the daemons of a Dask cluster too) and does not import the caller's script. Units travel by cloudpickle, so
+that methods made in a notebook will do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from multiprocessing.spawn import get_executable
+from typing import IO, Any, Self, cast
+
+from skcamel.data.dataset import Dataset
+from skcamel.experiment.compute import Result, Task, failure
+from skcamel.experiment.sources import Source, load
+from skcamel.experiment.units import Unit
+
+START = 300.0  # seconds that a worker has to start, import the method and take the data, where there is a limit
+BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from skcamel.experiment.worker import serve; serve(int(sys.argv[2]))"
+THREADS = (  # variables that tell libraries how many threads to use; the last is what n_jobs=-1 means to joblib
+    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+    *("NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"),
+)
+
+
+@dataclass(frozen=True)
+class Order:
+    """A task as it travels: without its data, and with a method that only a worker unpacks."""
+
+    unit: Unit
+    source: Source
+    packed: bytes
+    threads: int | None
+    time_limit: float | None
+
+
+def ordered(task: Task, time_limit: float | None) -> Order:
+    """Pack a task; TypeError where its method cannot travel."""
+    from joblib.externals.loky.cloudpickle_wrapper import dumps
+
+    source = task.source.without_data()
+    try:
+        packed = dumps(replace(task, source=source, threads=None))
+    except Exception as error:
+        cure = "give it a form that pickle takes, or run it with n_jobs=1 and no time limit"
+        raise TypeError(f"The method {task.method.name!r} cannot be sent to a worker process ({error}); {cure}.") from error
+    return Order(task.unit, source, packed, task.threads, time_limit)
+
+
+class ProcessEndedError(ChildProcessError):
+    """A worker process ended while it did a unit."""
+
+    def __init__(self, code: int | None) -> None:
+        super().__init__(_cause(code))
+        self.killed = code == -9  # from outside, as for want of memory: others may have used it up
+
+
+def _cause(code: int | None) -> str:
+    if code is None:
+        return "its process closed the connection to the study"
+    if code == -9:
+        return "its process was killed (SIGKILL), most often by the system for want of memory"
+    if code < 0:
+        return f"its process ended with signal {-code} ({signal.Signals(-code).name})"
+    return f"its process ended with exit code {code}"
+
+
+class Worker:
+    """A worker process, seen from the process that started it.
+
+    Parameters
+    ----------
+    threads : int or None
+        What libraries may use at most; None leaves them as they are.
+    """
+
+    def __init__(self, threads: int | None) -> None:
+        paths = json.dumps([os.path.abspath(entry) for entry in sys.path])
+        self._process = subprocess.Popen(  # noqa: S603 (our own text)
+            [get_executable(), "-P", "-c", BOOT, paths, str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment(threads),
+            start_new_session=True,  # Ctrl-C does not reach it, and all that a method starts can be ended with it
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
+        )
+        self._pipes = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        self._holds: Any = None  # identity of the data set that it has
+        self._late = False
+
+    def do(self, order: Order, dataset: Dataset) -> Result:
+        """Have a unit done; TimeoutError if it takes too long, `ProcessEndedError` if the process ends."""
+        held, self._holds, self._late = self._holds == order.source.identity, None, False
+        limit = order.time_limit
+        orders, answers = self._pipes
+        try:
+            with self._killed_after(None if limit is None else max(limit, START)):
+                pickle.dump((order.unit, order.source, None if held else dataset, order.packed), orders, protocol=5)
+                orders.flush()
+                answer = pickle.load(answers)  # noqa: S301
+            if answer is None:
+                self._holds = order.source.identity
+                with self._killed_after(limit):
+                    answer = pickle.load(answers)  # noqa: S301
+        except (OSError, EOFError, pickle.UnpicklingError):
+            code = self.end(wait=5)
+            if self._late:
+                raise TimeoutError(f"took longer than {limit:.10g} s") from None
+            raise ProcessEndedError(code) from None
+        except BaseException:  # the pipes may hold half an order
+            self.end()
+            raise
+        return answer
+
+    def end(self, wait: float = 0) -> int | None:
+        """Kill it with all that it has started; its exit code, None where it had to be killed after `wait` seconds."""
+        code = None
+        with suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(wait)
+        self.kill()
+        self._process.wait()
+        for pipe in self._pipes:
+            with suppress(OSError):  # what it did not read any more
+                pipe.close()
+        return code
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can do another unit."""
+        return self._process.returncode is None
+
+    def kill(self) -> None:
+        """Kill it; whoever waits for its answer gets an error."""
+        with suppress(ProcessLookupError, PermissionError):  # it has ended
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    @contextmanager
+    def _killed_after(self, seconds: float | None) -> Iterator[None]:
+        if seconds is None:
+            yield
+            return
+        timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), self._be_late)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()  # or it might kill the process during the next unit
+
+    def _be_late(self) -> None:
+        self._late = True
+        self.kill()
+
+
+class Workers:
+    """Worker processes, as many as units are done at the same time; threads may share it. All are killed on exit."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._busy: set[Worker] = set()
+        self._idle: list[Worker] = []
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._closed = True
+            for worker in self._busy:
+                worker.kill()  # the thread that waits for it does the rest
+            while self._idle:
+                self._idle.pop().end()
+
+    def do(self, task: Task, time_limit: float | None) -> Result:
+        """Do a task; what goes wrong becomes a failure."""
+        try:
+            return self.follow(ordered(task, time_limit), load(task.source))
+        except Exception as error:
+            return failure(task.unit, error)
+
+    def follow(self, order: Order, dataset: Dataset) -> Result:
+        """Do an order. Only a fresh process convicts a unit that it ends in: earlier units may have left threads or alarms."""
+        while True:
+            with self._lent(order.threads) as (worker, fresh):
+                try:
+                    return worker.do(order, dataset)
+                except TimeoutError as error:
+                    return failure(order.unit, error)
+                except ProcessEndedError as error:
+                    if fresh:
+                        return replace(failure(order.unit, error), killed=error.killed)
+
+    @contextmanager
+    def _lent(self, threads: int | None) -> Iterator[tuple[Worker, bool]]:
+        """A worker, and whether it is fresh; it is kept for later unless it has ended."""
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("The study has ended.")
+            fresh = not self._idle
+            worker = Worker(threads) if fresh else self._idle.pop()
+            self._busy.add(worker)
+        try:
+            yield worker, fresh
+        finally:
+            with self._lock:
+                self._busy.remove(worker)
+                if self._closed:
+                    worker.end()
+                elif worker.alive:
+                    self._idle.append(worker)
+
+
+def environment(threads: int | None) -> dict[str, str]:
+    """The variables of this process, with `threads` for all libraries that compute; a smaller number that is set stays.
+
+    Examples
+    --------
+    >>> environment(1)["OMP_NUM_THREADS"]
+    '1'
+    """
+    given = dict(os.environ)
+    if threads is None:
+        return given
+    return given | {name: str(min(threads, int(given[name]) if given.get(name, "").isdecimal() else threads)) for name in THREADS}

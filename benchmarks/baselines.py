@@ -97,4 +97,4 @@ def _objectives(Z: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     strict = [LogisticRegression(C=5e7, max_iter=100_000, tol=1e-10).fit(Z, y) for y in Y.T]
     margins = np.column_stack([model.decision_function(Z) for model in strict])
     ridge = RIDGE * np.array([(model.coef_**2).sum() for model in strict])
-    return (np.logaddexp(0, margins) - Y * margins).sum(axis=0) + ridge, BinaryRelevance().fit(Z, Y).model_.solution.objective
+    return (np.logaddexp(0, margins) - Y * margins).sum(axis=0) + ridge, BinaryRelevance().fit(Z, Y).model_.ending.objective

@@ -190,17 +190,20 @@ def edited(stored, edit):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda h, a: h.update(version=2), "format version 2, this skcamel reads 1; upgrade skcamel"),
+        (lambda h, a: h.update(version=3), "format version 3, this skcamel reads 2; upgrade skcamel"),
+        (lambda h, a: h.update(version=1), "format version 1, this skcamel reads 2; fit and save the model with this version"),
         (lambda h, a: h.update({"class": "Popen"}), "holds a 'Popen'"),
-        (lambda h, a: h["state"].pop("intercept_"), "intercept_"),
+        (lambda h, a: h["state"].pop("bandwidth_"), "bandwidth_ missing"),
         (lambda h, a: h["state"].pop("_kernel"), "_kernel missing"),
-        (lambda h, a: h["state"]["_kernel"]["$Kernel"].update(name="foo"), "kernel 'foo'"),
-        (lambda h, a: h["state"].update(_target="regression"), "target 'regression' is not known"),
-        (lambda h, a: h["state"].update(b_={"$tuple": []}), "not a whole skcamel model file"),
+        (lambda h, a: h["state"]["_kernel"]["$Kernel"].update(name="foo"), "_kernel name must be one of rbf.*, got 'foo'"),
+        (lambda h, a: h["state"].update(_target="regression"), "_target must be one of .*, got 'regression'"),
+        (lambda h, a: h["state"].update(n_iter_={"$tuple": []}), "n_iter_ must be a whole number.*, got a tuple"),
         (lambda h, a: h["state"].update(_kernel={"$Popen": {"args": "ls"}}), "not a whole skcamel model file"),
         (lambda h, a: h["parameters"].update(nonsense=1), "not a whole skcamel model file"),
-        (lambda h, a: a.update(a0=np.zeros((1, 1))), "its header says"),
-        (lambda h, a: a.pop("a1"), "not a whole skcamel model file"),
+        (lambda h, a: h["parameters"].update(lambda2=-1), "lambda2 must be a number > 0, got -1"),
+        (lambda h, a: h["parameters"].pop("lambda2"), "parameters"),
+        (lambda h, a: a.pop("a1"), "are not header, a0, a1"),
+        (lambda h, a: a.update(a12=np.zeros(3)), "1 of its arrays belong to nothing"),
     ],
 )
 def test_an_edited_file_is_refused(edit, message, stored, tmp_path):

@@ -165,6 +165,9 @@ class CamelClassifierCV(BaseCamel):
             self._store(finish_spectral(chosen, kept_data, S, G, self._rule(), **penalties), labels, kept)
         return self
 
+    def _check_parameters(self) -> None:
+        self._checked_grid()
+
     def _checked_grid(self) -> Grid:
         check_shared_parameters(self)
         choice(self.scoring, NAMES, "scoring")

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import kernel, scaling
 from skcamel.arrays import Array, is_tensor, to_device, to_match, to_numpy
 from skcamel.explanation import Explanation
 from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights
@@ -93,33 +92,6 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         self._slopes: Any = model.slopes  # None after the alternating solver
         self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
         self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
-
-    def _check_loaded(self) -> None:
-        """Raise where attributes from a file do not belong together; half a model is none."""
-        n, q = self.dual_coef_.shape
-        shapes = {
-            "intercept_": (q,),
-            "A_": (n, q),
-            "b_": (q,),
-            "Z_": (n, q),
-            "thresholds_": (q,),
-            "label_names_": (q,),
-            "label_correlation_": (q, q),
-            "collaboration_": (q, q),
-            "_kernel_mean": (n,),
-        }
-        for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                raise ValueError(f"{name} has shape {getattr(self, name).shape}, {shape} is needed")
-        if self.X_fit_ is not None and self.X_fit_.shape != (n, self.n_features_in_):
-            raise ValueError(f"X_fit_ has shape {self.X_fit_.shape}, {(n, self.n_features_in_)} is needed")
-        needed = ("classes_", "n_iter_", "bandwidth_", "_target", "_kernel", "_scaling", "_slopes", "_lambda2", "_kept")
-        if missing := [name for name in needed if not hasattr(self, name)]:
-            raise ValueError(f"{', '.join(missing)} missing")
-        if self._kernel.name not in kernel.NAMES or self._scaling.name not in scaling.NAMES:
-            raise ValueError(f"kernel {self._kernel.name!r} or scaling {self._scaling.name!r} is not known")
-        if self._target not in ("matrix", "binary", "multiclass"):
-            raise ValueError(f"target {self._target!r} is not known")
 
     def decision_function(self, X: Array) -> Array:
         """Scores f(x)G of every label; a label is predicted where its score exceeds its threshold.

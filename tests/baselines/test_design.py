@@ -53,5 +53,5 @@ def test_models_of_sparse_rows_are_those_of_the_array(monkeypatch):
     (few,) = logistic.fit_chains(sparse.csr_array(X), Y, np.array([[2, 0, 3, 1]]), counts, tol=1e-9)
     monkeypatch.setattr(logistic, "design", lambda columns, rows: DenseDesign(columns.standardised(rows)))
     (many,) = logistic.fit_chains(X, Y, np.array([[2, 0, 3, 1]]), counts, tol=1e-9)
-    np.testing.assert_allclose(few.solution.objective, many.solution.objective, rtol=1e-8)
+    np.testing.assert_allclose(few.ending.objective, many.ending.objective, rtol=1e-8)
     np.testing.assert_allclose(few.coef, many.coef, atol=1e-4)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 
-from skcamel import ModelFileError, load, save
+from skcamel import load, save
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
 X, Y = make_multilabel_classification(80, n_features=5, n_classes=4, n_labels=2, random_state=0)
@@ -36,9 +36,22 @@ def test_a_foreign_base_estimator_is_refused(tmp_path):
         save(BinaryRelevance(LogisticRegression()).fit(X, Y), tmp_path / "model")
 
 
-def test_a_file_without_its_weights_is_refused(tmp_path):
+def test_a_model_without_its_weights_is_not_saved(tmp_path):
     model = LLSF().fit(X, Y)
     del model.coef_
+    with pytest.raises(ValueError, match="This LLSF cannot be saved: coef_ missing"):
+        save(model, tmp_path / "model")
+
+
+@pytest.mark.parametrize("model", [BinaryRelevance(), EnsembleOfClassifierChains(4, random_state=0), RAkEL(random_state=0)])
+def test_weights_are_stored_once(model, tmp_path):
+    X, Y = make_multilabel_classification(120, n_features=300, n_classes=8, n_labels=3, random_state=0)
+    model.fit(X, Y)
     save(model, tmp_path / "model")
-    with pytest.raises(ModelFileError, match="coef_"):
-        load(tmp_path / "model")
+    if isinstance(model, RAkEL):
+        weights = [softmax.coef for _, softmax in model._models]
+    else:
+        weights = [chain.links.coef for chain in model.estimators_] if model.estimators_ else [model.model_.coef]
+    size, of_weights = (tmp_path / "model").stat().st_size, sum(array.nbytes for array in weights)
+    members = 64 * 6 * (8 + len(weights)) * 8  # headers, names and what else does not grow with the features
+    assert of_weights < size < of_weights + 24 * 308 * (1 if not isinstance(model, RAkEL) else len(weights)) + members

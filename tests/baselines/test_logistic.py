@@ -29,14 +29,14 @@ def test_the_objective_is_scikit_learns_to_one_in_a_million(seed):
         best = literal.objective(Z, y, theirs.intercept_[0], theirs.coef_[0])
         ours = literal.objective(Z, y, model.intercept[j], model.coef[:, j])
         assert ours <= best * (1 + 1e-6)
-        np.testing.assert_allclose(model.solution.objective[j], ours, rtol=1e-10)
+        np.testing.assert_allclose(model.ending.objective[j], ours, rtol=1e-10)
 
 
 @pytest.mark.data
 def test_the_optimum_of_every_yeast_label_is_reached_at_the_default_tolerance():
     dataset = load_dataset("yeast")
     usual, strict = BinaryRelevance().fit(dataset.X, dataset.Y), logistic.fit_logistic(dataset.X, dataset.Y, tol=1e-10)
-    np.testing.assert_allclose(usual.model_.solution.objective, strict.solution.objective, rtol=1e-6)
+    np.testing.assert_allclose(usual.model_.ending.objective, strict.ending.objective, rtol=1e-6)
 
 
 def test_the_gradient_vanishes_at_the_fit():
@@ -118,7 +118,7 @@ def test_chains_in_one_batch_are_the_chains_one_by_one(memory, is_sparse):
     together = logistic.fit_chains(X, Y, orders, counts, tol=1e-7, memory=memory)
     for c, order in enumerate(orders):
         (alone,) = logistic.fit_chains(X, Y, orders[[c]], counts[:, [c]], tol=1e-7)
-        np.testing.assert_allclose(together[c].solution.objective, alone.solution.objective, rtol=1e-7)
+        np.testing.assert_allclose(together[c].ending.objective, alone.ending.objective, rtol=1e-7)
         np.testing.assert_allclose(together[c].chain_probabilities(X, order), alone.chain_probabilities(X, order), atol=1e-5)
 
 
@@ -128,7 +128,7 @@ def test_links_of_yeast_reach_their_optimum_at_the_default_tolerance():
     X, Y = dataset.X, np.asarray(dataset.Y, dtype=float)
     orders, counts = np.array([np.random.default_rng(c).permutation(Y.shape[1]) for c in range(3)]), bags(X, 3)
     usual, strict = (logistic.fit_chains(X, Y, orders, counts, tol=tol) for tol in (logistic.TOLERANCE, 1e-8))
-    found, best = (np.concatenate([chain.solution.objective for chain in chains]) for chains in (usual, strict))
+    found, best = (np.concatenate([chain.ending.objective for chain in chains]) for chains in (usual, strict))
     overlaps = best > 300  # of about 1000 to 1600 without features: no separable direction left
     assert overlaps.sum() > 20
     np.testing.assert_allclose(found[overlaps], best[overlaps], rtol=1e-6)
@@ -153,8 +153,8 @@ def test_separable_rows_end_without_a_warning_and_on_their_right_side(rng):
     X = rng.normal(size=(40, 60))
     Y = (rng.random((40, 5)) < 0.4).astype(float)
     model = logistic.fit_logistic(X, Y)
-    assert (model.solution.objective <= SEPARATED).all()
-    assert model.solution.converged.all()
+    assert (model.ending.objective <= SEPARATED).all()
+    assert model.ending.converged.all()
     np.testing.assert_array_equal(model.probabilities(X) >= 0.5, Y == 1)
 
 
@@ -162,7 +162,7 @@ def test_nearly_separable_rows_end_too():
     X = np.array([[0.0, 0], [1, 0], [0, 0], [1, 0], [0, 1], [1, 1]])  # the second column occurs with positives only
     y = np.array([[0.0], [1], [1], [0], [1], [1]])
     model = logistic.fit_logistic(X, y)
-    assert model.solution.converged.all()
+    assert model.ending.converged.all()
     assert (model.probabilities(X)[4:] > 0.99).all()
 
 
@@ -171,7 +171,7 @@ def test_the_limit_of_steps_gives_one_warning():
     with pytest.warns(logistic.NotConverged, match="4 of 4 logistic problems did not reach their tolerance in 2 steps") as caught:
         model = logistic.fit_logistic(X, Y, max_iter=2, memory=1)
     assert len(caught) == 1
-    assert (model.solution.n_iter == 2).all()
+    assert (model.ending.n_iter == 2).all()
 
 
 def test_constant_targets_have_certain_probabilities():

@@ -61,15 +61,6 @@ class Baseline(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self._learn(rows.astype(np.float64), (labels.Y > 0).astype(np.float64))
         return self
 
-    def _check_loaded(self) -> None:
-        """Raise where attributes from a file do not belong together: a row of zeros must get one output for each label."""
-        if self._target not in ("matrix", "binary", "multiclass"):
-            raise ValueError(f"target {self._target!r} is not known")
-        outputs = self._outputs(np.zeros((1, self.n_features_in_)))
-        if outputs.shape != (1, len(self.label_names_)):
-            raise ValueError(f"outputs have shape {outputs.shape}, {(1, len(self.label_names_))} is needed")
-        _ = self.classes_
-
     def decision_function(self, X: Array) -> np.ndarray:
         """F minus the cut: positive exactly where a label is predicted.
 

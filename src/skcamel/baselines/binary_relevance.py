@@ -70,7 +70,7 @@ class BinaryRelevance(ProbabilisticBaseline):
             return
         with convergence_warning():
             self.model_ = fit_logistic(X, Y, tol=self.tol, max_iter=self.max_iter)
-        self.n_iter_ = max(1, int(self.model_.solution.n_iter.max(initial=0)))
+        self.n_iter_ = max(1, int(self.model_.ending.n_iter.max(initial=0)))
 
     def _outputs(self, X: Array) -> np.ndarray:
         if self.estimators_ is not None:

@@ -135,7 +135,7 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
             )
         self.estimators_ = [chain for chains in fitted for chain in chains]
         self._votes = self.combine == "vote"
-        steps = [chain.links.solution.n_iter.max(initial=1) for chain in self.estimators_ if isinstance(chain.links, Logistic)]
+        steps = [chain.links.ending.n_iter.max(initial=1) for chain in self.estimators_ if isinstance(chain.links, Logistic)]
         self.n_iter_ = int(max(steps, default=1))
 
     def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray | None]:

@@ -31,17 +31,25 @@ HALVINGS = 25
 
 
 @dataclass(frozen=True)
-class Solution:
-    """Weights of the standardised columns and how each problem ended."""
+class Ending:
+    """How each problem ended."""
 
-    coef: np.ndarray  # (D, B * n_free), row 0 is the intercept
     objective: np.ndarray  # (B,)
     n_iter: np.ndarray  # (B,)
     converged: np.ndarray  # (B,) bool
 
+
+@dataclass(frozen=True)
+class Solution:
+    """Weights of the standardised columns and how each problem ended."""
+
+    coef: np.ndarray  # (D, B * n_free), row 0 is the intercept
+    ending: Ending
+
     def part(self, problems: np.ndarray) -> Solution:
         """Some of the problems, all binary."""
-        return Solution(self.coef[:, problems], self.objective[problems], self.n_iter[problems], self.converged[problems])
+        end = self.ending
+        return Solution(self.coef[:, problems], Ending(end.objective[problems], end.n_iter[problems], end.converged[problems]))
 
 
 class Metric:
@@ -308,4 +316,4 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
         if iteration >= hessians_pay and (iteration - hessians_pay) % REFRESH == 0:
             batch.use_hessians(batch.overlapping(NEARLY_SEPARABLE) | (iteration >= PATIENCE))
         batch.step()
-    return Solution(coef, objective, n_iter, converged)
+    return Solution(coef, Ending(objective, n_iter, converged))

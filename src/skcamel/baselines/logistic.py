@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from skcamel.arrays import Array
 from skcamel.baselines.design import Columns, Design, SparseDesign, design, varies, varying_columns
-from skcamel.baselines.lbfgs import MEMORY, Batch, Metric, Solution, minimise
+from skcamel.baselines.lbfgs import MEMORY, Batch, Ending, Metric, Solution, minimise
 from skcamel.baselines.logistic_loss import probabilities
 
 RIDGE = 1e-8
@@ -38,7 +38,7 @@ class Logistic:
     columns: Columns
     coef: np.ndarray  # (d', B)
     intercept: np.ndarray  # (B,), infinite for a target with one class
-    solution: Solution
+    ending: Ending
 
     def probabilities(self, X: Array) -> np.ndarray:
         """P(target = 1 | row), (m, B)."""
@@ -67,7 +67,7 @@ class Softmax:
     coef: np.ndarray  # (d', B * (K - 1))
     intercept: np.ndarray  # (B * (K - 1),)
     n_classes: int
-    solution: Solution
+    ending: Ending
 
     def probabilities(self, X: Array) -> np.ndarray:
         """P(class | row), (m, B, K)."""
@@ -173,7 +173,7 @@ def fit_softmax(
     columns = varying_columns(X)
     targets = 1 - codes if n_classes == 2 else codes  # class 0 has the margin, the last class none
     solution = solve(design(columns, X), targets, n_classes - 1, tol=tol, max_iter=max_iter, memory=memory)
-    return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution)
+    return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution.ending)
 
 
 def beside(X: Array, labels: np.ndarray) -> Array:
@@ -245,15 +245,15 @@ def _model(columns: Columns, solution: Solution, live: np.ndarray, values: np.nd
     coef = np.zeros((1 + len(columns.kept), len(live)))
     coef[:, live] = solution.coef
     coef[0, ~live] = np.where(values[~live] > 0, np.inf, -np.inf)
-    return Logistic(columns, coef[1:], coef[0], solution)
+    return Logistic(columns, coef[1:], coef[0], solution.ending)
 
 
 def _joined(parts: list[Solution], n_columns: int, max_iter: int) -> Solution:
     if not parts:
-        return Solution(np.zeros((n_columns, 0)), np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=bool))
+        return Solution(np.zeros((n_columns, 0)), Ending(np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=bool)))
     coef = np.hstack([part.coef for part in parts])
     objective, n_iter, converged = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("objective", "n_iter", "converged")
+        np.concatenate([getattr(part.ending, name) for part in parts]) for name in ("objective", "n_iter", "converged")
     )
     if not converged.all():
         warnings.warn(
@@ -262,4 +262,4 @@ def _joined(parts: list[Solution], n_columns: int, max_iter: int) -> Solution:
             NotConverged,
             stacklevel=2,
         )
-    return Solution(coef, objective, n_iter, converged)
+    return Solution(coef, Ending(objective, n_iter, converged))

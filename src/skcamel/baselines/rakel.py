@@ -103,7 +103,7 @@ class RAkEL(Baseline):
                 self._models = self._batched(X, codes)
         else:
             self._models = [([m], fit_one(self.base_estimator, X, code)) for m, code in enumerate(codes.T)]
-        steps = [model.solution.n_iter.max(initial=1) for _, model in self._models if isinstance(model, Softmax)]
+        steps = [model.ending.n_iter.max(initial=1) for _, model in self._models if isinstance(model, Softmax)]
         self.n_iter_ = int(max(steps, default=1))
 
     def _batched(self, X: Array, codes: np.ndarray) -> list[tuple[list[int], Any]]:

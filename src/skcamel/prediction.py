@@ -119,7 +119,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             return self._answer(self.classes_[scores.argmax(axis=1)], X)
         positive = self._decide(scores).astype(np.int64)
         if self._target == "binary":
-            return self._answer(self.classes_[positive[:, 0]], X)
+            return self._answer(self.classes_[np.minimum(positive[:, 0], len(self.classes_) - 1)], X)  # y may have held one class only
         return self._answer(positive, X)
 
     @available_if(_has_probabilities)
@@ -200,7 +200,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Scores as a numpy matrix (m, q)."""
         check_is_fitted(self)
         scores = self._kernel_times(X, self.dual_coef_)
-        return (scores + self.intercept_).astype(scores.dtype)
+        return _narrowed(scores + self.intercept_, scores.dtype)
 
     def _kernel_times(self, X: Array, coefficients: np.ndarray) -> np.ndarray:
         """k(x) @ coefficients for every row, (m, q), in blocks of rows; in the precision of X."""
@@ -210,7 +210,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         result = np.empty((rows.shape[0], coefficients.shape[1]), dtype=np.float64)
         for block in self._blocks(rows):
             result[block] = to_numpy(self._kernel(self._like_training_rows(rows[block]), train) @ coefficients)
-        return result.astype(rows.dtype, copy=False)
+        return _narrowed(result, rows.dtype)
 
     def _blocks(self, rows: Array) -> Iterator[slice]:
         size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.dual_coef_)))
@@ -234,3 +234,9 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _answer(self, result: np.ndarray, X: Array) -> Array:
         """The result as a tensor where X is one."""
         return to_match(result, X) if is_tensor(X) else result
+
+
+def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Scores in the precision of the rows; what is too large for it becomes the largest number, not infinity."""
+    limit = float(np.finfo(dtype).max)
+    return np.clip(scores, -limit, limit).astype(dtype, copy=False)

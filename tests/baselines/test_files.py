@@ -43,15 +43,16 @@ def test_a_model_without_its_weights_is_not_saved(tmp_path):
         save(model, tmp_path / "model")
 
 
+def weights(model):
+    """All weights of a model, as arrays."""
+    if isinstance(model, RAkEL):
+        return [softmax.coef for _, softmax in model._models]
+    return [model.model_.coef] if isinstance(model, BinaryRelevance) else [chain.links.coef for chain in model.estimators_]
+
+
 @pytest.mark.parametrize("model", [BinaryRelevance(), EnsembleOfClassifierChains(4, random_state=0), RAkEL(random_state=0)])
 def test_weights_are_stored_once(model, tmp_path):
-    X, Y = make_multilabel_classification(120, n_features=300, n_classes=8, n_labels=3, random_state=0)
-    model.fit(X, Y)
-    save(model, tmp_path / "model")
-    if isinstance(model, RAkEL):
-        weights = [softmax.coef for _, softmax in model._models]
-    else:
-        weights = [chain.links.coef for chain in model.estimators_] if model.estimators_ else [model.model_.coef]
-    size, of_weights = (tmp_path / "model").stat().st_size, sum(array.nbytes for array in weights)
-    members = 64 * 6 * (8 + len(weights)) * 8  # headers, names and what else does not grow with the features
-    assert of_weights < size < of_weights + 24 * 308 * (1 if not isinstance(model, RAkEL) else len(weights)) + members
+    X, Y = make_multilabel_classification(60, n_features=1000, n_classes=12, n_labels=3, random_state=0)
+    save(model.fit(X, Y), tmp_path / "model")
+    size, of_weights = (tmp_path / "model").stat().st_size, sum(array.nbytes for array in weights(model))
+    assert of_weights < size < 1.5 * of_weights  # the rest: three numbers for each column, and names

@@ -222,11 +222,11 @@ def test_a_damaged_model_is_one_sentence(refused, model, tmp_path):
         refused(1, "cut.skcamel is not a whole skcamel model file", "predict", "cut.skcamel", "new.csv")
 
 
-def test_a_model_with_half_its_columns_is_refused(refused, model, tmp_path):
+def test_a_model_with_half_its_columns_is_not_saved(model, tmp_path):
     fitted, _ = model
     fitted.input_columns_["features"] = ("x",)
-    save(fitted, tmp_path / "m.skcamel")
-    refused(1, "m.skcamel does not say which columns it was fitted on", "predict", "m.skcamel", "new.csv")
+    with pytest.raises(ValueError, match=r"cannot be saved: input_columns_ features has shape \(1,\)"):
+        save(fitted, tmp_path / "m.skcamel")
 
 
 def test_probabilities_of_a_method_that_has_none(cli, refused, model, tmp_path):

@@ -44,7 +44,8 @@ def run(target: str, start: int, seconds: float) -> str | None:
     """What went wrong, or None."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        process = multiprocessing.get_context("spawn").Process(target=work, args=(target, start, seconds, folder))
+        by_name = import_module("fuzzing.__main__").work  # a fresh process does not find what lives in "__main__"
+        process = multiprocessing.get_context("spawn").Process(target=by_name, args=(target, start, seconds, folder))
         process.start()
         process.join(seconds + 300)
         if process.is_alive():

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 # What a model fitted by the command knows of its file, saved with it: names of the features, values of those that
 # were text, columns that were left out, and a digest of every training row.
 REMEMBERED = "input_columns_"
-KEYS = {"features", "categories", "dropped", "nominal", "rows"}
 
 model_file = click.argument("model", type=click.Path(exists=True, dir_okay=False))
 rows_file = click.argument("file", metavar="FILE", shell_complete=complete_source)
@@ -63,9 +62,6 @@ def open_model(path: str) -> Any:
     model = load(path)
     if getattr(model, "_target", "matrix") != "matrix":
         raise ModelFileError(f"{path} was fitted on one column of classes, not on labels; use it from Python.")
-    known = getattr(model, REMEMBERED, None)
-    if known is not None and (set(known) != KEYS or len(known["features"]) != model.n_features_in_):
-        raise ModelFileError(f"{path} does not say which columns it was fitted on; fit it again.")
     return model
 
 

@@ -29,8 +29,9 @@ from skcamel.persistence.archive import HEADER
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "skcamel-model", 2
-HEADER_BYTES = 2**26  # at most, so that its parsed form stays below HEADER_GROWTH times as much
+HEADER_BYTES = 2**25  # at most, so that its parsed form stays below HEADER_GROWTH times as much
 HEADER_GROWTH = 30
+SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
 # The only classes that a file can name, and where they live.
 MODELS = {
     "CamelClassifier": "skcamel.classifier",
@@ -137,7 +138,8 @@ def _read(file: BinaryIO) -> Any:
     if first.size > HEADER_BYTES:
         raise ValueError(f"its header has {first.size} bytes, {HEADER_BYTES} are the most")
     needed = HEADER_GROWTH * first.size + sum(member.size for member in others)
-    memory.require(needed, "The model", "Load it where more is free")
+    if needed > SMALL:
+        memory.require(needed, "The model", "Load it where more is free")
     header = json.loads(archive.read_array(file, first).tobytes(), parse_constant=_refuse)
     if header["format"] != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")

@@ -20,11 +20,12 @@ from scipy import sparse
 LOCAL = struct.Struct("<4s5H3I2H")  # signature, version, flags, method, time, date, CRC, two sizes, lengths of name and extra field
 ZIP64 = struct.Struct("<2H2Q")  # kind 1, length 16, two sizes
 END = struct.Struct("<4s4H2IH")  # signature, two disk numbers, two counts of members, size and place of the directory, comment length
+LONG_END = 76  # bytes of the two further records at the end of an archive above 4 GiB or 65 535 members
 FULL = 0xFFFFFFFF  # stands for a size that the extra field tells
 HEADER = "header"  # the first member; those that follow are called a0, a1, ...
 SMALLEST = 64  # bytes of an empty array with its header
 NPY = re.compile(
-    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[48])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
+    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[248])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
 )
 
 
@@ -51,8 +52,8 @@ def members(file: BinaryIO) -> list[Member]:
     while _read(file, position, 4, size) == b"PK\3\4":
         found.append(_member(file, position, size, HEADER if not found else f"a{len(found) - 1}"))
         position = found[-1].start + found[-1].size
-    signature, *disks, count, count_too, _, directory, comment = END.unpack(_read(file, size - END.size, END.size, size))
-    if not found or signature != b"PK\5\6" or comment or any(disks):
+    signature, *disks, count, count_too, length, directory, comment = END.unpack(_read(file, size - END.size, END.size, size))
+    if not found or signature != b"PK\5\6" or comment or any(disks) or size - END.size - length - position not in (0, LONG_END):
         raise ValueError("it is no zip archive from its first byte to its last")
     if count != min(len(found), 0xFFFF) or count_too != count or directory != min(position, FULL):
         raise ValueError("the directory of its zip does not tell what is there")
@@ -88,7 +89,7 @@ def _member(file: BinaryIO, position: int, size: int, name: str) -> Member:
         raise ValueError("it is compressed, encrypted or streamed, which skcamel never does")
     start = position + LOCAL.size
     if _read(file, start, name_length, size) != f"{name}.npy".encode():
-        raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order, so it is no skcamel model")
+        raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order: format version 1 of skcamel, or another program")
     extra = _read(file, start + name_length, extra_length, size)
     if stored == content == FULL and extra_length == ZIP64.size:
         *kind, content, stored = ZIP64.unpack(extra)

@@ -146,8 +146,10 @@ def text(value: Any, _: Sizes) -> None:
     """Text that can be written and shown."""
     if not isinstance(value, str):
         raise ValueError(f"must be text, got {_shown(value)}")  # noqa: TRY004 (as for every other value)
-    if any("\ud800" <= sign <= "\udfff" for sign in value):
-        raise ValueError(f"holds half characters (surrogates): {_shown(value)}")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"holds half characters (surrogates): {_shown(value)}") from error
 
 
 def names(letter: str) -> Rule:
@@ -227,12 +229,12 @@ def pair(first: Rule, second: Rule) -> Rule:
 
 
 def part(kind: str, **fields: Rule) -> Rule:
-    """An object of a class of skcamel; sizes that its fields bind are its own."""
+    """An object of a class of skcamel."""
 
     def check(value: Any, sizes: Sizes) -> None:
-        if type(value).__name__ != kind:
-            raise ValueError(f"must be a {kind}, got {_shown(value)}")
-        apply(fields, vars(value), dict(sizes))
+        if type(value).__name__ != kind or vars(value).keys() != fields.keys():
+            raise ValueError(f"must be a {kind} of {', '.join(fields)}, got {_shown(value)}")
+        apply(fields, vars(value), sizes)
 
     return check
 

@@ -171,7 +171,7 @@ def _check_parameters(model: Any) -> None:
     """Plain values, and such as the estimator accepts; a device that this machine lacks is no fault of the model."""
     parameters = model.get_params(deep=False)
     for name, value in parameters.items():
-        items = list(value.tolist() if isinstance(value, np.ndarray) else value) if np.iterable(value) else [value]
+        items = value.tolist() if isinstance(value, np.ndarray) else value if type(value) in (list, tuple) else [value]
         if not all(isinstance(item, PLAIN) for item in items):
             raise ValueError(f"parameter {name} is neither a plain value nor a sequence of such")
         if len(items) > 100 and name in FEW:

@@ -1,0 +1,303 @@
+"""Model files changed with valid checksums: ``load`` refuses them, or what it gives answers with finite numbers."""
+
+import functools
+import io
+import json
+import tempfile
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+
+ROWS, FEATURES, LABELS = 14, 4, 3
+WIDEST = 1000
+SMALL = {"alphas": (0.0, 0.5), "lambda2s": (0.1, 1.0)}
+JUNK = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    2,
+    5,
+    2**30,
+    2**31,
+    2**63,
+    10**400,
+    0.5,
+    -0.0,
+    1e-300,
+    1e60,
+    1e49,
+    1e-49,
+    1e308,
+    -1e308,
+    "",
+    "abc",
+    "rbf",
+    "precomputed",
+)
+JUNK += (
+    "standard",
+    "unit",
+    "matrix",
+    "binary",
+    "multiclass",
+    "\ud800",
+    [],
+    {},
+    [[[]]],
+    {"$float": "nan"},
+    {"$float": "inf"},
+    {"$list": []},
+)
+JUNK += ({"$tuple": [1, 2]}, {"$text": ["a", "b", "c"]}, {"$objects": [None, "a"]}, {"$dict": {"a": 1}}, {"$array": "a0"}, {"$array": "a3"})
+DEEP = "deep"  # stands for a tree deeper than Python's stack
+JUNK += (
+    DEEP,
+    {"$Kernel": {"name": "linear", "bandwidth": 1.0}},
+    {"$Scaling": {"name": "unit", "shift": None, "scale": None}},
+    {"$csr": []},
+)
+NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e60, 1e49, 1e-49, 1e-320, 0.0, -5.0, 1.0, 2.0, 3.0, 2.0**30, 2.0**31, -(2.0**63), 255.0)
+DTYPES = (">f8", "<f4", "<f2", "<f8", "<i8", "<i4", "|u1", "|b1", "<c16", "<U3", "|S4", "<u8", ">i8", "<M8[s]", "<f4,<i4", "|V8", "<i2")
+
+
+@functools.cache
+def base_files():
+    """Headers and arrays of sound models: every class, dense and sparse, label matrices and 1-d y."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, FEATURES)) * (rng.random((ROWS, FEATURES)) < 0.8)
+    Y = (X[:, :LABELS] + 0.3 * rng.normal(size=(ROWS, LABELS)) > 0).astype(int)
+    thin, words, many = sparse.csr_array(X), np.array(["no", "yes"])[Y[:, 0]], np.arange(ROWS) % 3
+    known = CamelClassifier().fit(X, Y)
+    facts = {"features": tuple("abcd"), "categories": {"a": ("x", "y")}, "dropped": (), "nominal": "index"}
+    known.input_columns_ = facts | {"rows": np.arange(3, dtype=np.uint64)}
+    models = [
+        known,
+        CamelClassifier(kernel="laplacian", scaling="minmax").fit(thin, Y),
+        CamelClassifier(kernel="exponential", scaling="unit", threshold="label").fit(X, Y),
+        CamelClassifier(kernel="linear", scaling="standard").fit(X, words),
+        CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(ROWS) % 4),
+        CamelClassifier(solver="alternating", alpha=0.1).fit(thin, many),
+        CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(X, Y),
+        CamelClassifierCV(**SMALL, cv=2, scalings=("none", "standard")).fit(thin, words),
+        *(BinaryRelevance().fit(rows, y) for rows, y in ((X, Y), (thin, words), (X, many))),
+        *(EnsembleOfClassifierChains(2, combine=way, random_state=0).fit(X, Y) for way in ("confidence", "vote")),
+        EnsembleOfClassifierChains(2, random_state=0).fit(thin, words),
+        *(RAkEL(2, random_state=0).fit(rows, y) for rows, y in ((X, Y), (thin, many))),
+        *(kind(preset=preset).fit(rows, Y) for kind in (LLSF, JFSC) for preset, rows in (("faithful", thin), ("fair", X))),
+        LLSFCV([0.1, 1.0], [0.1], [0.1], cv=2).fit(X, Y),
+        JFSCCV([0.1], [0.1, 1.0], [0.1], cv=2, preset="fair").fit(thin, many),
+    ]
+    return [stored(model) for model in models]
+
+
+def stored(model):
+    """Header, as text, and arrays of the file of a model."""
+    with tempfile.TemporaryDirectory() as folder:
+        save(model, Path(folder) / "model")
+        with np.load(Path(folder) / "model") as npz:
+            arrays = dict(npz)
+    return arrays.pop("header").tobytes(), arrays
+
+
+def attack(seed: int, folder: Path) -> None:
+    """Change a file in one to three ways, and load it."""
+    rng = np.random.default_rng(seed)
+    text, arrays = pick(rng, base_files())
+    header, arrays = json.loads(text), dict(arrays)
+    for _ in range(pick(rng, (0, 1, 1, 1, 1, 2, 3))):
+        pick(rng, (change_tree, change_array))(rng, header, arrays)
+    text = json.dumps(header).replace(f'"{DEEP}"', '{"$list": [' * 3000 + "]}" * 3000)
+    members = {name: npy(array) for name, array in (("header", np.frombuffer(text.encode(), dtype=np.uint8)), *arrays.items())}
+    content = zipped(list(members.items()))
+    if rng.random() < 0.25:
+        content = pick(rng, (renamed, swapped, repeated, overlapping, lying_header, lying_size, compressed, flipped, cut, padded))(
+            rng, members
+        )
+    (folder / "model").write_bytes(content)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            model = load(folder / "model")
+        except ModelFileError:
+            return
+        assert_sound(model)
+
+
+def assert_sound(model):
+    """All answers on ordinary rows are finite."""
+    if model.n_features_in_ > WIDEST:  # a model may ignore any number of features; rows so wide are the caller's
+        return
+    rows = np.random.default_rng(1).normal(size=(3, model.n_features_in_))
+    rows[1] = 0
+    forms = [rows, rows.astype(np.float32)]
+    if not getattr(model, "_is_pairwise", bool)():
+        forms.append(sparse.csr_array(rows))
+    for X in forms:
+        for method in ("decision_function", "predict_proba", "predict", "label_sets", "explain"):
+            if not hasattr(model, method):
+                continue
+            answer = getattr(model, method)(X)
+            numbers = answer.parts if method == "explain" else answer
+            assert len(numbers) == len(rows), method
+            if method in ("decision_function", "predict_proba", "explain"):
+                assert np.isfinite(numbers).all(), method
+    repr(model)
+
+
+def pick(rng, things):
+    """One of them."""
+    return things[rng.integers(len(things))]
+
+
+def change_tree(rng, header, arrays):
+    """Another value, name or place for a node of the header, or none."""
+    nodes = []
+
+    def walk(node):
+        for key, child in list(node.items() if isinstance(node, dict) else enumerate(node)):
+            nodes.append((node, key))
+            if isinstance(child, dict | list):
+                walk(child)
+
+    walk(header)
+    parent, key = pick(rng, nodes)
+    other, other_key = pick(rng, nodes)
+    way = rng.integers(6)
+    if way == 0:
+        parent.pop(key)
+    elif way == 1 and isinstance(parent, dict):
+        parent[pick(rng, ("alpha", "foo", "__class__", "predict", "classes_", "$Kernel", "$Popen", "$array", other_key))] = parent.pop(key)
+    elif way == 2:
+        parent[key] = json.loads(json.dumps(other[other_key]))
+    elif way == 3:
+        for _ in range(int(pick(rng, (1, 50)))):
+            parent[key] = {"$list": [parent[key]]}
+    else:
+        parent[key] = json.loads(json.dumps(pick(rng, JUNK)))
+
+
+def change_array(rng, header, arrays):
+    """Another value, shape, kind or content for an array."""
+    name = pick(rng, [name for name, array in arrays.items() if array.ndim and array.dtype.kind in "biuf"])
+    array = arrays[name].copy()
+    way = rng.integers(8)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if way <= 3 and array.size:
+            array.flat[rng.integers(array.size)] = np.array(pick(rng, NUMBERS)).astype(array.dtype)
+        elif way == 4:
+            array = array.astype(np.float64).astype(pick(rng, DTYPES)) if rng.random() < 0.9 else np.array(array.sum())
+        elif way == 5:
+            array = pick(rng, (array[:-1], array[:0], np.repeat(array, 2, axis=0), array.T, array[None], array.ravel(), array[::-1]))
+        elif way == 6:
+            array = arrays[pick(rng, list(arrays))]
+        else:
+            array = np.full_like(array, pick(rng, (0, 1, 2)))
+    arrays[name] = array
+
+
+def npy(array):
+    """Content of a member."""
+    target = io.BytesIO()
+    np.lib.format.write_array(target, np.asarray(array), allow_pickle=False)
+    return target.getvalue()
+
+
+def zipped(members, method=zipfile.ZIP_STORED):
+    """An archive with right checksums."""
+    target = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(target, "w", method) as archive:
+        warnings.simplefilter("ignore")  # of repeated names
+        for name, content in members:
+            archive.writestr(f"{name}.npy", content)
+    return target.getvalue()
+
+
+def renamed(rng, members):
+    names = list(members)
+    k = int(rng.integers(len(names)))
+    names[k] = pick(rng, ("header", "a0", "../a0", "a99", "", "A1", "ä"))
+    return zipped(list(zip(names, members.values(), strict=True)))
+
+
+def swapped(rng, members):
+    contents = list(members.values())
+    rng.shuffle(contents)
+    return zipped(list(zip(members, contents, strict=True)))
+
+
+def repeated(rng, members):
+    extra = pick(rng, list(members.items()))
+    return zipped([*members.items(), *[extra] * int(pick(rng, (1, 3, 100)))])
+
+
+def overlapping(rng, members):
+    """Directory entries that all point to one member."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(f"{name}.npy", content)
+        one = pick(rng, archive.filelist)
+        for info in archive.filelist:
+            if rng.random() < 0.5:
+                info.header_offset, info.file_size, info.compress_size, info.CRC = (
+                    one.header_offset,
+                    one.file_size,
+                    one.compress_size,
+                    one.CRC,
+                )
+        archive._didModify = True
+    return target.getvalue()
+
+
+def lying_header(rng, members):
+    """An array that declares another kind, shape or order than it holds."""
+    name = pick(rng, list(members))
+    content = members[name]
+    old, new = pick(
+        rng, ((b"<f8", b"<c8"), (b"<f8", b"|O8"), (b"False", b"True "), (b"(", b"(9"), (b"(", b"(-"), (b"'descr'", b"'desc\n'"))
+    )
+    length = int.from_bytes(content[8:10], "little")
+    head = content[10 : 10 + length].replace(old, new, 1)
+    return zipped([*(members | {name: content[:8] + (len(head) % 65536).to_bytes(2, "little") + head + content[10 + length :]}).items()])
+
+
+def lying_size(rng, members):
+    """Sizes, lengths and places in the records of the zip that are not true."""
+    content = bytearray(zipped(list(members.items())))
+    mark, offset, width = pick(rng, ((b"PK\3\4", 18, 4), (b"PK\3\4", 22, 4), (b"PK\3\4", 26, 2), (b"PK\3\4", 28, 2), (b"PK\1\2", 20, 4)))
+    if rng.random() < 0.3:
+        mark, offset, width = b"PK\5\6", int(pick(rng, (8, 10, 12, 16))), 2
+    places = [k for k in range(len(content)) if content[k : k + 4] == mark]
+    place = pick(rng, places) + offset
+    content[place : place + width] = int(pick(rng, (0, 1, 30, 2**16 - 1, 2**32 - 1)) % 2 ** (8 * width)).to_bytes(width, "little")
+    return bytes(content)
+
+
+def compressed(rng, members):
+    return zipped(list(members.items()), pick(rng, (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)))
+
+
+def flipped(rng, members):
+    content = bytearray(zipped(list(members.items())))
+    for _ in range(int(rng.integers(1, 5))):
+        content[rng.integers(len(content))] = rng.integers(256)
+    return bytes(content)
+
+
+def cut(rng, members):
+    content = zipped(list(members.items()))
+    return content[: rng.integers(len(content))]
+
+
+def padded(rng, members):
+    content, garbage = zipped(list(members.items())), bytes(int(pick(rng, (1, 22, 70000))))
+    return pick(rng, (content + garbage, garbage + content, content + content))

@@ -1,0 +1,277 @@
+"""Hostile model files: refused, or sound; never more memory than the file has bytes for, never another exception."""
+
+import io
+import json
+import struct
+import tracemalloc
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from fuzzing import model_files
+from skcamel import CamelClassifier, ModelFileError, load, persistence, save
+from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(20, 4))
+Y = (X[:, :3] + 0.3 * RNG.normal(size=(20, 3)) > 0).astype(int)
+MODELS = {
+    "camel": CamelClassifier(scaling="standard").fit(X, Y),
+    "sparse": CamelClassifier(kernel="laplacian").fit(sparse.csr_array(X * (X > 0)), Y),
+    "kernel": CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(20) % 3),
+    "words": CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
+    "br": BinaryRelevance().fit(X, Y),
+    "ecc": EnsembleOfClassifierChains(2, random_state=0).fit(X, Y),
+    "rakel": RAkEL(2, random_state=0).fit(X, Y),
+    "llsf": LLSF(preset="fair").fit(X, Y),
+}
+
+
+@pytest.mark.parametrize("first", range(0, 3000, 250))
+def test_a_file_changed_at_random_is_refused_or_sound(first, tmp_path):
+    for seed in range(first, first + 250):
+        try:
+            model_files.attack(seed, tmp_path)
+        except Exception as error:
+            error.add_note(f"seed {seed}")
+            raise
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """`edited(name, edit)` ► path of the file of that model after ``edit(header, arrays)``; ``arrays[...]`` is by reference."""
+
+    def write(name, edit):
+        text, arrays = model_files.stored(MODELS[name])
+        header = json.loads(text)
+        edit(header, arrays)
+        members = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)} | arrays
+        (tmp_path / "model").write_bytes(model_files.zipped([(key, model_files.npy(array)) for key, array in members.items()]))
+        return tmp_path / "model"
+
+    return write
+
+
+def array(header, *path):
+    """Name of the array that an attribute refers to."""
+    node = header["state"]
+    for key in path:
+        node = node[key]
+    return node["$array"]
+
+
+def replace(*path, by):
+    """An edit that replaces an array by a function of it."""
+
+    def edit(header, arrays):
+        arrays[array(header, *path)] = by(arrays[array(header, *path)])
+
+    return edit
+
+
+def setting(*path, to):
+    """An edit that sets a node of the state."""
+
+    def edit(header, arrays):
+        node = header["state"]
+        for key in path[:-1]:
+            node = node[key]
+        node[path[-1]] = to
+
+    return edit
+
+
+def first_set_to(value):
+    def change(array):
+        array = array.copy()
+        array.flat[0] = value
+        return array
+
+    return change
+
+
+def csr_part(k, value):
+    def edit(header, arrays):
+        name = header["state"]["X_fit_"]["$csr"][k]
+        arrays[name] = first_set_to(value)(arrays[name])
+
+    return edit
+
+
+def parameter(**values):
+    return lambda header, arrays: header["parameters"].update(values)
+
+
+CHAIN = ("estimators_", "$list", 0, "$Chain")
+SCALE = ("_scaling", "$Scaling")
+REFUSED = {
+    "a column index beyond the last": ("sparse", csr_part(1, 2**30)),
+    "a negative column index": ("sparse", csr_part(1, -5)),
+    "columns out of order": ("sparse", csr_part(1, 3)),
+    "rows that do not begin at 0": ("sparse", csr_part(2, 1)),
+    "NaN among sparse values": ("sparse", csr_part(0, np.nan)),
+    "NaN among coefficients": ("camel", replace("dual_coef_", by=first_set_to(np.nan))),
+    "coefficients as text": ("camel", replace("dual_coef_", by=lambda a: a.astype("<U8"))),
+    "complex coefficients": ("camel", replace("dual_coef_", by=lambda a: a.astype(complex))),
+    "big-endian coefficients": ("camel", replace("dual_coef_", by=lambda a: a.astype(">f8"))),
+    "structured coefficients": ("camel", replace("dual_coef_", by=lambda a: a.astype("f8,f8"))),
+    "coefficients whose products overflow": ("camel", replace("dual_coef_", by=first_set_to(1e308))),
+    "an array without dimensions": ("camel", replace("intercept_", by=lambda a: np.array(1.0))),
+    "a missing row": ("camel", replace("A_", by=lambda a: a[:-1])),
+    "a bandwidth of 0": ("camel", setting("_kernel", "$Kernel", "bandwidth", to=0)),
+    "a negative bandwidth": ("camel", setting("_kernel", "$Kernel", "bandwidth", to=-1.0)),
+    "an infinite bandwidth": ("camel", setting("_kernel", "$Kernel", "bandwidth", to={"$float": "inf"})),
+    "a bandwidth as text": ("camel", setting("_kernel", "$Kernel", "bandwidth", to="abc")),
+    "no scale": ("camel", setting(*SCALE, "scale", to=None)),
+    "a scale of the wrong length": ("camel", replace(*SCALE, "scale", by=lambda a: a[:-1])),
+    "a scale of 0": ("camel", replace(*SCALE, "scale", by=first_set_to(0.0))),
+    "a negative scale": ("camel", replace(*SCALE, "scale", by=first_set_to(-1.0))),
+    "thresholds as text": ("camel", setting("thresholds_", to={"$text": ["a", "b", "c"]})),
+    "a slope of 0": ("camel", replace("_slopes", by=first_set_to(0.0))),
+    "an unknown attribute": ("camel", setting("foo", to=1)),
+    "a method as attribute": ("camel", setting("predict", to=1)),
+    "too few names of labels": ("camel", setting("label_names_", to={"$objects": ["a"]})),
+    "names of labels that are numbers": ("camel", setting("label_names_", to={"$objects": [1, 2, 3]})),
+    "names of features of the wrong length": ("camel", setting("feature_names_in_", to={"$objects": ["a"]})),
+    "a number of features as text": ("camel", setting("n_features_in_", to="4")),
+    "a number of features as truth value": ("camel", setting("n_features_in_", to=True)),
+    "another number of features": ("camel", setting("n_features_in_", to=5)),
+    "classes of another target": ("camel", setting("_target", to="binary")),
+    "classes that repeat": ("words", setting("classes_", to={"$text": ["no", "no"]})),
+    "three classes of a binary target": ("words", setting("classes_", to={"$text": ["a", "b", "c"]})),
+    "kept columns out of range": ("kernel", replace("_kept", by=lambda a: a + 20)),
+    "a huge number": ("camel", setting("n_iter_", to=10**1000)),
+    "spread of 0": ("br", replace("model_", "$Logistic", "columns", "$Columns", "spread", by=first_set_to(0.0))),
+    "columns beyond the last": ("br", replace("model_", "$Logistic", "columns", "$Columns", "kept", by=lambda a: a + 1)),
+    "an order that is no permutation": ("ecc", replace(*CHAIN, "order", by=lambda a: a * 0)),
+    "no chain": ("ecc", setting("estimators_", to={"$list": []})),
+    "label sets out of range": ("rakel", replace("labelsets_", by=lambda a: a + 2)),
+    "patterns of other numbers": ("rakel", replace("patterns_", "$list", 0, by=lambda a: a + 1)),
+    "a set without model": ("rakel", setting("_models", "$list", 0, "$tuple", 0, to={"$list": [0, 0]})),
+    "a cut as text": ("llsf", setting("threshold_", to="tuned")),
+    "a parameter out of range": ("camel", parameter(alpha=7)),
+    "a parameter of the wrong kind": ("camel", parameter(max_iter="a")),
+    "a parameter that is a tree": ("camel", parameter(random_state={"$dict": {"a": 1}})),
+    "a device that is none": ("camel", parameter(device="__import__('os')")),
+    "a foreign estimator": ("br", parameter(base_estimator="LogisticRegression")),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_model_that_is_not_sound_is_refused(case, edited):
+    name, edit = REFUSED[case]
+    load(edited(name, lambda header, arrays: None))
+    with pytest.raises(ModelFileError):
+        load(edited(name, edit))
+
+
+def test_a_model_of_a_gpu_loads_where_there_is_none(edited):
+    assert load(edited("camel", parameter(device="cuda"))).device == "cuda"
+
+
+@pytest.mark.parametrize("text", [b"[" * 10**5, b'{"a":' * 10**5, b'{"format": NaN}', b"1" * 10**5, b"\xff", b"null", b'""', b"[]", b"{}"])
+def test_a_header_of_any_json_is_refused(text, tmp_path):
+    header = model_files.npy(np.frombuffer(text, dtype=np.uint8))
+    (tmp_path / "model").write_bytes(model_files.zipped([("header", header)]))
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "model")
+
+
+def limited(path):
+    """Bytes that loading a file takes at the peak."""
+    tracemalloc.start()
+    with pytest.raises(ModelFileError):
+        load(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def nested(names, payload):
+    """Members of which each holds all that follow: their sizes add up to far more than their bytes. Content and directory entries."""
+    content, entries = payload, []
+    for name in reversed(names):
+        body = model_files.npy(np.frombuffer(content, dtype=np.uint8))
+        entry = zipfile.ZipInfo(f"{name}.npy")
+        entry.CRC, entry.file_size, entry.compress_size = zlib.crc32(body), len(body), len(body)
+        content = entry.FileHeader() + body
+        entry.header_offset = -len(content)  # from the end
+        entries.insert(0, entry)
+    return content, entries
+
+
+def test_members_within_members_take_no_memory(tmp_path):
+    names = [f"a{k}" for k in range(40)]
+    content, entries = nested(names, bytes(10**6))
+    header = {"format": "skcamel-model", "version": persistence.VERSION, "class": "CamelClassifier", "parameters": {}, "state": {}}
+    header["arrays"] = {name: ["|u1", [10**6]] for name in names}
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("header.npy", model_files.npy(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)))
+        target.seek(archive.start_dir)
+        target.write(content)
+        archive.start_dir = target.tell()
+        for entry in entries:
+            entry.header_offset += archive.start_dir
+            archive.filelist.append(entry)
+    (tmp_path / "model").write_bytes(target.getvalue())
+    with np.load(tmp_path / "model") as npz:  # a valid zip to others
+        assert len(npz["a0"]) > len(npz["a39"]) == 10**6
+    assert limited(tmp_path / "model") < 10**6
+
+
+@pytest.mark.parametrize("shape", [b"(999999999999,)", b"(4294967296, 4294967296)", b"(99999999, 99999999, 99999999)", b"(-1,)", b"(1e9,)"])
+def test_arrays_that_declare_more_than_they_hold_take_no_memory(shape, tmp_path):
+    content = model_files.npy(np.zeros(10))
+    head = content[10:128].replace(b"(10,)", shape)
+    header = model_files.npy(np.frombuffer(b'{"format": "skcamel-model", "version": 2}', dtype=np.uint8))
+    lying = content[:8] + struct.pack("<H", len(head)) + head + content[128:]
+    (tmp_path / "model").write_bytes(model_files.zipped([("header", header), ("a0", lying)]))
+    assert limited(tmp_path / "model") < 2**21
+
+
+def test_members_in_another_order_or_beside_the_model_are_refused(tmp_path):
+    text, arrays = model_files.stored(MODELS["camel"])
+    members = [("header", np.frombuffer(text, dtype=np.uint8)), *arrays.items()]
+    for changed in (
+        members[1:] + members[:1],
+        [*members, members[-1]],
+        [*members, ("a99", np.zeros(3))],
+        [*members, ("notes", np.zeros(3))],
+    ):
+        (tmp_path / "model").write_bytes(model_files.zipped([(name, model_files.npy(array)) for name, array in changed]))
+        with pytest.raises(ModelFileError, match="in this order"):
+            load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("change", [lambda c: c + b"x", lambda c: b"x" + c, lambda c: c + c, lambda c: c[:-1], lambda c: c[:-22]])
+def test_bytes_before_or_behind_the_archive_are_refused(change, tmp_path):
+    save(MODELS["camel"], tmp_path / "model")
+    (tmp_path / "model").write_bytes(change((tmp_path / "model").read_bytes()))
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "model")
+
+
+def test_a_file_of_the_first_format_says_what_to_do(tmp_path):
+    with (tmp_path / "model").open("wb") as file:
+        np.savez(file, a0=np.zeros(3), header=np.frombuffer(b'{"format": "skcamel-model", "version": 1}', dtype=np.uint8))
+    with pytest.raises(ModelFileError, match=r"format version 1 of skcamel, .* save the model anew"):
+        load(tmp_path / "model")
+
+
+def test_a_model_with_numbers_that_cannot_be_loaded_is_not_saved(tmp_path):
+    model = CamelClassifier().fit(X, Y)
+    model.dual_coef_[0, 0] = np.nan
+    with pytest.raises(ValueError, match="This CamelClassifier cannot be saved: dual_coef_ must hold numbers"):
+        save(model, tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_that_cannot_be_written_are_not_saved(tmp_path):
+    model = CamelClassifier().fit(X, Y)
+    model.label_names_[0] = "\udc80"
+    with pytest.raises(ValueError, match="half characters"):
+        save(model, tmp_path / "model")

@@ -167,6 +167,14 @@ def test_benchmark_sets_may_lie_elsewhere(study, tmp_path, monkeypatch):
     assert Records("out")[0]["dataset"] == "emotions"
 
 
+def test_a_unit_over_the_time_limit_is_told(study):
+    result = study("--methods", "hostile_methods:Hanging,br", "--time-limit", "5", "--quiet")
+    assert result.exit_code == 1
+    assert "3 units failed: made, Hanging, folds 1, 2, 3 (TimeoutError: took longer than 5 s)" in result.stderr
+    assert len(Records("out")) == 3
+    assert "0.0 is not in the range x>0" in study("--methods", "br", "--time-limit", "0").stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT to another process")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):

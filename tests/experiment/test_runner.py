@@ -40,7 +40,7 @@ def test_a_record_holds_what_the_contract_names(tmp_path):
     assert len(trees["data_sha256"]) == 64
     assert trees["version_numpy"] == np.__version__
     assert trees["unit_seconds"] >= trees["fit_seconds"] + trees["predict_seconds"] > 0
-    assert trees["peak_memory_bytes"] > 0
+    assert trees["peak_memory_bytes"] is None or trees["peak_memory_bytes"] >= 0
     request = json.loads((tmp_path / "study" / "study.json").read_text())["runs"][0]
     assert (request["datasets"], request["preset"], request["seed"], request["n_folds"]) == (["made"], "quick", 3, 3)
     assert [method["name"] for method in request["methods"]] == ["camel", "trees"]
@@ -69,8 +69,7 @@ def test_the_backend_of_joblib_is_respected(log):
     with joblib.parallel_config(backend="threading", n_jobs=2):
         records = run_study([made()], [Mean(pause=0.05)], n_folds=4)
     assert len(records) == 4
-    peaks = {record["peak_memory_bytes"] for record in records}
-    assert all(peaks)
+    assert {record["peak_memory_bytes"] for record in records} == {None}  # threads share the memory of their process
 
 
 def test_a_second_run_does_exactly_the_missing_units(tmp_path, log):
@@ -237,17 +236,6 @@ def test_nothing_is_left_behind_without_a_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert len(run_study([made()], [Mean()], n_folds=2)) == 2
     assert os.listdir(tmp_path) == []
-
-
-def test_a_killed_worker_process_ends_the_run_with_a_cure(tmp_path):
-    class Suicidal(Mean):
-        def fit(self, X, Y, *, seed):
-            os.kill(os.getpid(), 9)
-
-    with pytest.raises(ChildProcessError, match=r"A worker process was killed, .* smaller n_jobs"):
-        run_study([made()], [Mean("a"), Suicidal("b")], n_folds=2, n_jobs=2, out=tmp_path)
-    assert len(Records(tmp_path)) <= 2
-    assert len(run_study([made()], [Mean("a"), Mean("b")], n_folds=2, out=tmp_path)) == 4  # no lock stayed behind
 
 
 @pytest.mark.data

@@ -68,6 +68,12 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 @click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), default=0, show_default=True, help="Of folds and methods.")
 @click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="A unit that takes longer fails, and its process is killed; default: no limit.",
+)
 @click.option("--device", metavar="NAME", help="cuda: CAMEL computes on a GPU.")
 @label_columns
 @label_file
@@ -81,7 +87,8 @@ def study(
     """Compare methods on data sets: seven metrics in each of several folds, kept in a folder.
 
     The study can be stopped at any moment (Ctrl-C, power loss) and is resumed by the same command; several commands may
-    share the work of one folder. A unit that fails is noted, the others go on, and the exit code is 1.
+    share the work of one folder. A unit that fails is noted, the others go on, and the exit code is 1. With --n-jobs, --dask or
+    --time-limit that holds for a method that crashes its process, too.
     """
     from skcamel.experiment.methods import FOLDS
     from skcamel.experiment.runner import UnitsFailed, run_study

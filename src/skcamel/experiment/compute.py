@@ -76,10 +76,10 @@ def failure(unit: Unit, error: BaseException) -> Result:
     return Result(unit, unit.as_dict() | {"error": told, "traceback": lines}, failed=True)
 
 
-def _text(value: object) -> str:
-    """The text of an error or warning of a method, whose ``__str__`` may raise in turn."""
+def _text(error: BaseException) -> str:
+    """The text of an error of a method, whose ``__str__`` may raise in turn."""
     try:
-        return str(value)
+        return str(error)
     except Exception:
         return "(its text cannot be shown: __str__ raises)"
 
@@ -114,7 +114,7 @@ def _record(task: Task) -> dict[str, Any]:
         | measured(data.Y[test], outcomes, unit.preset)
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
-        | {"warnings": sorted({f"{warning.category.__name__}: {_text(warning.message)}" for warning in caught})}
+        | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
         | {f"version_{name}": number for name, number in versions().items()}
         | {"fit_seconds": after_fit - before_fit, "predict_seconds": after_predict - after_fit}
         | {"unit_seconds": time.perf_counter() - start}

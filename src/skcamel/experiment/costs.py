@@ -11,7 +11,10 @@ from skcamel.experiment.summary import Record, grouped
 
 
 class Cost(NamedTuple):
-    """Medians over the folds of one data set and method; NaN where no record tells."""
+    """Medians over the folds of one data set and method; NaN where no record tells.
+
+    The peak of memory is what a unit needed on top of what its process held before; not every system can tell it.
+    """
 
     dataset: str
     method: str

@@ -1,4 +1,4 @@
-"""Tasks ► results, in any order: in this process, in others, by joblib, or on a Dask cluster. Tasks are drawn only as they can be started."""
+"""Tasks ► results, in any order: in this process, in others, by joblib, or on a Dask cluster. Tasks are drawn as they can be started."""
 
 from __future__ import annotations
 

@@ -100,12 +100,15 @@ class Worker:
 
     def do(self, order: Order, dataset: Dataset) -> Result:
         """Have a unit done; TimeoutError if it takes too long, `ProcessEndedError` if the process ends."""
+        from joblib.externals.loky.backend.reduction import dump
+
         held, self._holds, self._late = self._holds == order.source.identity, None, False
         limit = order.time_limit
         orders, answers = self._pipes
         try:
             with self._killed_after(None if limit is None else max(limit, START)):
-                pickle.dump((order.unit, order.source, None if held else dataset, order.packed), orders, protocol=5)
+                pickle.dump((order.unit, order.source, order.packed), orders)
+                dump(None if held else dataset, orders, protocol=5)  # straight into the pipe: no second copy in memory
                 orders.flush()
                 answer = pickle.load(answers)  # noqa: S301
             if answer is None:

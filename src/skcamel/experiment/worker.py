@@ -12,9 +12,8 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
-from skcamel.data.dataset import Dataset
 from skcamel.experiment.compute import Result, compute, failure
 from skcamel.experiment.sources import Source, load_split
 from skcamel.experiment.units import Unit
@@ -43,21 +42,22 @@ def serve(parent: int) -> None:
         except EOFError:
             break
         clock.idle_since = None
-        for answer in _answers(*order):
+        for answer in _answers(orders, *order):
             pickle.dump(answer, answers)
             answers.flush()
         clock.idle_since = time.monotonic()
     _end()
 
 
-def _answers(unit: Unit, source: Source, dataset: Dataset | None, packed: bytes) -> Iterator[Result | None]:
+def _answers(orders: BinaryIO, unit: Unit, source: Source, packed: bytes) -> Iterator[Result | None]:
     """None when data and method are here, so that a time limit counts from then; then the result."""
     try:
+        dataset = pickle.load(orders)  # noqa: S301 (None: it is here from an earlier unit)
         load_split(source, unit.folds, unit.n_folds, unit.seed, unit.fold, dataset)
         task = pickle.loads(packed)  # noqa: S301
     except BaseException as error:  # importing the method's module may raise anything
         yield failure(unit, error)
-        return
+        _end()  # there may be data left in the pipe
     yield None
     try:
         yield compute(task)
@@ -102,7 +102,7 @@ def _follow(parent: int, clock: _Clock) -> None:
     _end()
 
 
-def _end() -> None:
+def _end() -> NoReturn:
     """End at once, with all processes that methods have left behind."""
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)  # this process leads its group

@@ -22,7 +22,7 @@ COLUMNS = (
     Column("Training rows", 0),
     Column("Fit, s", 3, "median over the folds, with the selection of hyper-parameters"),
     Column("Predict, s", 3, "median over the folds"),
-    Column("Peak memory, MB", 0, "median over the folds, of the whole process"),
+    Column("Peak memory, MB", 0, "median over the folds, on top of what the process held before: libraries and the data set"),
 )
 
 

@@ -360,14 +360,25 @@ def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, storage, rng):
 
 
 def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
-    monkeypatch.setattr("skcamel.data.errors.CLAIMED_BYTES_LIMIT", 8 * 100)
-    rows = "{}\n" * 60
-    with pytest.raises(DataError, match="60 rows x 2 labels need"):
+    monkeypatch.setattr("skcamel.data.errors.CLAIMED_ALWAYS", 100_000)
+    monkeypatch.setattr("skcamel.data.errors.CLAIMED_RATIO", 0)
+    rows = "{}\n" * 6000
+    with pytest.raises(DataError, match="6000 rows x 2 labels need"):
         mulan(header("x numeric", "l {0,1}", "m {0,1}") + rows, labels=("l", "m"))
     with pytest.raises(DataError, match="features whose omitted value is not 0"):
         mulan(header("x {1,0}", "y {1,0}", "l {0,1}") + rows)
-    with pytest.raises(DataError, match="60 rows x 3 columns"):
-        mulan(header("x {1,0,2}", "l {0,1}") + "0,0\n" * 60, nominal="onehot")
+    with pytest.raises(DataError, match="6000 rows x 3 columns"):
+        mulan(header("x {1,0,2}", "l {0,1}") + "0,0\n" * 6000, nominal="onehot")
+
+
+def test_omitted_cells_of_sparse_rows_are_filled_in_a_few_rows_at_a_time(mulan, monkeypatch):
+    monkeypatch.setattr("skcamel.data.arff_rows.FILLED_CELLS", 4)
+    text = header("x {1,0}", "y numeric", "z {2,0,5}", "w {0,3}", "l {0,1}") + "{}\n{0 0,1 7}\n{2 5,3 3,4 1}\n{}\n{1 2,2 0}\n{0 1}\n{0 ?}\n"
+    expected = [[1, 0, 2, 0], [0, 7, 2, 0], [1, 0, 5, 3], [1, 0, 2, 0], [1, 2, 0, 0], [1, 0, 2, 0], [np.nan, 0, 2, 0]]
+    data = mulan(text)
+    np.testing.assert_array_equal(data.X.toarray(), expected)
+    assert data.X.has_canonical_format
+    assert data.Y[:, 0].tolist() == [0, 0, 1, 0, 0, 0, 0]
 
 
 def test_an_endless_line_is_refused(mulan, monkeypatch):

@@ -1,10 +1,13 @@
 """CSV, TSV and Parquet: label columns, text columns, round trips, errors."""
 
+import csv
 import sys
 import tracemalloc
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -174,6 +177,19 @@ def test_values_of_sparse_data_come_back(tmp_path_factory, data):
     assert read_table(path, labels=data.q).equals(data)
 
 
+@pytest.mark.filterwarnings("ignore:A table does not hold")
+def test_no_name_in_a_table_begins_a_formula(tmp_path):
+    names = ("=cmd|' /C calc'!A0", "\n@SUM(A1)", "'=quoted", "-1", "+1+1", "plain"), ("@l", "m")
+    data = Dataset(np.arange(12.0).reshape(2, 6), [[1, 0], [0, 1]], *names)
+    for suffix in (".csv", ".tsv"):
+        path = tmp_path / f"a{suffix}"
+        write_table(data, path)
+        with path.open(newline="") as file:
+            written = next(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
+        assert written == ["'=cmd|' /C calc'!A0", "'\n@SUM(A1)", "''=quoted", "-1", "'+1+1", "plain", "'@l", "m"]
+        assert read_table(path, labels=["@l", "m"]).equals(data)
+
+
 def test_writer_says_what_is_lost(tmp_path):
     with pytest.warns(UserWarning, match=r"which columns are labels \(the last 1 here\), train and test parts"):
         write_table(Dataset([[1.0]], [[1]], train=[0]), tmp_path / "a.csv")
@@ -197,6 +213,29 @@ def test_parquet_from_other_software(tmp_path):
     assert data.dropped == ("name",)
     np.testing.assert_array_equal(data.X, [[1, 1, 0], [2, 0, 1], [np.nan, 1, 0], [4, 1, np.nan]])
     assert data.Y.tolist() == [[1], [0], [1], [1]]
+
+
+@pytest.mark.filterwarnings("ignore:a.parquet")
+def test_parquet_of_every_type_gives_the_same_numbers(tmp_path):
+    values = [3, None, 0, 1]
+    kinds = [pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64(), pa.dictionary(pa.int8(), pa.int64())]
+    columns = [
+        pa.array(np.array([3, 0, 0, 1], dtype=np.float16), mask=np.array([0, 1, 0, 0], dtype=bool))
+        if kind == pa.float16()
+        else pa.array(values).dictionary_encode()
+        if pa.types.is_dictionary(kind)
+        else pa.array(values, kind)
+        for kind in kinds
+    ]
+    text = ["b", None, "a", "b"]
+    texts = [pa.array(text), pa.array(text, pa.large_string()), pa.array(text).dictionary_encode(), pa.nulls(4)]
+    table = pa.Table.from_arrays([*columns, *texts, pa.array([True, False, True, True])], names=["same name"] * 10 + ["l"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    data = read_table(tmp_path / "a.parquet", labels=["l"])
+    np.testing.assert_array_equal(data.X[:, :6], np.array([[3, np.nan, 0, 1]] * 6).T)
+    np.testing.assert_array_equal(data.X[:, 6:9], np.array([[1, np.nan, 0, 1]] * 3).T)
+    assert np.isnan(data.X[:, 9]).all()
+    assert data.Y[:, 0].tolist() == [1, 0, 1, 1]
 
 
 def test_parquet_that_cannot_be_read(tmp_path, monkeypatch):

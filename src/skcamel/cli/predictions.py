@@ -18,7 +18,7 @@ from typing import IO, Any, Protocol
 import numpy as np
 
 from skcamel.data.errors import DataError
-from skcamel.data.tabular import pyarrow
+from skcamel.data.parquet import pyarrow
 from skcamel.files import whole_file
 from skcamel.spreadsheet import original_cell, plain_cell
 

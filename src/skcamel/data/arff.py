@@ -16,7 +16,7 @@ from skcamel.data.dataset import Dataset
 from skcamel.data.errors import DataError
 from skcamel.data.label_xml import label_xml, read_label_names
 from skcamel.data.nominals import without_identifiers, without_nominals
-from skcamel.data.text import Path_, numerals, open_lines, shortened, stem, write_lines
+from skcamel.data.text import Path_, first_repeated, numerals, open_lines, shortened, stem, write_lines
 
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
 NOMINAL_CHOICES = ("index", "onehot")
@@ -94,9 +94,10 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
     """Read an ARFF file in which attributes of these names are labels, if there are such; `features` are kept even if they name rows."""
+    wanted = set(labels)
 
     def find(header: Header) -> np.ndarray:
-        return np.array([attribute.name in labels for attribute in header.attributes])
+        return np.array([attribute.name in wanted for attribute in header.attributes])
 
     return _read(path, None, "index", find, "is the file whole, and a value with a comma quoted?", keep=features)
 
@@ -137,7 +138,7 @@ def _read(
 def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal: str, counts: list[int], keep: Collection[str]) -> Dataset:
     X, Y = rows.finish()
     attributes = [layout.attributes[column] for column in layout.features]
-    X, attributes = without_identifiers(X, attributes, keep)
+    X, attributes = without_identifiers(X, attributes, path, keep)
     kept = {id(attribute) for attribute in attributes}
     dropped = [
         attribute.name for attribute, is_label in zip(layout.attributes, layout.is_label) if not is_label and id(attribute) not in kept
@@ -190,8 +191,8 @@ def _labels_by_name(header: Header, labels: list[str], arff: Path_, xml: Path_) 
         )
     wanted = set(labels)
     is_label = np.array([name in wanted for name in names])
-    if is_label.sum() > len(wanted):
-        twice = next(name for name in wanted if names.count(name) > 1)
+    twice = first_repeated(name for name in names if name in wanted)
+    if twice is not None:
         raise DataError(f"{twice!r} is a label and the name of two attributes; rename one.", path=arff)
     return is_label
 
@@ -209,8 +210,8 @@ def _labels_by_count(header: Header, path: Path_) -> np.ndarray:
     position = np.arange(width)
     is_label = position < count if count > 0 else position >= width + count
     names = [header.attributes[column].name for column in np.flatnonzero(is_label)]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    twice = first_repeated(names)
+    if twice is not None:
         raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
     return is_label
 

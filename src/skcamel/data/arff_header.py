@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from skcamel.data.decimals import number
 from skcamel.data.errors import DataError
+from skcamel.data.growing import Tally
 from skcamel.data.text import LineFile, Path_, decoded, shortened
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
@@ -19,10 +20,11 @@ ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 NUMERIC_TYPES = ("numeric", "real", "integer")
 TEXT_TYPES = ("string", "date")
 WORDS = ({"NO": 0.0, "YES": 1.0}, {"FALSE": 0.0, "TRUE": 1.0})
+ATTRIBUTE_BYTES, VALUE_BYTES = 700, 400  # of an attribute, and of each value of a nominal with its number, on top of their characters
 UNUSED = 0.0  # stands for every value of a text attribute, which is dropped
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Attribute:
     """One attribute as declared: `kind` is "numeric", "nominal" or "text"; `values` are those of a nominal."""
 
@@ -55,12 +57,14 @@ def read_header(file: LineFile) -> Header:
     """Read up to and including the line ``@data``."""
     relation = ""
     attributes: list[Attribute] = []
+    tally = Tally("the attributes of its header")
     while line := file.readline():
         text = decoded(line).strip()
         keyword = text[:10].lower()
         if not text or text.startswith("%"):
             continue
         if keyword.startswith("@attribute"):
+            tally.add(ATTRIBUTE_BYTES + line.count(b",") * VALUE_BYTES + len(line), file.path)
             attributes.append(_attribute(text, file))
         elif keyword.startswith("@relation"):
             relation = unquoted(text[9:].strip())

@@ -17,10 +17,12 @@ from scipy import sparse
 
 from skcamel.data.arff_header import Attribute, cells, decoder, is_identity, unquoted
 from skcamel.data.decimals import numbers
-from skcamel.data.errors import DataError, check_claimed_size
-from skcamel.data.text import Block, Path_, decoded, shortened
+from skcamel.data.errors import LABEL_BYTES, DataError, check_claimed_size
+from skcamel.data.growing import Growing
+from skcamel.data.text import PEAK_OF_CELLS, Block, Path_, check_peak, decoded, shortened
 
 NEW_LINE, SPACE = b"\n "
+FILLED_CELLS = 2**18  # omitted cells that are filled in at once
 
 
 @dataclass(frozen=True)
@@ -64,21 +66,32 @@ class Layout:
         pairs = zip(self.attributes, self.decoders)
         return np.array([decode(attribute.values[0]) if attribute.values else 0.0 for attribute, decode in pairs])
 
+    @cached_property
+    def feature_defaults(self) -> np.ndarray:
+        """Those of the features."""
+        return self.defaults[self.features]
+
     def permits(self, columns: np.ndarray | None, values: np.ndarray) -> bool:
         """Whether nominals have only declared values; `values` is a table, or one value for each of `columns`."""
-        for allowed, positions in self.allowed.items():
-            if columns is None:
-                chosen = values[:, positions]
-            else:
-                belongs = np.zeros(self.width, dtype=bool)
-                belongs[positions] = True
-                chosen = values if len(positions) == self.width else values[belongs[columns]]
-            fine = np.isnan(chosen)
-            for value in allowed:
-                fine |= chosen == value
-            if not fine.all():
-                return False
-        return True
+        if columns is None:
+            return all(_only(values[:, positions], allowed) for allowed, positions in self.allowed.items())
+        groups = self.group[columns]
+        order = np.argsort(groups, kind="stable")
+        ends = np.searchsorted(groups, np.arange(len(self.allowed) + 1), sorter=order)
+        return all(_only(values[order[start:end]], allowed) for allowed, (start, end) in zip(self.allowed, pairwise(ends.tolist())))
+
+    @cached_property
+    def group(self) -> np.ndarray:
+        """Number of each column's entry in `allowed`; -1 for columns that may hold any number."""
+        group = np.full(self.width, -1)
+        for number, columns in enumerate(self.allowed.values()):
+            group[columns] = number
+        return group
+
+
+def _only(values: np.ndarray, allowed: tuple[float, ...]) -> bool:
+    """Whether all values are allowed or missing."""
+    return bool((np.isin(values, allowed) | np.isnan(values)).all())
 
 
 def layout_of(attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Path_, cure: str) -> Layout:
@@ -104,25 +117,25 @@ class DenseRows:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.features: list[np.ndarray] = []
-        self.labels: list[np.ndarray] = []
+        self.features = Growing(np.float64, len(layout.features))
+        self.labels = Growing(np.int8, len(layout.labels), later=LABEL_BYTES)
 
     def add(self, block: Block) -> int:
         """Read a block; returns its number of rows."""
         layout = self.layout
         table = _dense_block(block, layout)
         if table is None:
+            check_peak(block.text, PEAK_OF_CELLS, layout.path)
             lines = block.text.split(b"\n")[:-1]
             table = np.array([_dense_row(decoded(line), number, layout) for number, line in zip(block.lines, lines)])
         _check_labels(table[:, layout.labels], block, layout)
-        self.features.append(table[:, layout.features])
-        self.labels.append(table[:, layout.labels].astype(np.int8))
+        self.features.extend(table[:, layout.features], layout.path)
+        self.labels.extend(table[:, layout.labels], layout.path)
         return len(table)
 
     def finish(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y of all rows."""
-        Y = np.concatenate(self.labels).astype(np.int64)
-        return np.concatenate(self.features), Y
+        return self.features.finish(), self.labels.finish().astype(np.int64)
 
 
 class SparseRows:
@@ -130,58 +143,78 @@ class SparseRows:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.counts: list[np.ndarray] = []  # features stored in each row
-        self.indices: list[np.ndarray] = []
-        self.values: list[np.ndarray] = []
-        self.label_cells: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # row, label, 0 or 1
+        self.counts = Growing(np.int64, later=8)  # features stored in each row
+        self.indices = Growing(np.int32)
+        self.values = Growing(np.float64)
+        self.label_cells = Growing([("row", np.int64), ("label", np.int32), ("value", np.int8)])
         self.n_rows = 0
 
     def add(self, block: Block) -> int:
         """Read a block; returns its number of rows."""
         layout = self.layout
         counts, columns, values = _sparse_block(block, layout) or _sparse_lines(block, layout)
+        n_rows = self.n_rows + len(counts)
+        n_labels = len(layout.labels)
+        check_claimed_size(LABEL_BYTES * n_rows * n_labels, f"{n_rows} rows x {n_labels} labels", layout.path)
         rows = np.repeat(np.arange(len(counts)), counts)
         position = layout.position
         of_label = layout.is_label[columns]
         of_feature = ~of_label & (position[columns] >= 0)
         cells_ = rows[of_label], position[columns[of_label]], values[of_label]
         _check_label_cells(*cells_, block, layout)
-        self.label_cells.append((cells_[0] + self.n_rows, cells_[1].astype(np.int32), cells_[2].astype(np.int8)))
-        self.counts.append(np.bincount(rows[of_feature], minlength=len(counts)))
-        self.indices.append(position[columns[of_feature]].astype(np.int32))
-        self.values.append(values[of_feature])
-        self.n_rows += len(counts)
+        labels = np.empty(len(cells_[0]), dtype=self.label_cells.values.dtype)
+        labels["row"], labels["label"], labels["value"] = cells_[0] + self.n_rows, cells_[1], cells_[2]
+        self.label_cells.extend(labels, layout.path)
+        self._add_features(len(counts), rows[of_feature], position[columns[of_feature]], values[of_feature])
+        self.n_rows = n_rows
         return len(counts)
+
+    def _add_features(self, n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
+        """Take the cells of `n` rows, a bounded number of rows at a time where omitted cells are to be filled in."""
+        path, filled = self.layout.path, np.flatnonzero(self.layout.feature_defaults)
+        claimed = f"{self.n_rows + n} rows x {len(filled)} features whose omitted value is not 0"
+        check_claimed_size(16 * (self.n_rows + n) * len(filled), claimed, path)  # 12 that stay, and room to grow
+        step = max(1, FILLED_CELLS // len(filled)) if filled.size else n
+        for first in range(0, n, step):
+            part = slice(*np.searchsorted(rows, (first, first + step)))
+            counts, own_columns, own_values = _with_defaults(
+                min(step, n - first), rows[part] - first, columns[part], values[part], self.layout.feature_defaults
+            )
+            self.counts.extend(counts, path)
+            self.indices.extend(own_columns, path)
+            self.values.extend(own_values, path)
 
     def finish(self) -> tuple[Any, np.ndarray]:
         """X and Y of all rows."""
         layout, n = self.layout, self.n_rows
-        defaults = layout.defaults
-        check_claimed_size(n, len(layout.labels), "labels", layout.path)
-        Y = np.tile(defaults[layout.labels].astype(np.int64), (n, 1))
-        for rows, labels, values in self.label_cells:
-            Y[rows, labels] = values
-        indptr = np.concatenate([[0], np.cumsum(np.concatenate(self.counts))])
+        Y = np.empty((n, len(layout.labels)), dtype=np.int64)
+        Y[:] = layout.defaults[layout.labels]
+        cells_ = self.label_cells.finish()
+        Y[cells_["row"], cells_["label"]] = cells_["value"]
+        indptr = np.concatenate([[0], np.cumsum(self.counts.finish())])
         indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
-        shape = (n, len(layout.features))
-        X = sparse.csr_array((np.concatenate(self.values), np.concatenate(self.indices), indptr), shape=shape)
-        filled = _filled(X, defaults[layout.features], layout.path)
-        filled.eliminate_zeros()
-        return filled, Y
+        X = sparse.csr_array((self.values.finish(), self.indices.finish(), indptr), shape=(n, len(layout.features)))
+        X.eliminate_zeros()
+        return X, Y
 
 
-def _filled(X: Any, defaults: np.ndarray, path: Path_) -> Any:
-    """X with the default of each column where a row leaves it out; most columns have the default 0."""
-    columns = np.flatnonzero(defaults)
-    if not columns.size:
-        return X
-    check_claimed_size(X.shape[0], len(columns), "features whose omitted value is not 0", path)
-    stored = X[:, columns].tocoo()
-    full = np.tile(defaults[columns], (X.shape[0], 1))
-    full[stored.row, stored.col] = stored.data
-    rest = np.flatnonzero(defaults == 0)
-    order = np.argsort(np.concatenate([rest, columns]))
-    return sparse.csr_array(sparse.hstack([X[:, rest], sparse.csr_array(full)], format="csr")[:, order])
+def _with_defaults(
+    n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells per row, columns and values of `n` rows, with those that a row omits and whose value then is not 0."""
+    filled = np.flatnonzero(defaults)
+    if filled.size:
+        place = np.full(len(defaults), -1)
+        place[filled] = np.arange(len(filled))
+        omitted = np.ones((n, len(filled)), dtype=bool)
+        given = place[columns] >= 0
+        omitted[rows[given], place[columns[given]]] = False
+        more_rows, more = np.nonzero(omitted)
+        rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, filled[more]])
+        values = np.concatenate([values, defaults[filled[more]]])
+        order = np.lexsort((columns, rows))
+        rows, columns, values = rows[order], columns[order], values[order]
+    return np.bincount(rows, minlength=n), columns, values
 
 
 def _dense_block(block: Block, layout: Layout) -> np.ndarray | None:
@@ -254,6 +287,7 @@ def _ascending(counts: np.ndarray, columns: np.ndarray) -> bool:
 
 def _sparse_lines(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Read what :func:`_sparse_block` does not, row by row."""
+    check_peak(block.text, PEAK_OF_CELLS, layout.path)
     rows = [_sparse_row(decoded(line), number, layout) for number, line in zip(block.lines, block.text.split(b"\n"))]
     counts = np.array([len(columns) for columns, _ in rows], dtype=np.int64)
     columns = np.array([column for columns, _ in rows for column in columns], dtype=np.int64)

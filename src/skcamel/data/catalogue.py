@@ -6,7 +6,6 @@ The facts stand in ``catalogue.json``: sizes, checksums, sources, licence status
 from __future__ import annotations
 
 import difflib
-import gzip
 import hashlib
 import json
 import os
@@ -247,9 +246,11 @@ def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bo
 
 def _content_sha256(path: Path) -> str:
     """SHA-256 of what the file holds, unpacked."""
+    from skcamel.data.text import open_lines
+
     hasher = hashlib.sha256()
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        while block := file.read(1 << 20):
+    with open_lines(path) as file:
+        while block := file.stream.read(1 << 20):
             hasher.update(block)
     return hasher.hexdigest()
 
@@ -269,15 +270,16 @@ def _embedded_yeast(facts: DatasetFacts) -> Dataset | None:
     import numpy as np
 
     from skcamel.data.dataset import Dataset
+    from skcamel.data.text import open_lines
 
     path = _river_yeast()
     if path is None:
         return None
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            names = file.readline().strip().split(",")
-            table = np.loadtxt(file, delimiter=",", ndmin=2)
-    except (OSError, ValueError, EOFError) as error:
+        with open_lines(path) as file:
+            names = file.readline().decode().strip().split(",")
+            table = np.loadtxt(file.stream, delimiter=",", ndmin=2)
+    except (OSError, ValueError) as error:  # DataError is a ValueError
         cure = "install river again: pip install --force-reinstall 'river>=0.26'."
         raise DataError(f"this table cannot be read ({error}); {cure}", path=path) from error
     dataset = Dataset(

@@ -141,7 +141,8 @@ def _label_in_features(data: _Data) -> Iterator[Finding]:
         )
     for part, rows in (("first", np.arange(n // 2)), ("second", np.arange(n // 2, n))):
         found = features_like_labels_only_in(data.X, data.Y, rows)
-        half = np.array([pair for pair in found.tolist() if pair not in whole.tolist()], dtype=np.int64).reshape(-1, 2)
+        known = set(map(tuple, whole.tolist()))
+        half = np.array([pair for pair in found.tolist() if tuple(pair) not in known], dtype=np.int64).reshape(-1, 2)
         if len(half):
             yield Finding(
                 "label-in-features",

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skcamel.data.text import first_repeated
+
 
 class NamedLabels(np.ndarray):
     """A label matrix that knows its column names; indexing keeps them with their columns, anything else drops them.
@@ -79,8 +81,8 @@ class Dataset:
         if X.shape[0] != Y.shape[0]:
             raise ValueError(f"Y has {Y.shape[0]} rows but X has {X.shape[0]}; each row of X needs one row of labels.")
         label_names = _names(self.label_names, "label", Y.shape[1])
-        if len(set(label_names)) < len(label_names):
-            twice = next(name for name in label_names if label_names.count(name) > 1)
+        twice = first_repeated(label_names)
+        if twice is not None:
             raise ValueError(f"label_names has {twice!r} twice; labels are told apart by name, rename one.")
         stored = {
             "X": X,
@@ -180,7 +182,7 @@ def _labels(Y: Any) -> np.ndarray:
     Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
     if Y.ndim != 2:
         raise ValueError(f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
-    odd = ~((Y == 0) | (Y == 1))
+    odd = (Y != 0) & (Y != 1)
     if odd.any():
         row, label = np.argwhere(odd)[0]
         raise ValueError(

@@ -8,6 +8,7 @@ this scheme (exponents, more than 2**53 in the digits, nan, inf) goes through ``
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ POWERS = 10 ** np.arange(MOST_DIGITS + 1, dtype=np.int64)
 POWERS_AS_FLOAT = POWERS.astype(np.float64)  # exact up to 10**22
 LARGEST = 2**53  # integers up to here are doubles
 DOT, PLUS, MINUS = b".+-"
+CHUNK_BYTES = 2**18  # text converted at once; temporaries take about 80 times as much
 
 
 class Numbers(NamedTuple):
@@ -56,6 +58,20 @@ def numbers(text: bytes, separators: bytes, missing: str = "?") -> Numbers | Non
     >>> numbers(b"1,two\n", b",\n") is None
     True
     """
+    if len(text) <= CHUNK_BYTES:
+        return _numbers(text, separators, missing)
+    parts: list[Numbers] = []
+    separator, start = re.compile(b"[" + re.escape(separators) + b"]"), 0
+    while start < len(text) and (end := separator.search(text, min(start + CHUNK_BYTES, len(text)) - 1)) is not None:
+        part = _numbers(text[start : end.end()], separators, missing)
+        if part is None:
+            return None
+        parts.append(part)
+        start = end.end()
+    return Numbers(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+def _numbers(text: bytes, separators: bytes, missing: str) -> Numbers | None:
     padded = b"\n" * PAD + text
     codes = np.frombuffer(padded, dtype=np.uint8)
     marks = np.flatnonzero(codes[PAD - 1 :] - np.uint8(48) > 9) + (PAD - 1)  # every byte that is no digit; the first is padding

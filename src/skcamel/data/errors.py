@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from skcamel import memory
+
 
 class DataError(ValueError):
     """A file does not hold what its format or its companions say.
@@ -47,24 +49,48 @@ def _rebuild(message: str, path: str | None, line: int | None) -> DataError:
 
 
 ALWAYS_PLAUSIBLE = 2**20  # columns; more are believed where the file stores at least one value for 64 of them
-CLAIMED_BYTES_LIMIT = 2**32  # of a dense matrix whose size is claimed by a header rather than filled by the file
+CLAIMED_ALWAYS = 2**29  # bytes that a file may claim for cells that it does not store, however small it is;
+CLAIMED_RATIO = 512  # or this many times its size on disk
+LABEL_BYTES = 12  # of one label at the peak: eight that stay, and four while they are checked
+FEWER = "Keep a part of its rows or columns, or give this process more memory."
 
 
-def check_claimed_size(rows: int, columns: int, what: str, path: str | os.PathLike[str]) -> None:
-    """Refuse a dense matrix that a small file could make arbitrarily large, before it is allocated.
+def check_memory(needed: float, what: str, path: str | os.PathLike[str], cure: str = FEWER) -> None:
+    """Refuse work on a file that needs more bytes than this process may still use; see :func:`skcamel.memory.require`.
 
     Examples
     --------
-    >>> check_claimed_size(10**6, 10**6, "labels", "huge.txt")
+    >>> check_memory(2.0**60, "Its header", "wide.csv")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    skcamel.data.errors.DataError: huge.txt: 1000000 rows x 1000000 labels need 7450.6 GiB; keep a part of the labels or of the rows.
+    skcamel.data.errors.DataError: wide.csv: Its header needs about 1073741824.0 GiB of memory and ...
     """
-    needed = 8 * rows * columns
-    if needed > CLAIMED_BYTES_LIMIT:
-        raise DataError(
-            f"{rows} rows x {columns} {what} need {needed / 2**30:.1f} GiB; keep a part of the {what} or of the rows.", path=path
-        )
+    try:
+        memory.require(needed, what, cure)
+    except MemoryError as error:
+        raise DataError(str(error), path=path) from None
+
+
+def check_proportion(needed: float, what: str, path: str | os.PathLike[str]) -> None:
+    """Refuse what is out of proportion to the size of the file, however much memory there is; `what` is in plural."""
+    if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * os.path.getsize(path)):
+        raise DataError(f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a part of them.", path=path)
+
+
+def check_claimed_size(needed: float, what: str, path: str | os.PathLike[str]) -> None:
+    """Refuse what a file claims, before it is allocated: where it is out of proportion, or does not fit.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes at the peak.
+    what : str
+        What needs them, in plural.
+    path : path
+        An existing file.
+    """
+    check_proportion(needed, what, path)
+    check_memory(needed, f"Room for {what}", path)
 
 
 def check_plausible_width(width: int, stored: int, what: str, path: str | os.PathLike[str], cure: str = "is the file damaged?") -> None:

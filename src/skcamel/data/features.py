@@ -71,6 +71,11 @@ def constant_columns(X: Any) -> np.ndarray:
     return np.flatnonzero((stored == 0) | ((stored == n) & (np.bincount(X.indices, weights=~same, minlength=d) == 0)))
 
 
+def bytes_of(X: Any) -> int:
+    """Bytes that an array or a CSR or CSC matrix holds."""
+    return X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
+
+
 def values_of(X: Any) -> np.ndarray:
     """All values stored: cells of an array, the nonzero ones of a sparse matrix."""
     return X.data if sparse.issparse(X) else X

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 from pathlib import Path
@@ -163,8 +162,7 @@ def _read_arff(path: Path, xml: Path | None, nominal: str) -> Dataset:
 
 def _is_meka(path: Path) -> bool:
     """Whether the first lines hold a relation with ``-C n``."""
-    try:
-        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            return MEKA_RELATION.search(file.read(1 << 16).decode("utf-8", errors="replace")) is not None
-    except EOFError as error:
-        raise DataError("the gzip file is cut short; copy it again.", path=path) from error
+    from skcamel.data.text import open_lines
+
+    with open_lines(path) as file:
+        return MEKA_RELATION.search(file.stream.read(1 << 16).decode("utf-8", errors="replace")) is not None

@@ -8,7 +8,8 @@ from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 from skcamel.data.errors import DataError
-from skcamel.data.text import BLOCK_BYTES, Path_, open_lines
+from skcamel.data.growing import NAME_BYTES, Tally
+from skcamel.data.text import BLOCK_BYTES, Path_, first_repeated, open_lines
 
 NAMESPACE = "http://mulan.sourceforge.net/labels"
 LARGEST_XML = 2**26  # bytes
@@ -21,6 +22,7 @@ def read_label_names(path: Path_) -> list[str]:
     the memory or to read other files.
     """
     names: list[str] = []
+    tally = Tally("the names of its labels")
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -28,6 +30,7 @@ def read_label_names(path: Path_) -> list[str]:
             if "name" not in attributes:
                 raise DataError('a <label> element has no name; write <label name="…"></label>.', path=path, line=parser.CurrentLineNumber)
             names.append(attributes["name"])
+            tally.add(NAME_BYTES + len(names[-1]), path)
 
     def refuse(*_: Any) -> None:
         raise DataError("has a DOCTYPE, which label files never need; remove it.", path=path, line=parser.CurrentLineNumber)
@@ -60,11 +63,9 @@ def _chunks(path: Path_) -> Iterator[bytes]:
 def _checked(names: list[str], path: Path_) -> list[str]:
     if not names:
         raise DataError('names no label; expected <labels> with one <label name="…"> for each label.', path=path)
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise DataError(f"names the label {name!r} twice; remove one.", path=path)
-        seen.add(name)
+    twice = first_repeated(names)
+    if twice is not None:
+        raise DataError(f"names the label {twice[:60]!r} twice; remove one.", path=path)
     return names
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data.dataset import Dataset
-from skcamel.data.errors import DataError, check_claimed_size, check_plausible_width
+from skcamel.data.errors import LABEL_BYTES, DataError, check_claimed_size, check_plausible_width
 from skcamel.data.mat5 import Variable, variables
 from skcamel.data.text import Path_, shortened, stem
 
@@ -52,16 +52,19 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     """
     matrices = _variables(path)
     chosen = _chosen(matrices, features, labels, path)
+    for name in chosen:
+        _check_size(matrices[name], path)
     loaded = {name: _loaded(matrices[name], path) for name in chosen}
     parts = [_oriented(loaded[x], loaded[y], x, y, path) for x, y in zip(chosen[0::2], chosen[1::2])]
     widths = {(X.shape[1], Y.shape[1]) for X, Y in parts}
     if len(widths) > 1:
         raise DataError(f"{', '.join(chosen)} have different numbers of columns; are they parts of one data set?", path=path)
-    check_claimed_size(sum(X.shape[0] for X, _ in parts), parts[0][1].shape[1], "labels", path)
+    n, q = sum(X.shape[0] for X, _ in parts), parts[0][1].shape[1]
+    check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
     check_plausible_width(parts[0][0].shape[1], sum(_stored(X) for X, _ in parts), "features", path)
     Xs, Ys = [X for X, _ in parts], [_indicator(Y, name, path) for (_, Y), name in zip(parts, chosen[1::2])]
     X = sparse.vstack([sparse.csr_array(X) for X in Xs], format="csr") if any(map(sparse.issparse, Xs)) else np.vstack(Xs)
-    first, n = Ys[0].shape[0], sum(len(Y) for Y in Ys)
+    first = Ys[0].shape[0]
     train, test = (np.arange(first), np.arange(first, n)) if len(parts) > 1 else (None, None)
     return Dataset(X, np.vstack(Ys), name=stem(path), source=str(path), train=train, test=test)
 
@@ -75,6 +78,14 @@ def _variables(path: Path_) -> dict[str, Variable]:
         return {variable.name: variable for variable in variables(content)}
     except (ValueError, zlib.error) as error:
         _refuse(path, error)
+
+
+def _check_size(variable: Variable, path: Path_) -> None:
+    """Refuse a matrix that does not fit, before it is unpacked: as it is stored, as float64, and once more while parts are joined."""
+    cells = 0 if variable.is_sparse else variable.shape[0] * variable.shape[1]
+    check_claimed_size(
+        2 * variable.n_bytes + 16 * cells, f"{variable.shape[0]} x {variable.shape[1]} values of {variable.name[:60]!r}", path
+    )
 
 
 def _loaded(variable: Variable, path: Path_) -> Any:
@@ -124,13 +135,14 @@ def _oriented(X: Any, Y: Any, x: str, y: str, path: Path_) -> tuple[Any, Any]:
 def _indicator(Y: Any, name: str, path: Path_) -> np.ndarray:
     """Labels as 0 and 1."""
     Y = Y.toarray() if sparse.issparse(Y) else Y
-    if not (np.isin(Y, (0, 1)).all() or np.isin(Y, (-1, 1)).all()):
+    relevant = Y == 1
+    if not ((relevant | (Y == 0)).all() or (relevant | (Y == -1)).all()):
         found = shortened(np.unique(Y.ravel()[:10_000]))
         raise DataError(
             f"{name} holds {found}; labels are 0 and 1, or -1 and +1. Is it the right variable? (In Python, labels=… names another.)",
             path=path,
         )
-    return (Y == 1).astype(np.int64)
+    return relevant.astype(np.int64)
 
 
 def _stored(matrix: Any) -> int:

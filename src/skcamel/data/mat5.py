@@ -33,11 +33,12 @@ class Variable:
     is_sparse: bool
     packed: memoryview | None  # compressed content, or
     body: memoryview  # plain content
+    n_bytes: int  # of the content, unpacked
     order: str
 
     def load(self) -> Any:
         """Read the matrix, as a Fortran-ordered array or a sparse array in CSC form; ValueError where it is damaged."""
-        body = self.body if self.packed is None else _unpacked(self.packed, self.order)
+        body = self.body if self.packed is None else _unpacked(self.packed, self.n_bytes)
         parts = list(_elements(body, self.order))[3:]
         return self._sparse(parts) if self.is_sparse else self._dense(parts)
 
@@ -75,12 +76,14 @@ def variables(content: bytes) -> list[Variable]:
 
 
 def _variable(kind: int, data: memoryview, order: str) -> Variable | None:
-    packed = data if kind == COMPRESSED else None
+    packed, n_bytes = (data if kind == COMPRESSED else None), len(data)
     if packed is not None:
         begin = memoryview(zlib.decompressobj().decompress(packed, PREFIX_BYTES))
         if len(begin) < 8:
             raise ValueError("a compressed variable is cut short")
-        kind, data = struct.unpack_from(f"{order}I", begin)[0], begin[8:]
+        (kind, n_bytes), data = struct.unpack_from(f"{order}II", begin), begin[8:]
+        if n_bytes > LARGEST_RATIO * (len(packed) + 1):
+            raise ValueError(f"{n_bytes} bytes are announced, more than {len(packed)} compressed ones can hold")
     if kind != MATRIX:
         return None
     described = _elements(data, order, whole=False)
@@ -91,7 +94,7 @@ def _variable(kind: int, data: memoryview, order: str) -> Variable | None:
     shape = struct.unpack(f"{order}{len(dimensions) // 4}i", dimensions)
     if flag & 0xFF not in NUMERIC_CLASSES or flag & COMPLEX or len(shape) != 2 or min(shape) < 0:
         return None
-    return Variable(bytes(name).decode("latin-1"), shape, flag & 0xFF == SPARSE_CLASS, packed, data, order)
+    return Variable(bytes(name).decode("latin-1"), shape, flag & 0xFF == SPARSE_CLASS, packed, data, n_bytes, order)
 
 
 def _elements(content: memoryview, order: str, *, whole: bool = True) -> Iterator[tuple[int, memoryview]]:
@@ -111,15 +114,10 @@ def _elements(content: memoryview, order: str, *, whole: bool = True) -> Iterato
         position = max(end if kind == COMPRESSED else end + -(end - position) % 8, position + 8)
 
 
-def _unpacked(packed: memoryview, order: str) -> memoryview:
+def _unpacked(packed: memoryview, size: int) -> memoryview:
     """Content of a compressed variable, without its tag."""
     unpacker = zlib.decompressobj()
-    tag = unpacker.decompress(packed, 8)
-    if len(tag) < 8:
-        raise ValueError("a compressed variable is cut short")
-    size = struct.unpack(f"{order}II", tag)[1]
-    if size > LARGEST_RATIO * (len(packed) + 1):
-        raise ValueError(f"{size} bytes are announced, more than {len(packed)} compressed ones can hold")
+    unpacker.decompress(packed, 8)
     content = unpacker.decompress(unpacker.unconsumed_tail, max(size, 1))
     if len(content) < size:
         raise ValueError(f"{size} bytes are announced, {len(content)} are there")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -111,7 +112,8 @@ def read_labels(path: Path_, labels: tuple[str, ...]) -> np.ndarray:
 
         def start(found: Sequence[str], decimal_comma: bool) -> TableRows:
             _positions(found, labels, "label", path)
-            is_label = np.array([name in labels for name in found])
+            wanted = set(labels)
+            is_label = np.array([name in wanted for name in found])
             return TableRows(found, is_label, path, is_feature=np.zeros_like(is_label), categories={}, decimal_comma=decimal_comma)
 
         Y, names = read_rows(path, start).finish_labels()
@@ -144,10 +146,11 @@ def _by_position(dataset: Dataset, expected: Expected, *, truth: bool) -> Rows:
 def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
     names: list[str] = []
     order: list[int] = []
+    labels = set(expected.labels)
 
     def start(found: Sequence[str], decimal_comma: bool) -> TableRows:
         names.extend(found)
-        is_label = np.array([name in expected.labels for name in found])
+        is_label = np.array([name in labels for name in found])
         wanted_columns = expected.columns()
         if wanted_columns is None:
             order.extend(np.flatnonzero(~is_label).tolist())
@@ -168,8 +171,8 @@ def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
     return Rows(
         X[:, list(columns)],
         Y[:, _positions(label_names, expected.labels, "label", path)] if truth else None,
-        tuple(name for name in rest if name in expected.labels),
-        tuple(name for name in rest if name not in expected.labels),
+        tuple(name for name in rest if name in labels),
+        tuple(name for name in rest if name not in labels),
         expected.features is None,
     )
 
@@ -184,14 +187,12 @@ def _positions(names: Sequence[str], wanted: Sequence[str], noun: str, path: Pat
         cure = CURE if noun == "feature" else "give a file that holds the truth, or use 'predict'"
         many = f"{noun}s" if len(missing) > 1 else noun
         raise DataError(f"the {many} {shortened(missing)} of the model {'are' if len(missing) > 1 else 'is'} missing; {cure}.", path=path)
-    taken: dict[str, int] = {}
-    found = []
-    for name in wanted:
-        if taken.get(name, 0) >= len(places[name]) or (len(places[name]) > 1 and wanted.count(name) != len(places[name])):
-            raise DataError(f"{len(places[name])} columns are called {name!r}, the model knows {wanted.count(name)}; {CURE}.", path=path)
-        found.append(places[name][taken.get(name, 0)])
-        taken[name] = taken.get(name, 0) + 1
-    return found
+    times = Counter(wanted)
+    for name, known in times.items():
+        if max(known, len(places[name])) > 1 and known != len(places[name]):
+            raise DataError(f"{len(places[name])} columns are called {name[:60]!r}, the model knows {known}; {CURE}.", path=path)
+    remaining = {name: iter(places[name]) for name in times}
+    return [next(remaining[name]) for name in wanted]
 
 
 def _check_count(count: int, expected: Expected, path: Path_) -> None:

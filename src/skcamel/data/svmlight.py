@@ -13,8 +13,9 @@ from scipy import sparse
 
 from skcamel.data.dataset import Dataset, default_names
 from skcamel.data.decimals import number, numbers
-from skcamel.data.errors import DataError, check_claimed_size, check_plausible_width
-from skcamel.data.text import Block, LineFile, Path_, decoded, numerals, open_lines, stem, write_lines
+from skcamel.data.errors import LABEL_BYTES, DataError, check_claimed_size, check_memory, check_plausible_width
+from skcamel.data.growing import NAME_BYTES, Growing
+from skcamel.data.text import PEAK_OF_CELLS, Block, LineFile, Path_, check_peak, decoded, numerals, open_lines, stem, write_lines
 
 SIZES = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 COMMA, COLON, SPACE, NEW_LINE = b",: \n"
@@ -22,7 +23,7 @@ LARGEST_INDEX = 2**53
 
 
 class Cells(NamedTuple):
-    """What a block of lines holds: each label with its row; the number of features in each row, and all of them in order."""
+    """What lines hold: each label with its row; the number of features in each row, and all of them in order."""
 
     label_rows: np.ndarray
     labels: np.ndarray
@@ -34,6 +35,24 @@ class Cells(NamedTuple):
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.counts)
+
+
+class Rows:
+    """Collects the rows of one or more files."""
+
+    def __init__(self) -> None:
+        self.parts = [Growing(np.int64), Growing(np.int64), Growing(np.int64), Growing(np.int64, later=4), Growing(np.float64)]
+        self.n_rows = 0
+
+    def add(self, cells: Cells, path: Path_) -> None:
+        """Take the rows of a block."""
+        for part, values in zip(self.parts, cells._replace(label_rows=cells.label_rows + self.n_rows), strict=True):
+            part.extend(values, path)
+        self.n_rows += cells.n_rows
+
+    def finish(self) -> Cells:
+        """All rows."""
+        return Cells(*(part.finish() for part in self.parts))
 
 
 def read_svmlight(
@@ -71,15 +90,20 @@ def read_svmlight(
     array([[1, 0, 1],
            [0, 0, 0]])
     """
-    parts = [_read_cells(part) for part in ([path] if test is None else [path, test])]
-    cells, counts = _joined([cells for cells, _ in parts]), [cells.n_rows for cells, _ in parts]
-    sizes = [sizes for _, sizes in parts if sizes]
+    rows = Rows()
+    counts: list[int] = []  # rows up to the end of each file
+    sizes: list[tuple[int, int, int]] = []
+    for part in [path] if test is None else [path, test]:
+        stated = _read_rows(part, rows)
+        sizes += [stated] if stated else []
+        counts.append(rows.n_rows)
+    cells = rows.finish()
     counted_from_0 = bool(sizes) if zero_based == "auto" else bool(zero_based)
     label_base = 0 if counted_from_0 or (zero_based == "auto" and (cells.labels == 0).any()) else 1
     feature_base = 0 if counted_from_0 or (zero_based == "auto" and (cells.columns == 0).any()) else 1
     d = _width(cells.columns, feature_base, n_features, max((size[1] for size in sizes), default=None), "features", path)
     q = _width(cells.labels, label_base, n_labels, max((size[2] for size in sizes), default=None), "labels", path)
-    check_claimed_size(cells.n_rows, q, "labels", path)
+    check_claimed_size(LABEL_BYTES * cells.n_rows * q, f"{cells.n_rows} rows x {q} labels", path)
     Y = np.zeros((cells.n_rows, q), dtype=np.int64)
     Y[cells.label_rows, cells.labels - label_base] = 1
     X = _csr(cells, feature_base, d)
@@ -91,8 +115,7 @@ def read_svmlight(
 def _csr(cells: Cells, base: int, width: int) -> sparse.csr_array:
     indptr = np.concatenate([[0], np.cumsum(cells.counts)])
     index_type = np.int32 if max(width, indptr[-1]) < 2**31 else np.int64
-    columns = cells.columns.astype(index_type, copy=False)
-    columns -= base
+    columns = (cells.columns - base).astype(index_type, copy=False)
     X = sparse.csr_array((cells.values, columns, indptr.astype(index_type)), shape=(cells.n_rows, width))
     X.sort_indices()
     X.eliminate_zeros()
@@ -117,27 +140,26 @@ def _width(indices: np.ndarray, base: int, given: int | None, claimed: int | Non
         raise DataError(f"no {what} in the file; is it a multi-label svmlight file? Pass n_{what} if that is meant.", path=path)
     if given is None:
         check_plausible_width(width, indices.size, what, path, f"pass n_{what}={width} if that is meant.")
+    check_memory(NAME_BYTES * width, f"A list of names for {width} {what}", path)
     return width
 
 
-def _read_cells(path: Path_) -> tuple[Cells, tuple[int, int, int] | None]:
-    """All cells of a file, and the sizes that its first line states."""
-    found: list[Cells] = []
-    sizes, begun, n_rows = None, False, 0
+def _read_rows(path: Path_, rows: Rows) -> tuple[int, int, int] | None:
+    """Add all rows of a file; returns the sizes that its first line states."""
+    sizes, begun, before = None, False, rows.n_rows
     with open_lines(path) as file:
         for block in file.blocks(b"#"):
             if block.lines and not begun:
                 begun = True
                 sizes, block = _split_sizes(block)
             if block.lines:
-                cells = _fast(block) or _careful(block, file)
-                found.append(cells._replace(label_rows=cells.label_rows + n_rows))
-                n_rows += cells.n_rows
+                rows.add(_fast(block) or _careful(block, file), path)
+        n_rows = rows.n_rows - before
         if not n_rows:
             raise file.error("holds no row; the file is empty or cut short.")
         if sizes and sizes[0] != n_rows:
             raise file.error(f"the first line says {sizes[0]} rows, the file has {n_rows}; it is cut short, or the first line is wrong.")
-    return _joined(found, shifted=True), sizes
+    return sizes
 
 
 def _split_sizes(block: Block) -> tuple[tuple[int, int, int] | None, Block]:
@@ -146,20 +168,6 @@ def _split_sizes(block: Block) -> tuple[tuple[int, int, int] | None, Block]:
     if match is None:
         return None, block
     return (int(match[1]), int(match[2]), int(match[3])), Block(rest, block.lines[1:])
-
-
-def _joined(parts: list[Cells], *, shifted: bool = False) -> Cells:
-    """One Cells of several; rows count on from part to part, unless they already do."""
-    if len(parts) == 1:
-        return parts[0]
-    starts = np.zeros(len(parts), dtype=np.int64) if shifted else np.cumsum([0] + [part.n_rows for part in parts[:-1]])
-    return Cells(
-        np.concatenate([part.label_rows + start for part, start in zip(parts, starts)]),
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-        np.concatenate([part.columns for part in parts]),
-        np.concatenate([part.values for part in parts]),
-    )
 
 
 def _fast(block: Block) -> Cells | None:
@@ -184,16 +192,12 @@ def _fast(block: Block) -> Cells | None:
     if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
         return None
     counts = np.bincount(rows, minlength=len(block.lines))
-    return Cells(row[is_label], parsed.values[is_label].astype(np.int64), counts, _compact(columns), parsed.values[is_value])
-
-
-def _compact(columns: np.ndarray) -> np.ndarray:
-    """Keep indices in 32 bits where they fit."""
-    return columns if columns.size and columns.max() >= 2**31 else columns.astype(np.int32)
+    return Cells(row[is_label], parsed.values[is_label].astype(np.int64), counts, columns, parsed.values[is_value])
 
 
 def _careful(block: Block, file: LineFile) -> Cells:
     """Read a block line by line; errors name the line."""
+    check_peak(block.text, PEAK_OF_CELLS, file.path)
     labels: list[tuple[int, int]] = []
     stored: list[tuple[int, int, float]] = []
     for row, (line, text) in enumerate(zip(block.lines, block.text.split(b"\n"))):
@@ -208,7 +212,7 @@ def _careful(block: Block, file: LineFile) -> Cells:
     label_rows, label_ids = np.array(labels, dtype=np.int64).reshape(-1, 2).T
     rows, columns = np.array([cell[:2] for cell in stored], dtype=np.int64).reshape(-1, 2).T
     values = np.array([cell[2] for cell in stored], dtype=np.float64)
-    return Cells(label_rows, label_ids, np.bincount(rows, minlength=len(block.lines)), _compact(columns), values)
+    return Cells(label_rows, label_ids, np.bincount(rows, minlength=len(block.lines)), columns, values)
 
 
 def _feature(field: str, line: int, file: LineFile) -> tuple[int, float]:

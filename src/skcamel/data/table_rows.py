@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from skcamel.data.arff_header import WORDS, Attribute, feature_codes
 from skcamel.data.decimals import number
-from skcamel.data.errors import DataError
+from skcamel.data.errors import LABEL_BYTES, DataError
+from skcamel.data.growing import Growing, Tally
 from skcamel.data.nominals import without_identifiers, without_nominals
-from skcamel.data.text import Path_, shortened
+from skcamel.data.text import Path_, first_repeated, shortened
 
 MISSING = frozenset(["", "?", "NA", "N/A", "nan", "NaN", "NAN", "null"])
 LABEL_WORDS = {word: value for words in WORDS for word, value in words.items()}
 
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 
-Columns = np.ndarray | list[str]
+VALUE_BYTES = 400  # of a value of a text column on top of its characters: as a key, in a sorted tuple, and with its number
+
 Categories = Mapping[str, tuple[str, ...]]
 
 
@@ -56,15 +59,15 @@ class TableRows:
         self.is_feature = ~is_label if is_feature is None else is_feature
         self.categories, self.decimal_comma = categories, decimal_comma
         self.text: dict[int, dict[str, int]] = {}  # text columns: their values, numbered as they come
-        self.known: set[int] = set(np.flatnonzero(is_label).tolist())  # columns of which it is known whether they are text
-        self.features: list[np.ndarray] = []
-        self.labels: list[np.ndarray] = []
-        chosen = [name for name, flag in zip(self.names, is_label) if flag]
-        if len(set(chosen)) < len(chosen):
-            twice = next(name for name in chosen if chosen.count(name) > 1)
+        self.known = is_label.copy()  # columns of which it is known whether they are text
+        self.features = Growing(np.float64, int(self.is_feature.sum()))
+        self.labels = Growing(np.int8, int(is_label.sum()), later=LABEL_BYTES)
+        self.tally = Tally("the texts in its columns")
+        twice = first_repeated(name for name, flag in zip(self.names, is_label) if flag)
+        if twice is not None:
             raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
         if categories is not None:
-            self.known.update(range(len(self.names)))
+            self.known[:] = True
             for position in np.flatnonzero(self.is_feature).tolist():
                 if self.names[position] in categories:
                     self.text[position] = {value: code for code, value in enumerate(categories[self.names[position]])}
@@ -76,36 +79,35 @@ class TableRows:
 
     def add(self, table: np.ndarray, lines: Sequence[int]) -> None:
         """Take rows of numbers."""
-        self.known.update(range(len(self.names)))
+        self.known[:] = True
         self._add(table, lines)
 
-    def add_text(self, records: list[list[str]], lines: Sequence[int]) -> None:
-        """Take rows of cells."""
-        self.add_columns([list(column) for column in zip(*records, strict=True)], lines)
-
-    def add_columns(self, columns: Sequence[Columns], lines: Sequence[int]) -> None:
-        """Take rows as columns of numbers or of cells; those that are neither features nor labels may be empty."""
-        table = np.full((len(lines), len(self.names)), np.nan)
-        for position in np.flatnonzero(self.is_label | self.is_feature).tolist():
-            column = columns[position]
-            if isinstance(column, np.ndarray) and position in self.text and not np.isnan(column).all():
-                raise DataError(f"column {self.names[position][:60]!r} held text at first and holds numbers now.", path=self.path)
-            table[:, position] = column if isinstance(column, np.ndarray) else self._numbers(position, column, lines)
+    def add_text(self, columns: Mapping[int, Sequence[str]], lines: Sequence[int], table: np.ndarray | None = None) -> None:
+        """Take rows of which some columns, by position, are cells of text; the other columns are in `table`, if there are such."""
+        if table is None:
+            table = np.full((len(lines), len(self.names)), np.nan)
+        for position, column in columns.items():
+            if self.is_label[position] or self.is_feature[position]:
+                table[:, position] = self._numbers(position, column, lines)
         self._add(table, lines)
 
-    def _numbers(self, position: int, column: list[str], lines: Sequence[int]) -> list[float]:
+    def _numbers(self, position: int, column: Sequence[str], lines: Sequence[int]) -> list[float]:
         cells = [cell.strip() for cell in column]
-        if position not in self.known:
+        if not self.known[position]:
             first = next((cell for cell in cells if cell not in MISSING), None)
             if first is not None:
-                self.known.add(position)
+                self.known[position] = True
                 if not _is_number(self._with_point(first)):
                     self.text[position] = {}
         if position in self.text:
             codes = self.text[position]
             if self.categories is not None:
                 self._check_values(position, cells, lines)
-            return [np.nan if cell in MISSING else codes.setdefault(cell, len(codes)) for cell in cells]
+            before = len(codes)
+            numbered = [np.nan if cell in MISSING else codes.setdefault(cell, len(codes)) for cell in cells]
+            new = islice(reversed(codes), len(codes) - before)
+            self.tally.add(sum(VALUE_BYTES + len(value) for value in new), self.path)
+            return numbered
         return [self._number(cell, position, line) for cell, line in zip(cells, lines)]
 
     def _check_values(self, position: int, cells: list[str], lines: Sequence[int]) -> None:
@@ -146,24 +148,23 @@ class TableRows:
                     f"label {name!r} is {labels[row, column]:g}; labels are 0 and 1, or -1 and +1. Are the right columns named as labels?"
                 )
             raise DataError(problem, path=self.path, line=lines[row])
-        self.labels.append(labels.astype(np.int8))
-        self.features.append(table[:, self.is_feature])
+        self.labels.extend(labels, self.path)
+        self.features.extend(table[:, self.is_feature], self.path)
 
     def finish(self, nominal: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[str, ...], tuple[str, ...], Categories]:
         """X, Y, names of features, of labels and of dropped columns, and the values of text columns.
 
         Warns where columns are dropped, and where numbers stand for text that has no order.
         """
-        Y, X = np.concatenate(self.labels), np.concatenate(self.features)
-        self.labels.clear()
-        self.features.clear()
-        attributes = [self._attribute(position, X) for position in np.flatnonzero(self.is_feature).tolist()]
+        X = self.features.finish()
+        attributes = [self._attribute(position, X, k) for k, position in enumerate(np.flatnonzero(self.is_feature).tolist())]
         kept: list[Attribute] = attributes
         if self.categories is None:
             if self.is_feature[0]:
                 X, kept = _without_row_numbers(X, attributes)
-            X, kept = without_identifiers(X, kept)
-        dropped = [attribute.name for attribute in attributes if not any(attribute is one for one in kept)]
+            X, kept = without_identifiers(X, kept, self.path)
+        own = {id(attribute) for attribute in kept}
+        dropped = [attribute.name for attribute in attributes if id(attribute) not in own]
         names = [attribute.name for attribute in kept]
         categories = {attribute.name: attribute.values for attribute in kept if attribute.kind == "nominal"}
         self._warn(dropped, [name for name, values in categories.items() if _is_arbitrary(values)], nominal)
@@ -171,11 +172,11 @@ class TableRows:
             X, names = without_nominals(X, kept, self.path)
         if not names:
             raise DataError("no feature is left beside labels and row identifiers; are the right columns named as labels?", path=self.path)
-        return X, self._zero_one(Y), tuple(names), self._label_names(), tuple(dropped), categories
+        return X, self._zero_one(), tuple(names), self._label_names(), tuple(dropped), categories
 
     def finish_labels(self) -> tuple[np.ndarray, tuple[str, ...]]:
         """Y and the names of the labels, where no feature was wanted."""
-        return self._zero_one(np.concatenate(self.labels)), self._label_names()
+        return self._zero_one(), self._label_names()
 
     def _label_names(self) -> tuple[str, ...]:
         return tuple(name for name, flag in zip(self.names, self.is_label) if flag)
@@ -192,20 +193,21 @@ class TableRows:
         if said:
             warnings.warn(f"{Path(self.path).name}: {'; '.join(said)}.", UserWarning, stacklevel=4)
 
-    def _attribute(self, position: int, X: np.ndarray) -> Attribute:
-        """Attribute of a feature column; the numbers of a text column are put into the order of its sorted values."""
+    def _attribute(self, position: int, X: np.ndarray, k: int) -> Attribute:
+        """Attribute of the feature at `position`, column `k` of X; the numbers of text are put into the order of the sorted values."""
         if position not in self.text:
             return Attribute(self.names[position], "numeric")
         values = tuple(sorted(self.text[position]) if self.categories is None else self.text[position])
         codes = feature_codes(values)
         by_number = np.array([codes[value] for value in self.text[position]])
-        column = int(np.count_nonzero(self.is_feature[:position]))
-        filled = ~np.isnan(X[:, column])
-        X[filled, column] = by_number[X[filled, column].astype(np.int64)]
+        column = X[:, k]
+        filled = ~np.isnan(column)
+        column[filled] = by_number[column[filled].astype(np.int64)]
         return Attribute(self.names[position], "nominal", values)
 
-    def _zero_one(self, Y: np.ndarray) -> np.ndarray:
+    def _zero_one(self) -> np.ndarray:
         """Labels in -1 and +1 as 0 and 1; a label with -1 and 0 is refused."""
+        Y = self.labels.finish()
         negative = (Y == -1).any(axis=0)
         mixed = np.flatnonzero(negative & (Y == 0).any(axis=0))
         if mixed.size:
@@ -233,3 +235,6 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+Start = Callable[[Sequence[str], bool], TableRows]  # column names, and whether commas are decimal ones ► what collects the rows

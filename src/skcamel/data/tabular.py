@@ -6,10 +6,8 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,20 +15,33 @@ from scipy import sparse
 from skcamel.data.arff_header import NUMERAL
 from skcamel.data.dataset import Dataset, default_names
 from skcamel.data.decimals import numbers
-from skcamel.data.errors import DataError
-from skcamel.data.table_rows import Columns, TableRows
-from skcamel.data.text import Block, LineFile, Path_, decoded, numerals, open_lines, shortened, stem, write_lines
-from skcamel.files import whole_file
+from skcamel.data.errors import DataError, check_claimed_size
+from skcamel.data.parquet import read_parquet, write_parquet
+from skcamel.data.table_rows import Start, TableRows
+from skcamel.data.text import (
+    PEAK_OF_CELLS,
+    Block,
+    LineFile,
+    Path_,
+    check_peak,
+    decoded,
+    first_repeated,
+    numerals,
+    open_lines,
+    shortened,
+    stem,
+    write_lines,
+)
+from skcamel.spreadsheet import original_cell, plain_cell
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")
 LONGEST_RECORD = 2**24  # bytes of one row whose quotes span lines
 WRITE_ROWS = 256  # rows made dense at once
-BATCH_CELLS = 2**18  # of a Parquet file
+COLUMN_BYTES = 600  # of one column at the peak, without its cells: its name, type and place
 NEW_LINE = ord("\n")
 
 Labels = str | int | Sequence[str] | Sequence[int]
-Start = Callable[[Sequence[str], bool], TableRows]
 
 
 def read_table(path: Path_, *, labels: Labels, separator: str | None = None, header: bool = True, nominal: str = "index") -> Dataset:
@@ -87,7 +98,7 @@ def read_rows(path: Path_, start: Start, *, separator: str | None = None, header
     """Read all rows of a table into what `start` makes of the column names and of whether commas are decimal ones."""
     suffix = Path(str(path).removesuffix(".gz")).suffix.lower()
     if suffix in PARQUET:
-        return _read_parquet(Path(path), start)
+        return read_parquet(Path(path), start)
     if separator is None and suffix not in SEPARATORS:
         raise ValueError(
             f"{Path(path).name} ends in {suffix!r}; known are {', '.join([*SEPARATORS, *PARQUET])}. (In Python, separator=… reads others.)"
@@ -126,13 +137,15 @@ def _positions(names: Sequence[str], labels: Labels, path: Path_) -> list[int]:
         count = min(abs(int(labels)), len(names))
         return list(range(len(names) - count, len(names)) if labels > 0 else range(count))
     wanted = list(labels)
-    absent = [name for name in wanted if isinstance(name, str) and name not in names]
+    places = {name: position for position, name in enumerate(names)}
+    absent = [name for name in wanted if isinstance(name, str) and name not in places]
     if absent:
         raise DataError(f"no column is called {shortened(absent)}; the columns are {shortened(names)}.", path=path)
-    twice = [name for name in wanted if isinstance(name, str) and list(names).count(name) > 1]
-    if twice:
-        raise DataError(f"two columns are called {twice[0]!r}; name labels by position instead.", path=path)
-    return [list(names).index(label) if isinstance(label, str) else int(label) for label in wanted]
+    asked = {name for name in wanted if isinstance(name, str)}
+    twice = first_repeated(name for name in names if name in asked)
+    if twice is not None:
+        raise DataError(f"two columns are called {twice!r}; name labels by position instead.", path=path)
+    return [places[label] if isinstance(label, str) else int(label) for label in wanted]
 
 
 def _read_separated(path: Path_, start: Start, separator: str | None, header: bool) -> TableRows:
@@ -147,8 +160,9 @@ def _read_separated(path: Path_, start: Start, separator: str | None, header: bo
             if not block.lines:
                 continue
             if names is None:
-                first = next(csv.reader([decoded(block.text[: block.text.index(b"\n")])], delimiter=separator))
-                names = default_names("column", len(first))
+                line = block.text[: block.text.index(b"\n")]
+                _check_width(line.count(separator.encode()) + 1, path)
+                names = default_names("column", len(next(csv.reader([decoded(line)], delimiter=separator))))
             rows = rows or start(names, separator == ";")
             _add(block, rows, separator, file)
         if rows is None:
@@ -171,12 +185,18 @@ def _separator(path: Path_, first: str) -> str:
 
 
 def _header(file: LineFile, text: str, separator: str) -> tuple[str, ...]:
+    _check_width(text.count(separator) + 1, file.path)
     names = _cells(text, separator, file, 1)
     if len(names) != 1:
         raise file.error("the first line must hold the column names, in one record; is a quote left open?")
     if len(set(names[0])) < len(names[0]) and all(NUMERAL.fullmatch(name) for name in names[0]):
         raise file.error("the first line holds numbers, not column names; add a line of names. (In Python, header=False does without.)")
-    return tuple(names[0])
+    return tuple(original_cell(name) for name in names[0])
+
+
+def _check_width(width: int, path: Path_) -> None:
+    """Refuse columns that the memory cannot hold, before their names are parsed."""
+    check_claimed_size(COLUMN_BYTES * width, f"{width} columns", path)
 
 
 def _records(file: LineFile) -> Iterator[Block]:
@@ -211,55 +231,13 @@ def _add(block: Block, rows: TableRows, separator: str, file: LineFile) -> None:
             if (np.diff(row_ends, prepend=-1) == width).all():
                 rows.add(parsed.values.reshape(-1, width), block.lines)
                 return
+    check_peak(block.text, PEAK_OF_CELLS, file.path)
     records = _cells(decoded(block.text), separator, file, block.lines[0])
     lines = block.lines if len(records) == len(block.lines) else [block.lines[0]] * len(records)  # quoted line feeds: the first line
     for record, line in zip(records, lines):
         if len(record) != width:
             raise file.error(f"{len(record)} cells, the first line has {width}; is a cell with the separator not quoted?", line)
-    rows.add_text(records, lines)
-
-
-def _read_parquet(path: Path, start: Start) -> TableRows:
-    parquet, arrow = pyarrow()
-    with path.open("rb"):  # a missing file is no damage
-        pass
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = [str(name) for name in file.schema_arrow.names]
-            rows = start(names, False)
-            used = rows.is_label | rows.is_feature
-            first = 1
-            for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // max(1, len(names)))):
-                columns = [_values(column, arrow) if use else [] for column, use in zip(batch.columns, used, strict=True)]
-                rows.add_columns(columns, range(first, first + batch.num_rows))
-                first += batch.num_rows
-    except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
-        raise DataError(f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.", path=path) from error
-    if first == 1:
-        raise DataError("holds no row.", path=path)
-    return rows
-
-
-def _values(column: Any, arrow: Any) -> Columns:
-    """One column as numbers, with NaN for null, or as text."""
-    types = arrow.types
-    if types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if types.is_boolean(column.type):
-        column = column.cast(arrow.int8())
-    if types.is_integer(column.type) or types.is_floating(column.type):
-        return column.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
-    if types.is_string(column.type) or types.is_large_string(column.type) or types.is_null(column.type):
-        return ["" if value is None else value for value in column.to_pylist()]
-    raise arrow.ArrowInvalid(f"a column of type {column.type}; convert it to numbers or text")
-
-
-def pyarrow() -> tuple[Any, Any]:
-    """Import the modules ``pyarrow.parquet`` and ``pyarrow``, or say how to get them."""
-    try:
-        return import_module("pyarrow.parquet"), import_module("pyarrow")
-    except ImportError:
-        raise ImportError("Parquet files need pyarrow: pip install skcamel[parquet]") from None
+    rows.add_text(dict(enumerate(zip(*records, strict=True))), lines)
 
 
 def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) -> None:
@@ -288,22 +266,13 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
     lost += ["train and test parts"] if dataset.train is not None or dataset.test is not None else []
     warnings.warn(f"A table does not hold {', '.join(lost)}.", UserWarning, stacklevel=2)
     if suffix in PARQUET:
-        _write_parquet(dataset, path)
+        write_parquet(dataset, path)
     else:
         write_lines(path, _lines(dataset, separator or SEPARATORS[suffix]))
 
 
-def _write_parquet(dataset: Dataset, path: Path_) -> None:
-    parquet, arrow = pyarrow()
-    X = dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X
-    columns = [arrow.array(column) for column in X.T] + [arrow.array(column) for column in dataset.Y.T.astype(np.int8)]
-    table = arrow.Table.from_arrays(columns, names=[*dataset.feature_names, *dataset.label_names])
-    with whole_file(path) as file:
-        parquet.write_table(table, file)
-
-
 def _lines(dataset: Dataset, separator: str) -> Iterator[str]:
-    yield separator.join(_quoted(name, separator) for name in (*dataset.feature_names, *dataset.label_names)) + "\n"
+    yield separator.join(_quoted(plain_cell(name), separator) for name in (*dataset.feature_names, *dataset.label_names)) + "\n"
     for start in range(0, dataset.n, WRITE_ROWS):
         X = dataset.X[start : start + WRITE_ROWS]
         for x, y in zip(X.toarray() if sparse.issparse(X) else X, dataset.Y[start : start + WRITE_ROWS]):

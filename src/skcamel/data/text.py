@@ -13,10 +13,14 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from skcamel.data.errors import DataError
+from skcamel import memory
+from skcamel.data.errors import DataError, check_claimed_size
 from skcamel.files import whole_file
 
 BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache
+PEAK_OF_NUMBERS, PEAK_OF_CELLS = 24, 80  # bytes at the peak for each byte of text that is parsed: all at once, or cell by cell
+UNPACKED_ALWAYS = 2**26  # bytes that a compressed file may unpack to, however small it is;
+UNPACKED_RATIO = 100  # or this many times its size on disk
 LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -61,6 +65,7 @@ class LineFile:
             self.line += text.count(b"\n")
             if not text.endswith(b"\n"):
                 text += self.readline()
+            check_peak(text, PEAK_OF_NUMBERS, self.path)
             if first == 1:
                 text = text.removeprefix(BYTE_ORDER_MARK)
             if b"\r" in text:
@@ -77,15 +82,41 @@ class LineFile:
         return DataError(message, path=self.path, line=line or max(self.line, 1))
 
 
+def check_peak(text: bytes, per_byte: int, path: Path_) -> None:
+    """Ask for the memory that a block takes while it is parsed; blocks of the usual size are granted unasked."""
+    if len(text) > 2 * BLOCK_BYTES:
+        check_claimed_size(per_byte * len(text), f"lines of {memory.gib(len(text))}", path)
+
+
 def _without_comments(text: bytes, first: int, comment: bytes | None) -> Block:
     numbered = enumerate(text.split(b"\n")[:-1], first)
     kept = [(number, line) for number, line in numbered if line.strip() and not (comment and line.lstrip().startswith(comment))]
     return Block(b"".join(line + b"\n" for _, line in kept), [number for number, _ in kept])
 
 
+class _Unpacked(gzip.GzipFile):
+    """What a compressed file holds, as long as it is in proportion to its size."""
+
+    def __init__(self, path: Path_, raw: BinaryIO) -> None:
+        super().__init__(fileobj=raw, mode="rb")
+        self.path, self.done = path, 0
+        self.most = max(UNPACKED_ALWAYS, UNPACKED_RATIO * os.fstat(raw.fileno()).st_size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read, count, and stop where it is too much."""
+        content = super().read(size)
+        self.done += len(content)
+        if self.done > self.most:
+            raise DataError(
+                f"unpacks to more than {memory.gib(self.most)}, out of proportion to its size; if that is meant, unpack it first.",
+                path=self.path,
+            )
+        return content
+
+
 @contextmanager
 def open_lines(path: Path_) -> Iterator[LineFile]:
-    """Open a plain or gzip-compressed text file; damage of the compression becomes a DataError.
+    """Open a plain or gzip-compressed file; damage of the compression becomes a DataError. No other function opens compressed ones.
 
     Parameters
     ----------
@@ -95,7 +126,7 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
     with Path(path).open("rb") as raw:
         packed = raw.read(2) == GZIP_MAGIC
         raw.seek(0)
-        stream = io.BufferedReader(gzip.GzipFile(fileobj=raw, mode="rb"), BLOCK_BYTES) if packed else raw
+        stream = io.BufferedReader(_Unpacked(path, raw), BLOCK_BYTES) if packed else raw
         lines = LineFile(path, stream)
         try:
             yield lines
@@ -138,6 +169,22 @@ def shortened(words: Iterable[object], most: int = 4) -> str:
     """
     shown = [repr(str(word)[:60]) for word in words]
     return ", ".join(shown[:most] + ["…"] * (len(shown) > most))
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that stood there before, or None.
+
+    Examples
+    --------
+    >>> first_repeated(["a", "b", "a"])
+    'a'
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def write_lines(path: Path_, lines: Iterable[str]) -> None:

@@ -1,0 +1,242 @@
+"""Small files cannot demand gigabytes: each ends in one error that says so, or in a Dataset, and neither takes much memory."""
+
+import gzip
+import tracemalloc
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+from scipy.io import savemat
+
+from skcamel import memory
+from skcamel.data import DataError, Dataset, read_dataset, write_dataset
+from skcamel.data.text import open_lines
+
+SPENT = 2**29  # bytes of resident memory that reading any of these files may take
+MEKA = "@relation 'a: -C {q}'\n"
+LONG = "x" * 1_000_000
+
+
+def attributes(count, prefix, kind):
+    return "".join(f"@attribute {prefix}{k} {kind}\n" for k in range(count))
+
+
+def packed(path, content):
+    path.write_bytes(gzip.compress(content.encode() if isinstance(content, str) else content))
+
+
+def omitted_nominals(folder):
+    text = MEKA.format(q=1) + "@attribute l {0,1}\n" + attributes(5000, "f", "{1,0}") + "@data\n" + "{}\n" * 100_000
+    (folder / "a.arff").write_text(text)
+    return folder / "a.arff"
+
+
+def packed_omitted_nominals(folder):
+    packed(folder / "a.arff.gz", omitted_nominals(folder).read_bytes())
+    return folder / "a.arff.gz"
+
+
+def many_labels(folder):
+    text = MEKA.format(q=5000) + attributes(5000, "l", "{0,1}") + "@attribute x numeric\n@data\n" + "{5000 1}\n" * 100_000
+    (folder / "a.arff").write_text(text)
+    return folder / "a.arff"
+
+
+def many_values(folder):
+    values = ",".join(map(str, range(20_000)))
+    text = f"{MEKA.format(q=1)}@attribute l {{0,1}}\n@attribute x {{{values}}}\n@attribute y real\n@data\n" + "0,1,2\n" * 20_000
+    (folder / "a.arff").write_text(text)
+    return folder / "a.arff"
+
+
+def packed_attributes(folder):
+    packed(folder / "a.arff.gz", MEKA.format(q=1) + "@attribute l {0,1}\n" + "@attribute a real\n" * 1_500_000 + "@data\n{0 1}\n")
+    return folder / "a.arff.gz"
+
+
+def claimed_labels(folder):
+    (folder / "a.svm").write_text(f"256 3 {2**20}\n" + "1 1:1\n" * 256)
+    return folder / "a.svm"
+
+
+def packed_table(folder):
+    packed(folder / "a.csv.gz", ",".join(f"f{k}" for k in range(999)) + ",l\n" + ("0," * 999 + "0\n") * 90_000)
+    return folder / "a.csv.gz"
+
+
+def packed_header(folder):
+    packed(folder / "a.csv.gz", b"," * 2**24 + b"l\n" + b"," * 2**24 + b"0\n")
+    return folder / "a.csv.gz"
+
+
+def packed_line(folder):
+    packed(folder / "a.csv.gz", b"x,l\n" + b"ab," * 2**23 + b"0\n")
+    return folder / "a.csv.gz"
+
+
+def strings(folder, **options):
+    columns = {"t": pa.array([LONG] * 300), "x": pa.array(range(300)), "l": pa.array([0, 1] * 150)}
+    pq.write_table(pa.table(columns), folder / "a.parquet", compression="zstd", **options)
+    return folder / "a.parquet"
+
+
+def unshared_strings(folder):
+    return strings(folder, use_dictionary=False)
+
+
+def dictionary_column(folder):
+    columns = {"t": pa.array([LONG] * 300).dictionary_encode(), "x": pa.array(range(300)), "l": pa.array([0, 1] * 150)}
+    pq.write_table(pa.table(columns), folder / "a.parquet", compression="zstd")
+    return folder / "a.parquet"
+
+
+def many_rows(folder):
+    zeros = pa.array(np.zeros(10**7, dtype=np.int8))
+    pq.write_table(pa.table({f"c{k}": zeros for k in range(10)}), folder / "a.parquet", compression="zstd")
+    return folder / "a.parquet"
+
+
+def null_rows(folder):
+    pq.write_table(pa.table({"x": pa.nulls(10**8), "l": pa.nulls(10**8)}), folder / "a.parquet")
+    return folder / "a.parquet"
+
+
+def packed_matrix(folder):
+    content = {"data": np.zeros((20_000, 4000), dtype=np.int8), "target": np.zeros((20_000, 1), dtype=np.int8)}
+    savemat(folder / "a.mat", content, do_compression=True)
+    return folder / "a.mat"
+
+
+def empty_matrix(folder):
+    savemat(folder / "a.mat", {"data": sparse.csc_array((10**9, 2)), "target": sparse.csc_array((10**9, 1))})
+    return folder / "a.mat"
+
+
+def empty_labels(folder):
+    savemat(folder / "a.mat", {"data": sparse.csc_array((10**5, 2)), "target": sparse.csc_array((10**5, 5000))})
+    return folder / "a.mat"
+
+
+REFUSED = [
+    *(omitted_nominals, packed_omitted_nominals, many_labels, many_values, packed_attributes, claimed_labels, packed_table, packed_header),
+    *(packed_line, unshared_strings, many_rows, null_rows, packed_matrix, empty_matrix, empty_labels),
+]
+
+
+def options(path):
+    return {"labels": 1} if ".csv" in path.name or ".parquet" in path.name else {"nominal": "onehot"}
+
+
+def spent(read):
+    """Resident memory that it takes, and what it gives or raises."""
+    before = memory.resident()
+    memory.forget_peak()
+    try:
+        result = read()
+    except DataError as error:
+        result = error
+    return memory.peak() - before, result
+
+
+@pytest.mark.parametrize("make", REFUSED, ids=lambda make: make.__name__)
+def test_a_small_file_that_claims_gigabytes_is_refused_at_once(make, tmp_path):
+    path = make(tmp_path)
+    assert path.stat().st_size < 2**21
+    taken, result = spent(lambda: read_dataset(path, **options(path)))
+    assert isinstance(result, DataError)
+    assert str(result).startswith(path.name)
+    assert "out of proportion" in str(result)
+    assert taken < SPENT
+
+
+@pytest.mark.filterwarnings("ignore:a.parquet")
+@pytest.mark.parametrize("make", [strings, dictionary_column], ids=lambda make: make.__name__)
+def test_equal_texts_are_held_once(make, tmp_path):
+    path = make(tmp_path)
+    taken, data = spent(lambda: read_dataset(path, labels=1))
+    assert isinstance(data, Dataset)
+    assert data.categories == {"t": (LONG,)}
+    assert taken < SPENT / 2
+
+
+@pytest.fixture
+def little_memory(monkeypatch):
+    """As if this process could have 2 MiB more than when the test began."""
+    tracemalloc.start()
+    monkeypatch.setattr("skcamel.memory.available", lambda device=None: 2**21 - tracemalloc.get_traced_memory()[0])
+    yield
+    tracemalloc.stop()
+
+
+REFUSAL = r" needs about .* of memory and .* are free\. Keep a part of its rows or columns, or give this process more memory\."
+
+
+@pytest.mark.filterwarnings("ignore:.*does not hold")
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", ["a.arff", "a.arff.gz", "a.csv", "a.csv.gz", "a.tsv", "a.parquet", "a.svm"])
+def test_a_file_that_does_not_fit_is_refused_with_the_cure(name, storage, tmp_path, rng, request):
+    path = tmp_path / name
+    write_dataset(Dataset(storage(rng.random((4000, 100)).round(2)), rng.integers(0, 2, size=(4000, 4))), path)
+    request.getfixturevalue("little_memory")
+    with pytest.raises(DataError, match=f"{name}: .*{REFUSAL}"):
+        read_dataset(path, labels=4)
+    assert tracemalloc.get_traced_memory()[1] < 20e6  # the parser's blocks among them
+
+
+def test_a_matrix_that_does_not_fit_is_refused_before_it_is_unpacked(tmp_path, rng, little_memory):
+    savemat(tmp_path / "a.mat", {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))}, do_compression=True)
+    with pytest.raises(DataError, match=f"a.mat: Room for 4000 x 100 values of 'data'{REFUSAL}"):
+        read_dataset(tmp_path / "a.mat")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["t,x,l\n" + "".join(f"text{k},1,0\n" for k in range(20_000)), ",".join(f"f{k}" for k in range(20_000)) + "\n"],
+    ids=["texts", "columns"],
+)
+def test_texts_and_names_count_too(text, tmp_path, little_memory):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(DataError, match=f"a.csv: Room for (the texts in its columns|20000 columns){REFUSAL}"):
+        read_dataset(tmp_path / "a.csv", labels=1)
+
+
+def damaged(content):
+    """Cut, wrong checksum, wrong method, garbage inside, garbage behind."""
+    whole = gzip.compress(content)
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 0xFF
+    return [whole[:-9], whole[:12], whole[:-8] + b"\0" * 8, whole[:2] + b"\x07" + whole[3:], bytes(flipped), whole + b"garbage"]
+
+
+@pytest.mark.parametrize("kind", range(6))
+@pytest.mark.parametrize("name", ["a.arff.gz", "a.csv.gz", "a.svm.gz"])
+def test_damaged_compression_is_a_data_error_in_every_format(name, kind, tmp_path):
+    text = {"a.arff.gz": "@relation a\n", "a.csv.gz": "x,l\n1.5,0\n", "a.svm.gz": "1 1:1\n"}[name]
+    content = text.encode() + bytes(np.random.default_rng(0).integers(32, 120, size=2000, dtype=np.uint8))
+    (tmp_path / name).write_bytes(damaged(content)[kind])
+    with pytest.raises(DataError, match=name):
+        read_dataset(tmp_path / name, labels=1)
+
+
+@pytest.mark.parametrize("kind", range(6))
+def test_damaged_label_files_are_data_errors_too(kind, tmp_path):
+    (tmp_path / "a.arff").write_text("@relation a\n@attribute x real\n@attribute l {0,1}\n@data\n1,1\n")
+    (tmp_path / "a.xml").write_bytes(damaged(b"<labels>" + b"<!-- -->" * 200 + b'<label name="l"/></labels>')[kind])
+    with pytest.raises(DataError, match=r"a\.xml"):
+        read_dataset(tmp_path / "a.arff")
+
+
+def test_a_file_in_proportion_unpacks_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr("skcamel.data.text.UNPACKED_ALWAYS", 1000)
+    noise = np.random.default_rng(0).integers(0, 256, size=5000, dtype=np.uint8).tobytes()
+    (tmp_path / "a").write_bytes(gzip.compress(noise))
+    with open_lines(tmp_path / "a") as file:
+        assert file.stream.read() == noise
+    (tmp_path / "b").write_bytes(gzip.compress(bytes(10**6)))
+    with (
+        pytest.raises(DataError, match=r"b: unpacks to more than .*, out of proportion to its size; if that is meant, unpack it first"),
+        open_lines(tmp_path / "b") as file,
+    ):
+        file.stream.read()

@@ -113,6 +113,8 @@ def test_labels_without_a_name(refused, tmp_path):
     table(tmp_path / "mine.csv", range(40))
     for labels in ("", ",", '""', "  "):
         refused(2, "--labels is empty; name at least one column.", "fit", "mine.csv", "--labels", labels)
+    for labels in ("a\nb", "x" * 200_000):
+        refused(2, "put names with commas or ends of line in double quotes", "fit", "mine.csv", "--labels", labels)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="devices of Unix")

@@ -282,7 +282,10 @@ def _label_columns(text: str) -> int | str | list[str] | list[int]:
         return int(text)
     if text.endswith("*"):
         return text[:-1]
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    try:
+        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    except csv.Error as error:  # an end of line, or a name longer than any
+        raise click.UsageError(f"--labels cannot be read ({error}); put names with commas or ends of line in double quotes.") from error
     if not names:
         raise click.UsageError("--labels is empty; name at least one column.")
     return [int(name) for name in names] if all(name.isdecimal() for name in names) else names

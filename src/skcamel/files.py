@@ -50,7 +50,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     check_writable(path)
     try:
-        with (_into if _is_stream(path) else _instead_of)(path) as file:
+        with (_into if is_stream(path) else _instead_of)(path) as file:
             yield file
     except OSError as error:
         if error.errno is None or (error.filename is not None and not TEMPORARY.fullmatch(os.path.basename(error.filename))):
@@ -71,7 +71,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     mode, place = _mode(path), Path(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "This is a folder; give the name of a file", os.fspath(path))
-    if not _is_stream(path):
+    if not is_stream(path):
         place = Path(path).resolve().parent
         if not place.is_dir():
             raise FileNotFoundError(errno.ENOENT, "There is no such folder", str(place))
@@ -146,7 +146,7 @@ def _mode(path: str | os.PathLike[str]) -> int | None:
         return None
 
 
-def _is_stream(path: str | os.PathLike[str]) -> bool:
+def is_stream(path: str | os.PathLike[str]) -> bool:
     """Whether `path` must be written into: it exists and is no regular file, or it is an open file of this process (``/dev/stdout``)."""
     mode = _mode(path)
     if mode is None or not stat.S_ISREG(mode):

@@ -200,7 +200,7 @@ def test_an_unforeseen_error_is_a_sentence_too(cli, mulan_file, monkeypatch):
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert "KeyError: 'x'; this is a fault of skcamel" in result.stderr
     monkeypatch.setenv("SKCAMEL_DEBUG", "1")
-    assert isinstance(cli("datasets", "card", mulan_file).exception, KeyError)
+    assert "Traceback" in cli("datasets", "card", mulan_file).stderr
 
 
 def test_a_folder_without_permission_is_named(cli, mulan_file, monkeypatch):
@@ -299,7 +299,7 @@ def test_convert_overwrites_only_on_request(cli, mulan_file, tmp_path):
     assert (tmp_path / "out.xml").read_text() == "mine"
     assert cli("datasets", "convert", mulan_file, "out.arff", "--force").exit_code == 0
     result = cli("datasets", "convert", mulan_file, "out.mat")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "read, not written" in result.stderr
 
 

@@ -113,9 +113,9 @@ def test_wrong_use(refused, tmp_path):
     refused(2, "'a' is not a list of numbers", *fit, "--alpha", "a")
     refused(2, "is empty", *fit, "--alpha", ",")
     refused(2, "is not in the range 0<x<1", *fit, "--test-size", "1")
-    refused(2, "there is no such folder", *fit, "-o", "nowhere/m.skcamel")
-    refused(1, "threshold='middle' is not known", *fit, "--threshold", "middle")
-    refused(1, "alphas must be a number in [0, 1], got 2.0", *fit, "--alpha", "2")
+    refused(2, "There is no such folder", *fit, "-o", "nowhere/m.skcamel")
+    refused(2, "threshold='middle' is not known", *fit, "--threshold", "middle")
+    refused(2, "alphas must be a number in [0, 1], got 2.0", *fit, "--alpha", "2")
     refused(1, "no column begins with 'tag_'", "fit", "mine.csv", "--labels", "tag_*")
     assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
 
@@ -168,7 +168,7 @@ def test_an_interrupted_write_leaves_no_half_file(cli, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("skcamel.persistence.np.savez", interrupted)
-    assert cli("fit", "mine.csv", "--labels", "2").exit_code == 1
+    assert cli("fit", "mine.csv", "--labels", "2").exit_code == 130
     assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
 
 

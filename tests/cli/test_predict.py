@@ -211,8 +211,8 @@ def test_files_that_do_not_fit(refused, model, tmp_path):
     refused(1, "no row follows", "predict", "m.skcamel", "new.csv")
     refused(2, "there is no such file", "predict", "m.skcamel", "none.csv")
     refused(2, "'none.skcamel' does not exist", "predict", "none.skcamel", "new.csv")
-    refused(2, "--output ends in '.doc'", "predict", "m.skcamel", "new.csv", "-o", "p.doc")
-    refused(2, "nowhere/p.csv: there is no such folder; make it first", "predict", "m.skcamel", "mine.csv", "-o", "nowhere/p.csv")
+    refused(2, "p.doc ends in '.doc'; it must be .csv, .tsv, .json, .jsonl or .parquet.", "predict", "m.skcamel", "new.csv", "-o", "p.doc")
+    refused(2, "nowhere: There is no such folder", "predict", "m.skcamel", "mine.csv", "-o", "nowhere/p.csv")
 
 
 def test_a_damaged_model_is_one_sentence(refused, model, tmp_path):
@@ -243,7 +243,7 @@ def test_an_interrupted_write_leaves_the_old_file(cli, model, tmp_path, monkeypa
         raise KeyboardInterrupt
 
     monkeypatch.setattr("os.fsync", interrupted)
-    assert cli("predict", "m.skcamel", "new.csv", "-o", name).exit_code == 1
+    assert cli("predict", "m.skcamel", "new.csv", "-o", name).exit_code == 130
     assert (tmp_path / name).read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == before
 

@@ -42,7 +42,7 @@ def test_compacting_keeps_every_record(cli, folder):
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"), [("a.xlsx", "must be one of .csv, .json, .parquet"), ("nowhere/a.csv", "there is no such folder")]
+    ("name", "sentence"), [("a.xlsx", "must be .csv, .json or .parquet"), ("nowhere/a.csv", "There is no such folder")]
 )
 def test_what_cannot_be_written_is_refused(cli, folder, name, sentence):
     result = cli("records", folder, "-o", name)

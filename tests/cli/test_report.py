@@ -89,7 +89,7 @@ def test_help_shows_an_example(cli):
             "other.arff: the labels 'l0', 'l1' of the model are missing; give a file that holds the truth",
         ),
         (["llsf.skcamel"], 2, "llsf.skcamel holds LLSF; only CAMEL has a page (skcamel fit --method camel)."),
-        (["model.skcamel", "-o", "nowhere/page.html"], 2, "nowhere/page.html: there is no such folder; make it first."),
+        (["model.skcamel", "-o", "nowhere/page.html"], 2, "nowhere: There is no such folder."),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -156,7 +156,7 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (
             ("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--figure", "no/figure.png"),
             2,
-            "there is no such folder; make it first",
+            "There is no such folder",
         ),
         (("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--seed", "-1"), 2, "-1 is not in the range"),
         (("sensitivity", "--dataset", "mine.arff", "--out", tmp_path, "--folds", "99"), 2, "rows, too few for --folds 99"),

@@ -4,24 +4,40 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import util
+
+from skcamel.cli import stopping
 
 NEEDED = ("click", "rich")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code: 0 done, 1 failed or something found, 2 wrong use or missing extra.
+    """Run the command and return its exit code.
 
-    130 where Ctrl-C stopped a study.
+    0 done; 1 failed, or something found; 2 wrong use, or a missing extra; 141 where the reader of the output went away; 128 plus
+    its number where a signal ended the command, so 130 for Ctrl-C and 143 for a polite kill.
 
     Parameters
     ----------
     arguments : sequence of str, default=None
-        None: those of the running program.
+        None: those of the running program, whose signals are then taken care of too.
     """
-    if any(util.find_spec(name) is None for name in NEEDED):
-        sys.stderr.write("The skcamel command needs: pip install 'skcamel[cli]'\n")
-        return 2
-    from skcamel.cli.root import run
+    if arguments is None:
+        stopping.watch()
+    try:
+        if any(util.find_spec(name) is None for name in NEEDED):
+            _tell("The skcamel command needs: pip install 'skcamel[cli]'")
+            return 2
+        from skcamel.cli.root import run
 
-    return run(arguments)
+        return run(arguments)
+    except KeyboardInterrupt:  # while the modules above were imported
+        stopping.finish()
+        _tell("Interrupted.")
+        return stopping.exit_code() or stopping.INTERRUPTED
+
+
+def _tell(text: str) -> None:
+    with suppress(OSError, AttributeError):  # standard error takes no more, or is None because it is closed
+        sys.stderr.write(f"{text}\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from skcamel.cli.output import hand_over
 from skcamel.cli.root import COMPLETE, examples, root
 
 
@@ -21,4 +22,4 @@ def completion(shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101 click knows all three
     script = kind(root, {}, "skcamel", COMPLETE)
-    click.echo(script.source_template % script.source_vars())  # without source(): it starts a shell to ask for its version
+    hand_over(script.source_template % script.source_vars() + "\n")  # without source(): it starts a shell to ask for its version

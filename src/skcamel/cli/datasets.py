@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from skcamel.cli.root import examples, note
+from skcamel.cli.options import OutputFile, OutputFolder, words_beside
+from skcamel.cli.output import note, say, say_json
+from skcamel.cli.root import examples
+from skcamel.terminal import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.catalogue import DatasetFacts, Place
@@ -46,7 +48,9 @@ def complete_source(_: click.Context, __: click.Parameter, incomplete: str) -> l
     names = complete_name(_, __, incomplete)
     if not names:
         return [CompletionItem(incomplete, type="file")]
-    files = sorted(path for path in Path().iterdir() if path.name.startswith(incomplete) and not path.name.startswith("."))
+    files = sorted(
+        path for path in Path().iterdir() if path.name.startswith(incomplete) and path.name[0] != "." and path.name.isprintable()
+    )
     return [*names, *(CompletionItem(f"{path}/" if path.is_dir() else str(path)) for path in files)]
 
 
@@ -68,7 +72,7 @@ def list_command(data_home: str | None, *, as_json: bool) -> None:
 
     rows = [(dataset_facts(name), whereabouts(name, data_home)) for name in list_datasets()]
     if as_json:
-        click.echo(json.dumps([_described(facts, place) for facts, place in rows], indent=1))
+        say_json([_described(facts, place) for facts, place in rows])
         return
     cells = [
         (facts.name, str(facts.n), str(facts.d), str(facts.q), f"{facts.cardinality:.3f}", _available(facts, place))
@@ -116,8 +120,8 @@ def print_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     for column in head:
         table.add_column(column, justify="right" if column in ("n", "d", "q", "cardinality") else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*row)
-    Console(highlight=False, markup=False).print(table)
+        table.add_row(*map(one_line, row))
+    Console(highlight=False, markup=False, emoji=False).print(table)
 
 
 @datasets.command(epilog=examples("skcamel datasets card yeast", "skcamel datasets card mine.csv --labels 'topic_*'"))
@@ -131,19 +135,17 @@ def card(name_or_file: str, labels: str | None, xml: str | None, data_home: str 
     description = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home).card()
     if as_json:
         figures = {key: value for key, value in description.as_dict().items() if key not in TOO_LONG}
-        click.echo(json.dumps(plain(figures), indent=1))
+        say_json(plain(figures))
         return
-    click.echo(str(description))
+    say(str(description))
     for defect in _known_defects(name_or_file):
-        click.echo(f"Note: {defect}")
+        say(f"Note: {defect}")
 
 
 @datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
 @click.argument("name", shell_complete=complete_name)
 @click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
-@click.option(
-    "--cache", type=click.Path(file_okay=False), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform."
-)
+@click.option("--cache", type=OutputFolder(), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.")
 @click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
 def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> None:
     """Download a benchmark set into the cache; source, licence status and reference are shown first."""
@@ -156,11 +158,11 @@ def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> N
     except TermsError as error:
         _announce(dataset_facts(name).notice)
         raise click.UsageError(f"Terms apply to {name}; if you accept them, run: skcamel datasets fetch {name} --yes") from error
-    click.echo(f"{dataset.name}: {sizes(dataset)}; in {Path(dataset.source).parent}")
+    say(f"{dataset.name}: {sizes(dataset)}; in {one_line(str(Path(dataset.source).parent))}")
 
 
 def _announce(notice: str) -> None:
-    click.echo(notice, err=True)
+    say(notice, err=True)
 
 
 @contextmanager
@@ -169,14 +171,14 @@ def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         tasks: dict[str, Any] = {}
 
         def update(name: str, done: int, total: int | None) -> None:
             if name not in tasks:
-                tasks[name] = bars.add_task(name, total=total)
+                tasks[name] = bars.add_task(one_line(name), total=total)
             bars.update(tasks[name], completed=done, total=total)
 
         yield update
@@ -186,7 +188,7 @@ def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
     epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c")
 )
 @click.argument("source", metavar="FROM", shell_complete=complete_source)
-@click.argument("target", metavar="TO", type=click.Path(dir_okay=False))
+@click.argument("target", metavar="TO", type=OutputFile())
 @label_columns
 @label_file
 @data_home
@@ -195,14 +197,18 @@ def _progress() -> Iterator[Callable[[str, int, int | None], None]]:
 def convert(source: str, target: str, labels: str | None, xml: str | None, data_home: str | None, *, meka: bool, force: bool) -> None:
     """Read one format, write another; the suffix of TO says which."""
     from skcamel.data.formats import format_of, write_dataset, xml_beside
+    from skcamel.files import is_stream
 
     kind = format_of(target)
+    if kind == "mat":
+        raise click.UsageError(f"{target}: Matlab files are read, not written; write .arff, .csv or .svm instead.")
     written = [Path(target)] + ([xml_beside(Path(target))] if kind == "arff" and not meka else [])
-    if not force and (there := [str(path) for path in written if path.exists()]):
+    if not force and (there := [str(path) for path in written if path.exists() and not is_stream(path)]):
         raise click.UsageError(f"{' and '.join(there)} exist{'s' if len(there) == 1 else ''} already; choose another name, or add --force.")
     dataset = open_dataset(source, labels=labels, xml=xml, data_home=data_home)
     files = write_dataset(dataset, target, meka=meka)
-    click.echo(f"{sizes(dataset)}; wrote {' and '.join(map(str, files))}")
+    with words_beside(target):
+        say(f"{sizes(dataset)}; wrote {' and '.join(one_line(str(file)) for file in files)}")
 
 
 @datasets.command(epilog=examples("skcamel datasets check rcv1-s2", "skcamel datasets check mine.arff --json"))
@@ -222,9 +228,9 @@ def check(ctx: click.Context, name_or_file: str, labels: str | None, xml: str | 
     dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
     findings = check_dataset(dataset)
     if as_json:
-        click.echo(json.dumps([plain(finding) for finding in findings], indent=1))
+        say_json([plain(finding) for finding in findings])
     else:
-        click.echo("\n".join(map(str, findings)) or f"Nothing found in {sizes(dataset)}.")
+        say("\n".join(one_line(str(finding)) for finding in findings) or f"Nothing found in {sizes(dataset)}.")
     ctx.exit(int(any(finding.severity != "info" for finding in findings)))
 
 
@@ -232,16 +238,22 @@ def is_catalogue_name(name_or_file: str) -> bool:
     """Whether a benchmark set is meant; a file without suffix is of no known format, so it never is."""
     from skcamel.data.catalogue import list_datasets
 
+    path = Path(name_or_file)
+    try:
+        is_file, is_folder = path.exists(), path.is_dir()  # a pipe is a file too
+    except (OSError, ValueError) as error:
+        raise click.UsageError(f"{name_or_file}: {getattr(error, 'strerror', None) or error}.") from error
     if name_or_file.lower() in list_datasets():
-        if Path(name_or_file).is_file():
+        if is_file and not is_folder:
             note(f"{name_or_file} is taken as the benchmark set, not as the file of that name; give the file a suffix, such as .csv.")
         return True
-    path = Path(name_or_file)
-    if not (path.is_file() or path.suffix or len(path.parts) > 1):
-        return True  # a misspelt name: the catalogue says which are near
-    if not path.is_file():
+    if not name_or_file:
+        raise click.UsageError("The name of a data set is empty; give a file, or a name that 'skcamel datasets list' shows.")
+    if is_folder and (path.suffix or len(path.parts) != 1):
+        raise click.UsageError(f"{name_or_file} is a folder; give a file.")
+    if not is_file and (path.suffix or len(path.parts) > 1):
         raise click.UsageError(f"{name_or_file}: there is no such file; 'skcamel datasets list' shows the sets that have a name.")
-    return False
+    return not is_file or is_folder  # a misspelt name: the catalogue says which are near
 
 
 def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None, nominal: str = "index") -> Dataset:
@@ -270,7 +282,10 @@ def _label_columns(text: str) -> int | str | list[str] | list[int]:
         return int(text)
     if text.endswith("*"):
         return text[:-1]
-    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    try:
+        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
+    except csv.Error as error:  # an end of line, or a name longer than any
+        raise click.UsageError(f"--labels cannot be read ({error}); put names with commas or ends of line in double quotes.") from error
     if not names:
         raise click.UsageError("--labels is empty; name at least one column.")
     return [int(name) for name in names] if all(name.isdecimal() for name in names) else names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,11 @@ import click
 
 from skcamel.cli.datasets import as_json, complete_source, data_home, is_catalogue_name, plain
 from skcamel.cli.models import nameless, note_training_rows, open_model, rows_for
-from skcamel.cli.root import examples, note, one_line
+from skcamel.cli.output import note, say, say_json
+from skcamel.cli.root import examples
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from skcamel.metrics.summary import LabelReport
 
 EDGE_CASES = {
     "rows_without_labels": "rows have no label: left out of the metrics of rankings",
@@ -104,33 +102,25 @@ def _tell(names: tuple[str, ...], Y: np.ndarray, scores: np.ndarray | None, P: n
     report = metrics.report(Y, P, label_names=names)
     if as_json:
         found: dict[str, Any] = {"rows": len(Y), "labels": len(names), "metrics": figures, "edge_cases": cases}
-        click.echo(json.dumps(plain(found | ({"per_label": list(report)} if per_label else {})), indent=1, ensure_ascii=False))
+        say_json(plain(found | ({"per_label": list(report)} if per_label else {})))
         return
-    click.echo(f"{len(Y):,} rows, {len(names):,} labels\n")
+    say(f"{len(Y):,} rows, {len(names):,} labels\n")
     print_metrics({"value": figures})
     if any(cases.values()):
-        click.echo("")
+        say()
     for name, number in cases.items():
         if number:
-            click.echo(f"  {number:6,}  {EDGE_CASES[name]}")
+            say(f"  {number:6,}  {EDGE_CASES[name]}")
     if per_label:
-        click.echo(f"\n{_printable(report)}")
+        say(f"\n{report}")
 
 
 def print_metrics(columns: dict[str, dict[str, float]]) -> None:
     """Write the seven metrics, one to a line, with one column of figures for each of `columns`."""
     from skcamel.metrics import LOSSES
 
-    click.echo(f"  {'':18}  {'better':6}" + "".join(f"  {head:>{max(9, len(head))}}" for head in columns))
+    say(f"  {'':18}  {'better':6}" + "".join(f"  {head:>{max(9, len(head))}}" for head in columns))
     for name in next(iter(columns.values())):
         cells = [f"{values[name]:.4f}" if values[name] == values[name] else "undefined" for values in columns.values()]
         direction = "lower" if name in LOSSES else "higher"
-        click.echo(
-            f"  {name:18}  {direction:6}" + "".join(f"  {cell:>{max(9, len(head))}}" for cell, head in zip(cells, columns, strict=True))
-        )
-
-
-def _printable(report: LabelReport) -> str:
-    from skcamel.metrics.summary import LabelReport
-
-    return str(LabelReport(tuple({**row, "label": one_line(row["label"])} for row in report)))
+        say(f"  {name:18}  {direction:6}" + "".join(f"  {cell:>{max(9, len(head))}}" for cell, head in zip(cells, columns, strict=True)))

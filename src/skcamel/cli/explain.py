@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skcamel.cli.datasets import as_json, data_home
 from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
-from skcamel.cli.root import examples, note, one_line
+from skcamel.cli.output import note, say, say_json
+from skcamel.cli.root import examples
+from skcamel.terminal import one_line
 
 if TYPE_CHECKING:
     from skcamel.explanation import Explanation
@@ -41,7 +42,8 @@ def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, 
     if not hasattr(fitted, "explain"):
         raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
     names = [str(name) for name in fitted.label_names_]
-    if unknown := [label for label in labels if label not in names]:
+    places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
+    if unknown := [label for label in labels if label not in places]:
         from skcamel.data.text import shortened
 
         raise click.UsageError(f"--label {unknown[0]}: the model has no such label; it has {shortened(names, 12)}.")
@@ -50,23 +52,23 @@ def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, 
         raise click.UsageError(f"--row {row}: {file} has {X.shape[0]} rows.")
     with nameless():
         explanation = fitted.explain(X[row - 1 : row])
-    figures = [_figures(explanation, names.index(label), top) for label in labels or _worth_showing(explanation)]
+    figures = [_figures(explanation, j, top) for j in [places[label] for label in labels] or _worth_showing(explanation)]
     if as_json:
         predicted = [name for name, score, cut in zip(names, explanation.scores[0], explanation.thresholds) if score > cut]
-        click.echo(json.dumps({"row": row, "labels": predicted, "explanation": figures}, indent=1, ensure_ascii=False))
+        say_json({"row": row, "labels": predicted, "explanation": figures})
         return
     if getattr(fitted, "alpha_", getattr(fitted, "alpha", None)) == 0:
         note("alpha is 0 in this model, so labels do not push each other.")
     _print(row, file, figures, explanation)
 
 
-def _worth_showing(explanation: Explanation) -> list[str]:
-    """Predicted labels, highest score first; where there is none, the one nearest to its cut."""
+def _worth_showing(explanation: Explanation) -> list[int]:
+    """Positions of predicted labels, highest score first; where there is none, the one nearest to its cut."""
     import numpy as np
 
     margin = explanation.scores[0] - explanation.thresholds
     order = np.argsort(-margin, kind="stable")
-    return [str(explanation.label_names[j]) for j in order[: max(1, int((margin > 0).sum()))]]
+    return order[: max(1, int((margin > 0).sum()))].tolist()
 
 
 def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
@@ -93,7 +95,7 @@ def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Expl
     import numpy as np
 
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
-    click.echo(f"Row {row} of {file}: {predicted} of {len(explanation.base)} labels predicted")
+    say(f"Row {row} of {one_line(file)}: {predicted} of {len(explanation.base)} labels predicted")
     for figure in figures:
         lines = [("average row", figure["base"]), ("own part", figure["own"])]
         lines += [(f"push of {push['label']}", push["push"]) for push in figure["pushes"]]
@@ -102,9 +104,9 @@ def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Expl
         verdict = "predicted" if figure["predicted"] else "not predicted"
         sign = ">" if figure["predicted"] else "<="
         width = max([16, *(len(one_line(name)) for name, _ in lines)])
-        click.echo(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} cut {figure['cut']:+.3f}")
+        say(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} cut {figure['cut']:+.3f}")
         largest = max(abs(np.array([value for _, value in lines])).max(), 1e-300)
         for name, value in lines:
             bar = ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
-            click.echo(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar}".rstrip())
-        click.echo(f"  {'= score':<{width}}  {figure['score']:+8.3f}")
+            say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar}".rstrip())
+        say(f"  {'= score':<{width}}  {figure['score']:+8.3f}")

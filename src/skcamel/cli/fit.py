@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +13,10 @@ import click
 
 from skcamel.cli.datasets import as_json, complete_source, data_home, label_columns, label_file, open_dataset, plain, sizes
 from skcamel.cli.models import check_complete, remember
-from skcamel.cli.root import check_folder_of, examples
+from skcamel.cli.options import Number, OutputFile, Values, words_beside
+from skcamel.cli.output import say, say_json
+from skcamel.cli.root import examples
+from skcamel.terminal import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -38,36 +41,6 @@ TAKES = {  # options that a method understands beside the common ones
 }
 
 
-class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (generic only in the newest click)
-    """Words or numbers separated by commas."""
-
-    name = "values"
-
-    def __init__(self, choices: tuple[str, ...] = ()) -> None:
-        self.choices = choices
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split and check."""
-        words = [word.strip() for word in str(value).split(",") if word.strip()]
-        if not words:
-            self.fail("is empty; give at least one value.", param, ctx)
-        if self.choices:
-            if wrong := [word for word in words if word not in self.choices]:
-                self.fail(f"{wrong[0]!r} is not one of {', '.join(self.choices)}.", param, ctx)
-            return tuple(words)
-        try:
-            return tuple(float(word) for word in words)
-        except ValueError:
-            self.fail(f"{value!r} is not a list of numbers, such as 0.5,1.", param, ctx)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        """Offer the words, behind those already there."""
-        from click.shell_completion import CompletionItem
-
-        head, comma, word = incomplete.rpartition(",")
-        return [CompletionItem(f"{head}{comma}{choice}") for choice in self.choices if choice.startswith(word)]
-
-
 @click.command(
     epilog=examples(
         "skcamel fit yeast -o yeast.skcamel",
@@ -77,7 +50,7 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
     )
 )
 @click.argument("data", shell_complete=complete_source)
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="Model file to write.  [default: NAME.skcamel in this folder]")
+@click.option("-o", "--output", type=OutputFile(), help="Model file to write.  [default: NAME.skcamel in this folder]")
 @label_columns
 @label_file
 @data_home
@@ -114,7 +87,7 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
 @click.option("--bandwidths", "--bandwidth", type=Values(), metavar="B,…", help="Multiples of the mean distance (camel).")
 @click.option(
     "--test-size",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Number(0, 1, min_open=True, max_open=True),
     metavar="SHARE",
     help="Share of rows to keep out of the fit and evaluate on.",
 )
@@ -125,7 +98,7 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
     show_default=True,
     help="Text columns of a table: numbered in sorted order, or a 0/1 column for each value.",
 )
-@click.option("--random-state", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of whatever is drawn.")
+@click.option("--random-state", type=click.IntRange(min=0, max=2**32 - 1), default=0, show_default=True, help="Seed of whatever is drawn.")
 @click.option("--force", is_flag=True, help="Write over an existing model file.")
 @as_json
 def fit(
@@ -153,31 +126,33 @@ def fit(
         raise click.UsageError(f"--{unfit[0]} does not apply to --method {method}; leave it out.")
     if output is not None:
         _check_output(Path(output), force=force)
+    model = _estimator(method, given, random_state)
     dataset = open_dataset(data, labels=labels, xml=xml, data_home=data_home, nominal=nominal)
     _check_dataset(dataset, data)
     path = Path(output or f"{dataset.name or 'model'}.skcamel")
     _check_output(path, force=force)
     with _progress(quiet=as_json) as callback:
-        model = _estimator(method, given, random_state, callback)
+        if method == "camel":
+            model.callback = callback
         facts = _fitted(model, dataset, test_size, random_state)
     from skcamel.persistence import save
 
-    if hasattr(model, "callback"):
+    if method == "camel":
         model.callback = None
     remember(model, dataset, nominal, facts.pop("fitted_rows"))
     save(model, path)
     facts = {"model": str(path), "method": method, "class": type(model).__name__, **facts, "model_bytes": path.stat().st_size}
-    if as_json:
-        click.echo(json.dumps(plain(facts), indent=1, ensure_ascii=False))
-    else:
-        _print(facts, dataset, data)
+    with words_beside(str(path)):
+        say_json(plain(facts)) if as_json else _print(facts, dataset, data)
 
 
 def _check_output(path: Path, *, force: bool) -> None:
     """Before anything is learned: a fit can take long."""
-    if path.exists() and not force:
+    from skcamel.files import check_writable, is_stream
+
+    check_writable(path)
+    if path.exists() and not force and not is_stream(path):
         raise click.UsageError(f"{path} exists already; choose another name by -o, or add --force.")
-    check_folder_of(path)
 
 
 def _check_dataset(dataset: Dataset, source: str) -> None:
@@ -185,12 +160,23 @@ def _check_dataset(dataset: Dataset, source: str) -> None:
 
     if both := set(dataset.feature_names) & set(dataset.label_names):
         raise DataError(f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source)
-    if twice := [name for name in dataset.categories if dataset.feature_names.count(name) > 1]:
+    often = Counter(dataset.feature_names)
+    if twice := [name for name in dataset.categories if often[name] > 1]:
         raise DataError(f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source)
     check_complete(dataset.X, dataset.feature_names, source)
 
 
-def _estimator(method: str, given: dict[str, Any], random_state: int, callback: Any) -> Any:
+def _estimator(method: str, given: dict[str, Any], random_state: int) -> Any:
+    """An estimator whose parameters are checked now: reading the data can take long."""
+    model = _unchecked(method, given, random_state)
+    try:
+        (model._checked_grid if method == "camel" else model._check_parameters)()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    return model
+
+
+def _unchecked(method: str, given: dict[str, Any], random_state: int) -> Any:
     from skcamel import baselines
     from skcamel.classifier_cv import CamelClassifierCV
 
@@ -202,7 +188,7 @@ def _estimator(method: str, given: dict[str, Any], random_state: int, callback: 
         scoring = given.get("scoring", "average_precision")
         cuts = "zero" if preset == "paper" else TUNED_CUTS.get(scoring, "common")
         chosen: dict[str, Any] = {"threshold": cuts, **PRESETS[preset], **given}
-        return CamelClassifierCV(**chosen, callback=callback)
+        return CamelClassifierCV(**chosen)
     kinds: dict[str, Callable[..., Any]] = {
         "br": baselines.BinaryRelevance,
         "ecc": baselines.EnsembleOfClassifierChains,
@@ -269,7 +255,7 @@ def _progress(*, quiet: bool) -> Iterator[Any]:
     if quiet or not console.is_terminal:
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bars:
         task = bars.add_task("fitting", total=None)
 
@@ -286,28 +272,28 @@ def _megabytes(size: int) -> str:
 def _print(facts: dict[str, Any], dataset: Dataset, source: str) -> None:
     from skcamel.cli.evaluate import print_metrics
 
-    click.echo(f"{source}: {sizes(dataset)}")
+    say(f"{one_line(source)}: {sizes(dataset)}")
     columns = {}
     if "params" in facts:
         chosen = "  ".join(
             f"{key}={value:g}" if isinstance(value, float | int) else f"{key}={value}" for key, value in facts["params"].items()
         )
-        click.echo(f"Chosen of {facts['candidates']} candidates by {facts['scoring']} ({facts['estimated_by']}):")
-        click.echo(f"  {chosen}  threshold={facts['threshold']}")
+        say(f"Chosen of {facts['candidates']} candidates by {facts['scoring']} ({facts['estimated_by']}):")
+        say(f"  {chosen}  threshold={facts['threshold']}")
         columns[facts["estimated_by"]] = facts["estimate"]
     if "test" in facts:
         columns[f"{facts['test_rows']:,} test rows"] = facts["test"]
     if columns:
-        click.echo("")
+        say()
         print_metrics(columns)
         if "estimate" in facts and "test" not in facts:
-            click.echo(f"  Chosen and estimated by the same rows, which flatters {facts['estimated_by']} a little; --test-size does not.")
+            say(f"  Chosen and estimated by the same rows, which flatters {facts['estimated_by']} a little; --test-size does not.")
     else:
-        click.echo("This method estimates nothing by itself; to see how good it is, add --test-size 0.25.")
+        say("This method estimates nothing by itself; to see how good it is, add --test-size 0.25.")
+    model = one_line(facts["model"])
     on = f" on {facts['rows']:,} rows" if "test" in facts else ""
-    click.echo(f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {facts['model']} ({_megabytes(facts['model_bytes'])})")
-    model = facts["model"]
-    click.echo(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
+    say(f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {model} ({_megabytes(facts['model_bytes'])})")
+    say(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
     if facts["method"] == "camel":
-        click.echo(f"       skcamel explain {model} NEW.csv --row 1")
-    click.echo(f"       skcamel evaluate {model} LABELLED.csv")
+        say(f"       skcamel explain {model} NEW.csv --row 1")
+    say(f"       skcamel evaluate {model} LABELLED.csv")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import complete_source, is_catalogue_name
-from skcamel.cli.root import note
+from skcamel.cli.output import note
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +93,8 @@ def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: boo
         rows = read_matching(name_or_file, expected, truth=truth)
     if rows.labels and not truth:
         note(f"{name_or_file} holds {count(rows.labels, 'label')}, left aside: {shortened(rows.labels)}.")
-    unknown = [name for name in rows.ignored if name not in getattr(model, REMEMBERED, {}).get("dropped", ())]
+    dropped = set(getattr(model, REMEMBERED, {}).get("dropped", ()))
+    unknown = [name for name in rows.ignored if name not in dropped]
     if unknown:
         note(f"{name_or_file} holds {count(unknown, 'column')} that the model does not know, left aside: {shortened(unknown)}.")
     if rows.by_position:

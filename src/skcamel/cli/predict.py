@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import click
 
 from skcamel.cli.datasets import data_home
 from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
-from skcamel.cli.root import check_folder_of, examples
+from skcamel.cli.options import OutputFile
+from skcamel.cli.output import StandardOutput, say
+from skcamel.cli.root import examples
+from skcamel.terminal import one_line
+
+OUTPUT = OutputFile(".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 
 @click.command(
@@ -24,7 +26,7 @@ from skcamel.cli.root import check_folder_of, examples
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False),
+    type=OUTPUT,
     help="File to write: .csv, .tsv, .json, .jsonl or .parquet. Default: CSV to the screen.",
 )
 @click.option("--scores/--no-scores", default=True, show_default=True, help="The score of every label; higher is more likely.")
@@ -42,10 +44,6 @@ def predict(
     Output has one row for each row of FILE: its number from 1, the predicted labels (separated by semicolons), and for each label
     score:NAME and decision:NAME.
     """
-    if output is not None and (suffix := Path(output).suffix.lower()) not in (".csv", ".tsv", ".json", ".jsonl", ".parquet"):
-        raise click.UsageError(f"--output ends in {suffix!r}; it must be .csv, .tsv, .json, .jsonl or .parquet.")
-    if output is not None:
-        check_folder_of(output)
     from skcamel.cli.predictions import Predictions, write_predictions, write_separated
 
     fitted = open_model(model)
@@ -61,7 +59,7 @@ def predict(
         values = {key: getattr(fitted, method)(X) for key, (wanted, method) in asked.items() if wanted}
         found = Predictions(tuple(map(str, fitted.label_names_)), fitted.label_sets(X), values)
     if output is None:
-        write_separated(found, sys.stdout)
+        write_separated(found, StandardOutput())
         return
-    write_predictions(found, output)
-    click.echo(f"{len(found.label_sets):,} rows; wrote {output}", err=True)
+    write_predictions(found, output, OUTPUT.suffix(output))
+    say(f"{len(found.label_sets):,} rows; wrote {one_line(output)}", err=True)

@@ -13,16 +13,24 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import numpy as np
 
 from skcamel.data.errors import DataError
 from skcamel.data.parquet import pyarrow
 from skcamel.files import whole_file
+from skcamel.spreadsheet import original_cell, plain_cell
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability"}  # key in JSON ► prefix of columns
+
+
+class Writable(Protocol):
+    """Whatever takes text."""
+
+    def write(self, text: str, /) -> Any:
+        """Take it."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +52,13 @@ class Predictions:
         return ["row", "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
 
 
-def write_predictions(predictions: Predictions, path: str | Path) -> None:
-    """Write a file in the form that its suffix names; it appears whole or not at all."""
-    suffix = Path(path).suffix.lower()
+def write_predictions(predictions: Predictions, path: str | Path, suffix: str) -> None:
+    """Write a file in the form that a suffix names; it appears whole or not at all."""
     with whole_file(path) as file:
         if suffix == ".parquet":
             _write_parquet(predictions, file)
             return
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")  # half a character
         if suffix in (".json", ".jsonl"):
             _write_json(predictions, text, lines=suffix == ".jsonl")
         else:
@@ -60,12 +67,12 @@ def write_predictions(predictions: Predictions, path: str | Path) -> None:
         text.detach()
 
 
-def write_separated(predictions: Predictions, file: IO[str], separator: str = ",") -> None:
+def write_separated(predictions: Predictions, file: Writable, separator: str = ",") -> None:
     """Write a table of text."""
-    file.write(_record(predictions.columns(), separator) + "\n")
+    file.write(_record([plain_cell(name) for name in predictions.columns()], separator) + "\n")
     for r, names in enumerate(predictions.label_sets):
         numbers = (repr(value) for matrix in predictions.values.values() for value in matrix[r].tolist())
-        file.write(_record([str(r + 1), _record(names, ";"), *numbers], separator) + "\n")
+        file.write(_record([str(r + 1), plain_cell(_record(names, ";")), *numbers], separator) + "\n")
 
 
 def _record(cells: Sequence[str], separator: str) -> str:
@@ -134,7 +141,7 @@ def _separated_columns(path: Path) -> dict[str, list[str]]:
     rows = [row for row in rows if row]
     if wrong := next((number for number, row in enumerate(rows, 1) if len(row) != len(head)), None):
         raise DataError(f"row {wrong} has {len(rows[wrong - 1])} cells, the first line {len(head)}; is the file cut short?", path=path)
-    return {name: [row[position] for row in rows] for position, name in enumerate(head)}
+    return {original_cell(name): [row[position] for row in rows] for position, name in enumerate(head)}
 
 
 def _json_columns(path: Path) -> dict[str, list[Any]]:

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from skcamel.cli.root import check_folder_of, examples, note
+from skcamel.cli.options import OutputFile, words_beside
+from skcamel.cli.output import note, say
+from skcamel.cli.root import examples
 
 FORMS = {".csv": "to_csv", ".json": "to_json", ".parquet": "to_parquet"}
+OUTPUT = OutputFile(*FORMS)
 
 
 @click.command(
     epilog=examples("skcamel records DIR", "skcamel records DIR -o records.csv", "skcamel records DIR -o records.parquet --compact")
 )
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="File to write, .csv, .json or .parquet: one row for each unit.")
+@click.option("-o", "--output", type=OUTPUT, help="File to write, .csv, .json or .parquet: one row for each unit.")
 @click.option("--compact", is_flag=True, help="Move the units of DIR into one sorted file, records.jsonl, for version control.")
 def records(folder: str, output: str | None, *, compact: bool) -> None:
     """Count the records of a study folder, and export them with every figure, parameter, time and version."""
     from skcamel.experiment.records import Records
     from skcamel.experiment.summary import newest
 
-    if output is not None:
-        check_folder_of(output)
-        if Path(output).suffix.lower() not in FORMS:
-            raise click.UsageError(f"{output}: the end of the name says what to write, and must be one of {', '.join(FORMS)}.")
     found = Records(folder)
     if output is not None:
-        getattr(found, FORMS[Path(output).suffix.lower()])(output)
+        getattr(found, FORMS[OUTPUT.suffix(output)])(output)
     if compact:
         found.compact()
     sets, methods = ({record[field] for record in found} for field in ("dataset", "method"))
-    click.echo(f"{len(found)} finished units: data sets {len(sets)}, methods {len(methods)}; failed {len(found.failures)}.")
+    with words_beside(output):
+        say(f"{len(found)} finished units: data sets {len(sets)}, methods {len(methods)}; failed {len(found.failures)}.")
     if earlier := len(newest(found)[1]):
         note(f"{earlier} of the finished units have earlier settings; the export holds them, tables and pages leave them out.")

@@ -8,7 +8,10 @@ import click
 
 from skcamel.cli.datasets import data_home
 from skcamel.cli.models import note_training_rows, open_model, rows_for
-from skcamel.cli.root import check_folder_of, examples
+from skcamel.cli.options import OutputFile, need, words_beside
+from skcamel.cli.output import say
+from skcamel.cli.root import examples
+from skcamel.terminal import one_line
 
 STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these is a study
 
@@ -16,7 +19,7 @@ STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these i
 @click.command(epilog=examples("skcamel report model.skcamel --data yeast -o page.html", "skcamel report STUDY_FOLDER -o page.html"))
 @click.argument("what", metavar="DIR_OR_MODEL", type=click.Path(exists=True))
 @click.option("--data", metavar="FILE_OR_NAME", help="Rows to judge a model by: a file, or a name from 'skcamel datasets list'.")
-@click.option("-o", "--output", required=True, type=click.Path(dir_okay=False), help="The HTML file to write.")
+@click.option("-o", "--output", required=True, type=OutputFile(), help="The HTML file to write.")
 @data_home
 def report(what: str, data: str | None, output: str, data_home: str | None) -> None:
     """Write the page of a model file or of a study folder: one HTML file that needs nothing else.
@@ -24,14 +27,15 @@ def report(what: str, data: str | None, output: str, data_home: str | None) -> N
     With --data the page of a model also shows how good each label is and why a row got its labels; it then holds scores and
     labels of up to 500 rows, never their features. Columns and labels are found by their names, as at the fit.
     """
-    check_folder_of(output)
+    need("jinja2", "report", "Pages")
     if Path(what).is_dir():
         if data is not None:
             raise click.UsageError("--data is for model files; the page of a study is made from its records alone.")
         _study_page(what, output)
     else:
         _model_page(what, data, data_home, output)
-    click.echo(f"wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
+    with words_beside(output):
+        say(f"wrote {one_line(output)} ({Path(output).stat().st_size / 1e6:.1f} MB)")
 
 
 def _model_page(what: str, data: str | None, data_home: str | None, output: str) -> None:

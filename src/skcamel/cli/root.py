@@ -5,19 +5,26 @@ A new subcommand is one line in `COMMANDS`; its module is imported only when it 
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
+import traceback
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
 
 import skcamel
+from skcamel.cli import stopping
+from skcamel.cli.output import OutputLost, note, say, streams
+from skcamel.terminal import one_line
 
 DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 COMPLETE = "_SKCAMEL_COMPLETE"  # set by the shell while the tab key is pressed
+LONGEST = 1000  # characters of a sentence; names may be of any length
+READER_GONE = 141  # as shells have it: 128 + SIGPIPE
 # name ► (module:command, the line that `skcamel --help` shows)
 COMMANDS = {
     "completion": ("skcamel.cli.completion:completion", "Print the script that teaches your shell the tab key."),
@@ -65,8 +72,18 @@ class LazyGroup(click.Group):
             formatter.write_dl(rows)
 
 
+class Stopped(Exception):  # noqa: N818 an ending, no error
+    """A signal ended the command; what is left to say."""
+
+
 class Root(LazyGroup):
     """The outermost group: warnings become notes, and errors one sentence, both on stderr."""
+
+    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
+        """Run the command line and leave by its exit code; never in click's own way, whatever `standalone_mode` says."""
+        if os.environ.get(COMPLETE):  # a talk with the shell, in bytes
+            return super().main(*args, standalone_mode=standalone_mode, **extra)
+        sys.exit(_ended(lambda: super(Root, self).main(*args, standalone_mode=False, **extra)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the chosen command."""
@@ -75,42 +92,72 @@ class Root(LazyGroup):
             warnings.showwarning = _show_as_note
             try:
                 return super().invoke(ctx)
-            except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-                raise
-            except Exception as error:
-                if os.environ.get(DEBUG):
-                    raise
-                raise click.ClickException(_sentence(error)) from error
+            except KeyboardInterrupt as signal:  # before click makes an Abort of it
+                raise Stopped("Interrupted.") from signal
 
 
-def note(text: str) -> None:
-    """Tell something on stderr that is not part of the result."""
-    click.echo(f"Note: {text}", err=True)
+def _ended(command: Callable[[], Any]) -> int:
+    """Exit code of the command, after its last words."""
+    try:
+        with streams():
+            code = _code_of(command)
+    except OutputLost as error:
+        code = READER_GONE if error.errno == errno.EPIPE else 1
+        if code == 1:
+            with streams():
+                say(f"Error: {error}", err=True)
+    stopping.finish()
+    return stopping.exit_code() or code
 
 
-def check_folder_of(path: str | os.PathLike[str]) -> None:
-    """Refuse a file to be written where there is no folder; to be called before anything is computed."""
-    if not Path(path).resolve().parent.is_dir():
-        raise click.UsageError(f"{path}: there is no such folder; make it first.")
+def _code_of(command: Callable[[], Any]) -> int:
+    """What click returns for a command that ends by itself is None, or the code that it asked for."""
+    try:
+        return command() or 0
+    except (Stopped, click.Abort, KeyboardInterrupt) as signal:
+        stopping.finish()
+        say(str(signal) or "Interrupted.", err=True)
+        return stopping.INTERRUPTED
+    except click.ClickException as error:
+        say(_usage(error) + _sentence(error.format_message()), err=True)
+        return error.exit_code
+    except BrokenPipeError:  # of a pipe that -o names
+        return READER_GONE
+    except Exception as error:
+        if stopping.exit_code() is not None:  # some libraries make other errors of a KeyboardInterrupt
+            say("Interrupted.", err=True)
+        elif os.environ.get(DEBUG):
+            say(traceback.format_exc(), err=True)
+        else:
+            say(_sentence(_explained(error)), err=True)
+        return 1
 
 
-def one_line(name: str) -> str:
-    """Write a name as a terminal can show it: control characters as their escapes."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
+def _usage(error: click.ClickException) -> str:
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return ""
+    return f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help' for help.\n\n"
+
+
+def _sentence(text: str) -> str:
+    """One line of bearable length that a terminal can show."""
+    line = one_line(" ".join(text.split()))
+    return "Error: " + (line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}")
+
+
+def _explained(error: Exception) -> str:
+    """What the library says about the cause; for an error nobody foresaw, its kind and how to see more."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    if isinstance(error, MemoryError) and not str(error):
+        return "there is not enough memory; take fewer rows, columns or labels."
+    if isinstance(error, OSError | ValueError | ImportError | MemoryError) and str(error):
+        return str(error)
+    return f"{type(error).__name__}: {str(error) or 'no detail'}; this is a fault of skcamel, run again with {DEBUG}=1 to see where."
 
 
 def _show_as_note(message: Warning | str, *_: Any, **__: Any) -> None:
-    note(str(message))
-
-
-def _sentence(error: Exception) -> str:
-    """Say what the library says about the cause; for an error nobody foresaw, its kind and how to see more."""
-    text = " ".join(str(error).split())
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}."
-    if isinstance(error, OSError | ValueError | ImportError | MemoryError) and text:
-        return text
-    return f"{type(error).__name__}: {text or 'no detail'}; this is a fault of skcamel, run again with {DEBUG}=1 to see where."
+    note(" ".join(str(message).split()))
 
 
 @click.group(
@@ -129,9 +176,9 @@ def root() -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit code, for every ending but an unforeseen one under ``SKCAMEL_DEBUG``."""
+    """Run the command line and return the exit code."""
     try:
-        root.main(args=None if arguments is None else list(arguments), prog_name="skcamel", standalone_mode=True)
+        root.main(args=None if arguments is None else list(arguments), prog_name="skcamel")
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else int(bool(ending.code))
-    return 0  # pragma: no cover - click always ends by SystemExit in standalone mode
+    return 0  # pragma: no cover - it always ends by SystemExit

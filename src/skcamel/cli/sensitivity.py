@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 
 from skcamel.cli.datasets import data_home, label_columns, label_file, open_dataset
-from skcamel.cli.root import check_folder_of, examples
+from skcamel.cli.options import Number, OutputFile, OutputFolder, need, words_beside
+from skcamel.cli.output import say
+from skcamel.cli.root import examples
 from skcamel.cli.tables import SELECTIONS
+from skcamel.terminal import one_line
 
 METRICS = SELECTIONS[:7]
-FIGURES = (".png", ".svg", ".pdf")
+FIGURE = OutputFile(".png", ".svg", ".pdf")
 
 
 @click.command(
@@ -24,7 +26,7 @@ FIGURES = (".png", ".svg", ".pdf")
     )
 )
 @click.option("--dataset", "name_or_file", required=True, metavar="NAME_OR_FILE", help="A benchmark set by name, or a file.")
-@click.option("--out", "folder", required=True, type=click.Path(file_okay=False), help="Study folder; made if it is not there.")
+@click.option("--out", "folder", required=True, type=OutputFolder(), help="Study folder; made if it is not there.")
 @click.option(
     "--metric",
     type=click.Choice(METRICS),
@@ -32,12 +34,12 @@ FIGURES = (".png", ".svg", ".pdf")
     show_default=True,
     help="Finds the setting that is kept, and is drawn; the file holds all seven.",
 )
-@click.option("--alpha", type=float, help="Setting kept while others vary; give all three, or none: the best by leave-one-out.")
-@click.option("--lambda1", type=float, help="See --alpha.")
-@click.option("--lambda2", type=float, help="See --alpha.")
+@click.option("--alpha", type=Number(0, 1), help="Setting kept while others vary; give all three, or none: the best by leave-one-out.")
+@click.option("--lambda1", type=Number(0, min_open=True), help="See --alpha.")
+@click.option("--lambda2", type=Number(0, min_open=True), help="See --alpha.")
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), default=0, show_default=True)
-@click.option("--figure", type=click.Path(dir_okay=False), help="Draw Figure 1 into this file: .png, .svg or .pdf.")
+@click.option("--figure", type=FIGURE, help="Draw Figure 1 into this file: .png, .svg or .pdf.")
 @label_columns
 @label_file
 @data_home
@@ -62,10 +64,7 @@ def sensitivity(
     if given and missing:
         raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to have the best found.")
     if figure is not None:
-        check_folder_of(figure)
-        if (suffix := Path(figure).suffix.lower()) not in FIGURES:
-            raise click.UsageError(f"--figure ends in {suffix!r}; it must be .png, .svg or .pdf.")
-
+        need("matplotlib", "report", "Figures")
     from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
 
     dataset = open_dataset(name_or_file, labels=labels, xml=xml, data_home=data_home)
@@ -74,10 +73,13 @@ def sensitivity(
     with _progress() as progress:
         result = run_sensitivity(dataset, metric=metric, base=given or None, n_folds=folds, seed=seed, progress=progress)
     setting = ", ".join(f"{name} {value:g}" for name, value in result["base"].items())
-    click.echo(f"{dataset.name}: setting {setting} ({result['base_found_by']}); wrote {save_sensitivity(result, folder)}")
+    written = save_sensitivity(result, folder)
     if figure is not None:
         _draw(result, metric, figure)
-        click.echo(f"Drew {figure}")
+    with words_beside(figure):
+        say(f"{one_line(dataset.name)}: setting {setting} ({result['base_found_by']}); wrote {one_line(str(written))}")
+        if figure is not None:
+            say(f"Drew {one_line(figure)}")
 
 
 @contextmanager
@@ -94,5 +96,8 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 def _draw(result: Mapping[str, Any], metric: str, path: str) -> None:
     from skcamel.display.sensitivity import plot_figure1
+    from skcamel.files import whole_file
 
-    plot_figure1(result, metric=metric).savefig(path)
+    drawn = plot_figure1(result, metric=metric)
+    with whole_file(path) as file:
+        drawn.savefig(file, format=FIGURE.suffix(path)[1:])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import warnings
@@ -14,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import as_json, data_home, is_catalogue_name, label_columns, label_file, open_dataset
-from skcamel.cli.root import examples, note
+from skcamel.cli.options import OutputFolder, need
+from skcamel.cli.output import note, say, say_json
+from skcamel.cli.root import Stopped, examples
+from skcamel.terminal import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
     from skcamel.experiment.outcome import Method
 
-INTERRUPTED = 130  # as shells have it: 128 + SIGINT
 LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
 
 
@@ -32,8 +33,8 @@ def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
 
 
 def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
-    if number == 0:
-        raise click.BadParameter("0 is nobody; give how many units to do at the same time, or -1 for one on each core.")
+    if number == 0 or number < -1:
+        raise click.BadParameter(f"{number} is nobody; give how many units to do at the same time, or -1 for one on each core.")
     return number
 
 
@@ -53,7 +54,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     metavar="A,B,…",
     help="camel, br, ecc, rakel, llsf, jfsc, extra-trees, random-forest, logistic, svc, or package.module:Class.",
 )
-@click.option("--out", required=True, type=click.Path(file_okay=False), help="The study folder. Run again: does what is missing.")
+@click.option("--out", required=True, type=OutputFolder(), help="The study folder. Run again: does what is missing.")
 @click.option(
     "--preset",
     type=click.Choice(["quick", "paper", "best"]),
@@ -94,28 +95,31 @@ def study(
     from skcamel.experiment.methods import FOLDS
     from skcamel.experiment.runner import UnitsFailed, run_study
 
-    opened = _opened(datasets, labels=options.pop("labels"), xml=options.pop("xml"), data_home=options.pop("data_home"))
+    if options["dask"] is not None:
+        need("distributed", "distributed", "Dask clusters")
     device = options.pop("device")
     chosen = [_method(spec, options["preset"], device) for spec in methods]
+    opened = _opened(datasets, labels=options.pop("labels"), xml=options.pop("xml"), data_home=options.pop("data_home"))
     options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnitsFailed)  # told below, and by the exit code
             records = run_study(opened, chosen, out=out, progress="quiet" if quiet else "auto", **options)
-    except KeyboardInterrupt:
-        click.echo(f"\nStopped. Finished units are kept in {out}; run the same command again to do the rest.", err=True)
-        ctx.exit(INTERRUPTED)
+    except KeyboardInterrupt as signal:
+        kept = f"Finished units are kept in {one_line(out)}; run the same command again to do the rest."
+        raise Stopped(f"\nStopped. {kept}") from signal
     asked = _keys([name if isinstance(name, str) else name.name for name in opened], chosen, options)
     finished, failures = ([unit for unit in units if _key(unit) in asked] for units in (records, records.failures))
     _note_other_settings(records, finished)
     shown = summary(finished)
     if as_json:
-        click.echo(json.dumps({"out": out, "finished": len(finished), "failures": failures, "summary": shown}, indent=1))
+        say_json({"out": out, "finished": len(finished), "failures": failures, "summary": shown})
     else:
-        click.echo("\n".join(_lines(shown)))
-        click.echo(f"\nMore: skcamel tables {out} --significance, or skcamel report {out} -o page.html")
+        say("\n".join(_lines(shown)))
+        folder = one_line(out)
+        say(f"\nMore: skcamel tables {folder} --significance, or skcamel report {folder} -o page.html")
     if failures:
-        click.echo(_failed(failures, out), err=True)
+        say(one_line(_failed(failures, out)), err=True)
         ctx.exit(1)
 
 
@@ -220,6 +224,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """One block for each data set: a line for each method, mean ± std in thousandths."""
     from skcamel.metrics.conventions import NAMES
 
+    rows = [{**row, "dataset": one_line(row["dataset"]), "method": one_line(row["method"])} for row in rows]
     heads = [name.replace("_", " ") for name in NAMES]
     lines: list[str] = []
     for dataset in dict.fromkeys(row["dataset"] for row in rows):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.root import examples, note
+from skcamel.cli.output import hand_over, note
+from skcamel.cli.root import examples
 
 if TYPE_CHECKING:
     from skcamel.experiment.summary import Summary
@@ -75,7 +76,8 @@ def tables(
     if significance:
         chosen += _significance(summary)
     width = shutil.get_terminal_size().columns if form == "terminal" and sys.stdout.isatty() else None
-    click.echo(write_tables(chosen, form, width=width))
+    text = write_tables(chosen, form, width=width) + "\n"
+    sys.stdout.write(text) if form == "terminal" else hand_over(text)  # the first is styled, and its names are safe already
     for text in summary.left_out_notes() if form == "csv" else ():  # the other forms have notes of their own
         note(text)
 
@@ -113,7 +115,7 @@ def _sizes(folder: Path, datasets: Sequence[str]) -> list[Table]:
     cards = read_cards(folder)
     known = {name: cards[name] if name in cards else _catalogued(name) for name in datasets}
     if missing := [name for name, card in known.items() if card is None]:
-        click.echo(f"Note: {folder / 'cards.json'} has no card of {', '.join(missing)}; Table 1 leaves that out.", err=True)
+        note(f"{folder / 'cards.json'} has no card of {', '.join(missing)}; Table 1 leaves that out.")
     return [sizes_table({name: card for name, card in known.items() if card is not None})]
 
 

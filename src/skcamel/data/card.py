@@ -12,6 +12,7 @@ from skcamel import memory
 from skcamel.arrays import Array
 from skcamel.data.features import as_features, constant_columns, repeated, row_kinds, values_of
 from skcamel.data.indicators import as_indicators
+from skcamel.terminal import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -241,7 +242,7 @@ def _lines(c: Card) -> list[str]:
         ("equal feature rows", f"{c.duplicate_rows:,}", "  with equal labels", f"{c.duplicate_examples:,}"),
         ("rows without label", f"{len(c.unlabelled_rows):,}", "empty, full labels", f"{len(c.empty_labels)}, {len(c.full_labels)}"),
     ]
-    return [c.name or "data set", *(f"  {a:<20}{b:>10}    {x:<21}{y}" for a, b, x, y in pairs)]
+    return [one_line(c.name) or "data set", *(f"  {a:<20}{b:>10}    {x:<21}{y}" for a, b, x, y in pairs)]
 
 
 def _label_lines(c: Card) -> list[str]:
@@ -249,12 +250,13 @@ def _label_lines(c: Card) -> list[str]:
     order = np.argsort(-c.label_counts, kind="stable")
     half = LABELS_SHOWN // 2
     shown = order.tolist() if c.q <= LABELS_SHOWN else [*order[:half].tolist(), None, *order[-half:].tolist()]
-    width = max((len(c.label_names[j]) for j in shown if j is not None), default=5)
+    names = {j: one_line(c.label_names[j]) for j in shown if j is not None}
+    width = max(map(len, names.values()), default=5)
     lines = [f"  {'label':<{width}}  {'rows':>8}  {'share':>7}  {'IRLbl':>9}"]
     for j in shown:
         if j is None:
             lines.append(f"  … {c.q - LABELS_SHOWN} more")
         else:
             share = c.label_counts[j] / max(c.n, 1)
-            lines.append(f"  {c.label_names[j]:<{width}}  {c.label_counts[j]:>8,}  {share:>7.2%}  {c.irlbl[j]:>9.2f}")
+            lines.append(f"  {names[j]:<{width}}  {c.label_counts[j]:>8,}  {share:>7.2%}  {c.irlbl[j]:>9.2f}")
     return lines

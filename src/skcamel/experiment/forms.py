@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from skcamel.experiment.records import csv_text
-from skcamel.experiment.tables import Cell, Table
+from skcamel.experiment.tables import Cell, Section, Table
 from skcamel.metrics.conventions import choice
+from skcamel.terminal import one_line
 
 FORMS = ("terminal", "markdown", "latex", "csv", "json")
 # What means something to LaTeX, and letters that its usual fonts lack
@@ -50,7 +51,6 @@ def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None
 
     Examples
     --------
-    >>> from skcamel.experiment.tables import Section
     >>> print(write_tables([Table("Ranks", "metric", ["a_b"], [Section("", [("F", [Cell("1.5", True)])])])], "markdown"))
     **Ranks**
     <BLANKLINE>
@@ -61,6 +61,8 @@ def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None
     choice(form, FORMS, "form")
     if form == "json":
         return json.dumps([{"title": t.title, "notes": t.notes, "rows": [_finite(row) for row in t.data]} for t in tables], indent=1)
+    if form != "csv":
+        tables = [_shown(table) for table in tables]
     if form == "terminal":
         return "\n".join(to_terminal(table, width) for table in tables)
     write = {"markdown": to_markdown, "latex": to_latex, "csv": to_csv}[form]
@@ -132,6 +134,17 @@ def to_terminal(table: Table, width: int | None = None) -> str:
     for note in [*table.notes, *(["* marks what is bold."] if starred else [])]:
         console.print(Text(note))
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def _shown(table: Table) -> Table:
+    """With every text on one line, as a terminal can show it."""
+
+    def row(name: str, cells: Sequence[Cell]) -> tuple[str, list[Cell]]:
+        return one_line(name), [Cell(one_line(cell.text), cell.bold) for cell in cells]
+
+    sections = [Section(one_line(title), [row(*each) for each in rows]) for title, rows in table.sections]
+    head, notes = ([one_line(text) for text in texts] for texts in (table.head, table.notes))
+    return Table(one_line(table.title), one_line(table.corner), head, sections, notes, table.data)
 
 
 def _parts(table: Table, width: int | None) -> list[range]:

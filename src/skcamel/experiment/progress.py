@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple
 
 from skcamel.experiment.units import Unit
 from skcamel.metrics.conventions import choice
+from skcamel.terminal import one_line
 
 KINDS = ("auto", "bars", "lines", "quiet")
 
@@ -66,7 +67,7 @@ def _lines(stream: IO[str], total: int, before: int) -> Listener:
         here = event.finished - before
         left = (time.monotonic() - start) / max(1, here) * (event.total - event.finished)
         what = {"done": f"{event.seconds:.1f} s", "failed": "FAILED", "elsewhere": "by another run"}[event.state]
-        stream.write(f"{event.finished}/{event.total}  {event.unit}: {what}, {duration(left)} left\n")
+        stream.write(f"{event.finished}/{event.total}  {one_line(str(event.unit))}: {what}, {duration(left)} left\n")
         stream.flush()
 
     return tell
@@ -80,16 +81,24 @@ def _bars(stream: IO[str], units: dict[str, int], finished: dict[str, int]) -> I
     except ImportError as error:
         raise ImportError("Progress bars need: pip install 'skcamel[cli]'; or choose progress='lines'.") from error
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(file=stream)) as bars:
-        tasks: dict[str, Any] = {name: bars.add_task(name, total=count, completed=finished.get(name, 0)) for name, count in units.items()}
+        tasks: dict[str, Any] = {
+            name: bars.add_task(one_line(name), total=count, completed=finished.get(name, 0)) for name, count in units.items()
+        }
         whole = bars.add_task("all", total=sum(units.values()), completed=sum(finished.values()))
 
         def tell(event: Event) -> None:
             bars.advance(tasks[event.unit.dataset])
             bars.advance(whole)
             if event.state == "failed":
-                bars.console.print(f"{event.unit}: FAILED", highlight=False, markup=False)
+                bars.console.print(f"{one_line(str(event.unit))}: FAILED", highlight=False, markup=False, emoji=False)
 
         yield tell
 

@@ -12,6 +12,7 @@ from skcamel.arrays import Array, to_numpy
 from skcamel.metrics.conventions import NAMES, ROWS, TIES, as_relevance, as_scores, as_weights, check_shapes, choice
 from skcamel.metrics.decision import count, decision_metrics, f1_of
 from skcamel.metrics.ranking import ranking_metrics
+from skcamel.terminal import one_line
 
 
 def evaluate(
@@ -111,10 +112,11 @@ class LabelReport:
         return len(self.rows)
 
     def __str__(self) -> str:
-        width = max([5, *(len(row["label"]) for row in self.rows)])
+        names = [one_line(row["label"]) for row in self.rows]
+        width = max([5, *map(len, names)])
         lines = [f"{'label':{width}}  positives  predicted  precision  recall     F1"]
         line = "{label:{width}}  {positives:9g}  {predicted:9g}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}"
-        lines += [line.format(width=width, **row) for row in self.rows]
+        lines += [line.format(width=width, **{**row, "label": name}) for row, name in zip(self.rows, names, strict=True)]
         return "\n".join(lines)
 
 

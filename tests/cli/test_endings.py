@@ -1,0 +1,151 @@
+"""How every command ends when a signal comes or its output takes no more: exit codes, last words, nothing half-written."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import skcamel
+from skcamel.cli.root import run
+from study_methods import made
+from tables import table
+
+TESTS = Path(__file__).parents[1]
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(skcamel.__file__).parents[1]), str(TESTS)])}
+SKCAMEL = [sys.executable, "-m", "skcamel"]
+# Programs that say READY and wait, each at another moment of a command, which is the rest of the arguments
+WAIT = "import sys, time\nfrom skcamel.cli import main\ndef wait(*_, **__):\n    print('READY', flush=True)\n    time.sleep(60)\n"
+MOMENTS = {
+    "importing": "import builtins\nbefore = builtins.__import__\n"
+    "def late(name, *rest):\n    return wait() if name == 'skcamel.data.formats' else before(name, *rest)\nbuiltins.__import__ = late\n",
+    "importing the root": "class Late:\n    def find_spec(name, *_):\n        if name == 'skcamel.cli.root': wait()\n"
+    "sys.meta_path.insert(0, Late)\n",
+    "fitting": "import skcamel.classifier_cv\nskcamel.classifier_cv.CamelClassifierCV.fit = wait\n",
+    "writing": "import numpy\ndef half(file, *_, **__):\n    file.write(b'half')\n    wait()\nnumpy.savez = half\n",
+    "telling": "import skcamel.cli.fit\nskcamel.cli.fit._print = wait\n",
+    "swallowed": "import skcamel.classifier_cv\ndef deaf(*_, **__):\n    try: wait()\n    except BaseException: raise ImportError('odd')\n"
+    "skcamel.classifier_cv.CamelClassifierCV.fit = deaf\n",
+}
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and devices of Unix")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a table to learn from."""
+    table(tmp_path / "mine.csv", range(40))
+    return tmp_path
+
+
+def start(arguments, folder, **options):
+    return subprocess.Popen(arguments, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, **options)  # noqa: S603
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_ctrl_c_exits_130_with_one_line_at_every_moment_of_a_fit(folder, moment):
+    program = f"{WAIT}{MOMENTS[moment]}sys.exit(main())"
+    command = [sys.executable, "-c", program, "fit", "mine.csv", "--labels", "2", "-o", "m.skcamel"]
+    with start(command, folder, stdout=subprocess.PIPE) as running:
+        assert running.stdout.readline() == "READY\n"
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+    assert (running.returncode, told) == (130, "Interrupted.\n")
+    left = ["m.skcamel", "mine.csv"] if moment == "telling" else ["mine.csv"]
+    assert sorted(os.listdir(folder)) == left
+
+
+@pytest.mark.parametrize(
+    ("number", "command"),
+    [
+        (signal.SIGINT, ["fit", "pipe.csv", "--labels", "2"]),
+        (signal.SIGINT, ["datasets", "card", "pipe.csv", "--labels", "2"]),
+        (signal.SIGINT, ["datasets", "convert", "pipe.csv", "out.arff", "--labels", "2"]),
+        (signal.SIGINT, ["study", "--datasets", "pipe.csv", "--labels", "2", "--methods", "br", "--out", "out"]),
+        (signal.SIGTERM, ["sensitivity", "--dataset", "pipe.csv", "--labels", "2", "--out", "out"]),
+        (signal.SIGHUP, ["evaluate", "--truth", "mine.csv", "--predictions", "pipe.csv"]),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else value.name,
+)
+def test_signals_while_a_file_is_read(folder, number, command):
+    os.mkfifo(folder / "pipe.csv")
+    with (
+        start([*SKCAMEL, *command], folder, stdout=subprocess.PIPE) as running,
+        (folder / "pipe.csv").open("w") as pipe,  # opened when the command has begun to read
+    ):
+        pipe.write("x,y,")
+        pipe.flush()
+        running.send_signal(number)
+        out, told = running.communicate(timeout=60)
+    assert (running.returncode, out, told) == (128 + number, "", "Interrupted.\n")
+    assert sorted(os.listdir(folder)) == ["mine.csv", "pipe.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_a_study_alone_ends_its_workers_too(tmp_path, number):
+    from skcamel.data import write_dataset
+
+    write_dataset(made(), tmp_path / "made.arff")
+    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "--out", "out", "--n-jobs", "2"]
+    with start([*SKCAMEL, "study", *options], tmp_path) as running:
+        first = running.stderr.readline()
+        assert first.startswith("1/12")
+        running.send_signal(number)
+        _, told = running.communicate(timeout=60)  # ends when no process holds the other end of the pipe
+    assert running.returncode == 128 + number
+    assert told.endswith("\nStopped. Finished units are kept in out; run the same command again to do the rest.\n")
+    assert "Traceback" not in told
+
+
+def test_ignored_signals_stay_ignored(folder):
+    program = "import os, signal\nfrom skcamel.cli import stopping\nstopping.watch()\nos.kill(os.getpid(), signal.SIGINT)\nprint(0)"
+    line = f"trap \"\" INT; '{sys.executable}' -c '{program}'"
+    result = subprocess.run(["/bin/sh", "-c", line], env=ENVIRONMENT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (result.returncode, result.stdout, result.stderr) == (0, "0\n", "")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["--help", "datasets list", "predict m.skcamel mine.csv"])
+def test_output_that_takes_no_more_is_one_sentence_or_none(folder, command, unbuffered):
+    if command.startswith("predict"):
+        assert run(["fit", str(folder / "mine.csv"), "--labels", "2", "-o", str(folder / "m.skcamel")]) == 0
+
+    def ended(redirection):
+        line = f"'{sys.executable}' -m skcamel {command} {redirection}"
+        environment = ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered}
+        result = subprocess.run(["/bin/sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+        notes = [text for text in result.stderr.splitlines() if not text.startswith("Note: ")]
+        return result.returncode, notes
+
+    assert ended("> /dev/full") == (1, ["Error: standard output: No space left on device."])
+    assert ended("2> /dev/full > /dev/null") == (0, [])
+    if command == "--help":
+        assert ended(">&-") == (1, ["Error: standard output: It is closed."])
+        assert ended("2>&- > /dev/null") == (0, [])
+        assert ended("2>&- >&-")[0] == 1
+        assert ended("| true") == (0, [])
+
+
+def test_the_code_says_that_the_reader_went_away(folder):
+    with start([*SKCAMEL, "datasets", "list"], folder, stdout=subprocess.PIPE) as running:
+        running.stdout.close()
+        assert (running.wait(60), running.stderr.read()) == (141, "")
+
+
+def test_a_closed_stream_is_not_given_to_the_model_file(folder):
+    """Else what C prints would go into it."""
+    probe = "import os, sys, numpy\nbefore = numpy.savez\ndef look(file, *rest, **named):\n"
+    probe += "    assert file.fileno() > 2\n    before(file, *rest, **named)\nnumpy.savez = look\n"
+    program = f"{probe}from skcamel.cli import main\nsys.exit(main())"
+    line = f"'{sys.executable}' -c '{program}' fit mine.csv --labels 2 -o m.skcamel <&- 2>&-"
+    result = subprocess.run(["/bin/sh", "-c", line], cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, check=False)  # noqa: S603
+    assert result.returncode == 0
+
+
+def test_letters_that_the_screen_lacks_are_escaped(folder):
+    environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
+    options = ["study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "--preset", "quick", "--out", "out", "--quiet"]
+    shown = subprocess.run([*SKCAMEL, *options], cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    assert "mean \\xb1 std" in shown

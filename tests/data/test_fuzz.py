@@ -15,7 +15,7 @@ def test_damaged_files_end_in_a_dataset_or_a_data_error(part, tmp_path):
         attack(seed, tmp_path)
 
 
-@pytest.mark.parametrize("seed", [1000469, 1003182, 1005050])
+@pytest.mark.parametrize("seed", [1000469, 1003182, 1005050, 3034378])
 def test_what_the_fuzzer_found(seed, tmp_path):
     attack(seed, tmp_path)
 

@@ -196,7 +196,7 @@ def _labels_by_name(header: Header, labels: list[str], arff: Path_, xml: Path_) 
     is_label = np.array([name in wanted for name in names])
     twice = first_repeated(name for name in names if name in wanted)
     if twice is not None:
-        raise DataError(f"{twice!r} is a label and the name of two attributes; rename one.", path=arff)
+        raise DataError(f"{twice[:60]!r} is a label and the name of two attributes; rename one.", path=arff)
     return is_label
 
 
@@ -227,7 +227,7 @@ def _check_same_attributes(first: Header | None, second: Header, path: Path_) ->
         (mine.name for mine, theirs in pairs if mine != theirs), f"their number, {len(first.attributes)} and {len(second.attributes)}"
     )
     raise DataError(
-        f"its attributes differ from those of the first file, beginning with {differing!r}; are both of the same release?", path=path
+        f"its attributes differ from those of the first file, beginning with {differing[:60]!r}; are both of the same release?", path=path
     )
 
 

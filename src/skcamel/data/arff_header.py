@@ -180,14 +180,15 @@ def decoder(attribute: Attribute, is_label: bool, path: Path_) -> Callable[[str]
     if attribute.kind == "text":
         if is_label:
             raise DataError(
-                f"label {attribute.name!r} is a string attribute; labels are {{0,1}}. Is the label file of the same release?", path=path
+                f"label {attribute.name[:60]!r} is a string attribute; labels are {{0,1}}. Is the label file of the same release?",
+                path=path,
             )
         return lambda _: UNUSED
     if attribute.kind == "numeric":
         return lambda text: float("nan") if text == "?" else number(text)
     codes = label_codes(attribute.values) if is_label else feature_codes(attribute.values)
     if codes is None:
-        found = f"label {attribute.name!r} has the values {shortened(attribute.values)}"
+        found = f"label {attribute.name[:60]!r} has the values {shortened(attribute.values)}"
         raise DataError(
             f"{found}; a label is {{0,1}}, {{-1,1}}, {{NO,YES}} or {{FALSE,TRUE}}: recode it, or keep it as a feature.", path=path
         )

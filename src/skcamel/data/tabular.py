@@ -145,7 +145,7 @@ def _positions(names: Sequence[str], labels: Labels, path: Path_) -> list[int]:
     asked = {name for name in wanted if isinstance(name, str)}
     twice = first_repeated(name for name in names if name in asked)
     if twice is not None:
-        raise DataError(f"two columns are called {twice!r}; name labels by position instead.", path=path)
+        raise DataError(f"two columns are called {twice[:60]!r}; name labels by position instead.", path=path)
     return [places[label] if isinstance(label, str) else int(label) for label in wanted]
 
 

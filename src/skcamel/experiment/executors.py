@@ -126,8 +126,9 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
     data: dict[str, Any] = {}  # name of a data set ► future
     running: dict[str, Order] = {}
 
-    def start_some(count: int) -> Iterator[Any]:
-        slots = Counter[str]()
+    def start_some(count: int) -> list[Any]:
+        """Futures of the next tasks; all begun before `as_completed` takes them, for it holds a lock that the client's loop wants."""
+        started, slots = [], Counter[str]()
         for address, threads in client.nthreads().items():
             slots[get_address_host(address)] += threads
         for order, dataset in islice(waiting, count):
@@ -137,7 +138,8 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
                     data[name] = client.submit(_as_it_is, dataset, pure=False)
             future = client.submit(_on_dask_worker, study, order, data[name], dict(slots), pure=False)
             running[future.key] = order
-            yield future
+            started.append(future)
+        return started
 
     try:
         done = as_completed(start_some(_wanted(client)), loop=client.loop)

@@ -57,6 +57,17 @@ def test_ctrl_c_exits_130_with_one_line_at_every_moment_of_a_fit(folder, moment)
     assert sorted(os.listdir(folder)) == left
 
 
+def test_a_signal_that_comes_inside_a_destructor_is_not_lost(folder):
+    program = (
+        "import os, signal, sys, time\nimport skcamel.classifier_cv\nfrom skcamel.cli import main\n"
+        "class Last:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n        time.sleep(0.01)\n"
+        "def fit(*_):\n    Last()\n    time.sleep(60)\nskcamel.classifier_cv.CamelClassifierCV.fit = fit\nsys.exit(main())"
+    )
+    with start([sys.executable, "-c", program, "fit", "mine.csv", "--labels", "2"], folder) as running:
+        _, told = running.communicate(timeout=50)
+    assert (running.returncode, told) == (130, "Interrupted.\n")
+
+
 @pytest.mark.parametrize(
     ("number", "command"),
     [

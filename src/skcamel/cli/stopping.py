@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from typing import Any
 
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+AGAIN = 0.05  # seconds until a signal that was lost comes again
 IMPATIENT = 3  # signals after which the program ends without cleaning up
 INTERRUPTED = 128 + signal.SIGINT
 
@@ -56,9 +58,13 @@ def _stop(number: int, _: Any) -> None:
 
 
 def _quietly(unraisable: sys.UnraisableHookArgs) -> None:
-    """A signal that arrives inside a destructor or callback is lost there; `exit_code` remembers it, and nobody needs a traceback."""
+    """A signal that arrives inside a destructor or callback is lost there: it is sent once more, a moment later."""
     if not (_came and isinstance(unraisable.exc_value, KeyboardInterrupt)):
         sys.__unraisablehook__(unraisable)
+    elif not _over:
+        again = threading.Timer(AGAIN, os.kill, (os.getpid(), _came.pop()))
+        again.daemon = True
+        again.start()
 
 
 def _occupy_standard_streams() -> None:

@@ -125,8 +125,7 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
         Compression is told by the first two bytes, not by the name.
     """
     with Path(path).open("rb") as raw:
-        packed = raw.read(2) == GZIP_MAGIC
-        raw.seek(0)
+        packed = raw.peek(2)[:2] == GZIP_MAGIC  # a pipe cannot be wound back
         stream = io.BufferedReader(_Unpacked(path, raw), BLOCK_BYTES) if packed else raw
         lines = LineFile(path, stream)
         try:

@@ -128,7 +128,8 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
 
     def start_some(count: int) -> list[Any]:
         """Futures of the next tasks; all begun before `as_completed` takes them, for it holds a lock that the client's loop wants."""
-        started, slots = [], Counter[str]()
+        started: list[Any] = []
+        slots = Counter[str]()
         for address, threads in client.nthreads().items():
             slots[get_address_host(address)] += threads
         for order, dataset in islice(waiting, count):

@@ -50,6 +50,16 @@ def test_a_fit_keeps_within_five_matrices(model, data):
     assert peak_of(lambda: model.fit(*data)) <= MATRICES_ALIVE
 
 
+@pytest.mark.parametrize("model", [CamelClassifier(threshold="label"), CamelClassifierCV(), CamelClassifierCV(cv=2, threshold="label")])
+@pytest.mark.parametrize(("n", "d", "q"), [(300, 5, 80), (200, 900, 3)])
+def test_a_fit_needs_no_more_than_it_asks_for(model, n, d, q, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, asked = rng.normal(size=(n, d)), []
+    monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
+    needed = peak_of(lambda: model.fit(X, (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(int))) * 8 * N**2
+    assert needed <= asked[0]
+
+
 @pytest.mark.parametrize(
     ("preset", "n", "d", "q"), [("quick", 500, 9, 4), ("paper", 500, 9, 60), ("best", 500, 9, 4), ("best", 300, 600, 60)]
 )
@@ -67,7 +77,7 @@ def test_a_unit_that_does_not_fit_is_refused_before_it_allocates():
     rows, Y = np.ones((3000, 2)), np.ones((3000, 2), dtype=int)
 
     def refused():
-        with memory.allowance(2**26), pytest.raises(MemoryError, match=r"CAMEL with preset best on 3000 rows .* needs about .*n_jobs"):
+        with memory.allowance(2**26), pytest.raises(MemoryError, match=r"A fit on 3000 rows .* needs about .*fewer at the same time"):
             CamelMethod("best").fit(rows, Y, seed=0)
 
     assert peak_of(refused) < 0.1

@@ -21,7 +21,8 @@ from skcamel.arrays import Array, is_tensor, to_numpy
 from skcamel.rows import canonical
 
 HEAVIEST = 1e100  # sums of weights are squared
-MATRICES_ALIVE = 5  # n x n doubles at the peak of a fit, shown by tests/test_memory.py
+# Alive at the peak of a fit, shown by tests/test_memory.py: matrices of n x n, of n x q, and copies of X
+MATRICES_ALIVE, SCORES_ALIVE, COPIES_ALIVE = 5, 40, 4
 
 
 @dataclass(frozen=True)
@@ -125,14 +126,27 @@ def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None
     return None if (weights == 1).all() else weights
 
 
-def check_memory(n_rows: int, device: Any) -> None:
-    """Refuse a kernel matrix that cannot fit, before it is allocated."""
-    free = memory.available(device)
-    fits = 0 if free is None else int((free / (8 * MATRICES_ALIVE)) ** 0.5)
+def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE) -> None:
+    """Refuse a fit that cannot fit into memory, before anything is allocated.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    q : int
+        Number of labels.
+    device : str or None
+    scores : int
+        How many n x q matrices are alive at the peak.
+    """
+    n, free = X.shape[0], memory.available(device)
+    copies = COPIES_ALIVE * (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+    room = 0.0 if free is None else max(0, free - copies) / (8 * MATRICES_ALIVE)
+    half = scores * q / (2 * MATRICES_ALIVE)
     memory.require(
-        MATRICES_ALIVE * 8 * n_rows**2,
-        f"The kernel matrix of {n_rows} rows, with its decomposition,",
-        f"Fit on a random sample of at most {fits} rows (sklearn.utils.resample(..., replace=False)).",
+        8 * (MATRICES_ALIVE * n**2 + scores * n * q) + copies,
+        f"A fit on {n} rows and {q} labels, with the decomposition of its kernel matrix,",
+        f"Fit on a random sample of at most {int((room + half**2) ** 0.5 - half)} rows (sklearn.utils.resample(..., replace=False)), "
+        "and run fewer at the same time.",
         device=device,
     )
 

@@ -68,7 +68,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         labels = check_labels(Y, rows.shape[0])
         warn_of_constant_labels(labels)
         weights = check_weights(sample_weight, rows.shape[0])
-        check_memory(rows.shape[0], self.device)
+        check_memory(rows, labels.Y.shape[1], self.device)
         X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         return Data(X64, labels.Y, weights), labels
 

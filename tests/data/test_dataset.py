@@ -128,3 +128,11 @@ def test_names_of_labels_follow_their_columns():
     assert data.labels.T.columns is None
     assert np.roll(data.labels, 1, axis=1).columns is None
     assert type(data.Y) is np.ndarray
+
+
+def test_sparse_features_are_kept_in_one_form_and_the_callers_matrix_is_not_touched():
+    given = sparse.csr_matrix(([1.0, 2.0, 3.0, 0.0], [1, 1, 0, 2], [0, 3, 4]), shape=(2, 3))
+    given.has_canonical_format = True  # which is not so
+    kept = Dataset(given, [[1], [0]]).X
+    assert (kept.nnz, kept.toarray().tolist()) == (2, [[3, 3, 0], [0, 0, 0]])
+    assert given.data.tolist() == [1, 2, 3, 0]

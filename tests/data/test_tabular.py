@@ -1,7 +1,9 @@
 """CSV, TSV and Parquet: label columns, text columns, round trips, errors."""
 
 import csv
+import os
 import sys
+import threading
 import tracemalloc
 
 import numpy as np
@@ -273,3 +275,13 @@ def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, name, rng):
     tracemalloc.stop()
     assert peak <= 3 * (read.X.nbytes + read.Y.nbytes) + 20e6
     assert read.equals(data)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes with a name")
+def test_a_table_can_come_through_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    writer = threading.Thread(target=(tmp_path / "pipe.csv").write_text, args=("x,a\n1.5,1\n2.5,0\n",))
+    writer.start()
+    data = read_table(tmp_path / "pipe.csv", labels=["a"])
+    writer.join()
+    assert (data.X.tolist(), data.Y.tolist()) == ([[1.5], [2.5]], [[1], [0]])

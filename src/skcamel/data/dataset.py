@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data.text import first_repeated
+from skcamel.rows import canonical
 
 
 class NamedLabels(np.ndarray):
@@ -169,9 +170,7 @@ def default_names(prefix: str, count: int) -> tuple[str, ...]:
 
 def _features(X: Any) -> Any:
     if sparse.issparse(X):
-        kept = sparse.csr_array(X, dtype=np.float64)
-        kept.sum_duplicates()
-        return kept
+        return canonical(X.astype(np.float64, copy=False))
     X = np.asarray(X, dtype=np.float64)
     if X.ndim != 2:
         raise ValueError(f"X has {X.ndim} dimension(s); features are a matrix with one row per instance.")

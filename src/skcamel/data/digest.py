@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skcamel.rows import canonical
+
 FORMAT = b"skcamel digest 1\n"
 
 
@@ -36,9 +38,7 @@ def digest(X: Any, Y: Any) -> str:
     """
     hasher = hashlib.sha256(FORMAT)
     for matrix in (X, Y):
-        rows = sparse.csr_array(matrix, dtype=np.float64, copy=True)
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
+        rows = canonical(sparse.csr_array(matrix, dtype=np.float64))
         hasher.update(f"{matrix.shape[0]} {matrix.shape[1]} {rows.nnz}\n".encode())
         for part, kind in ((rows.indptr, "<i8"), (rows.indices, "<i8"), (rows.data, "<f8")):
             hasher.update(np.ascontiguousarray(part, dtype=kind).data)
@@ -55,9 +55,7 @@ def row_digests(X: Any) -> np.ndarray:
     >>> bool(a == c), bool(a == b), bool((row_digests(sparse.csr_array(X)) == [a, b, c]).all())
     (True, False, True)
     """
-    rows = sparse.csr_array(X, dtype=np.float64, copy=True)
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
+    rows = canonical(sparse.csr_array(X, dtype=np.float64))
     indices, data = rows.indices.astype("<i8"), rows.data.astype("<f8")
     parts = (slice(start, end) for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
     digests = [hashlib.blake2b(indices[part].tobytes() + data[part].tobytes(), digest_size=8).digest() for part in parts]

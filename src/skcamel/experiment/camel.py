@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import assert_all_finite
 
-from skcamel import correlation, memory
+from skcamel import correlation
 from skcamel.arrays import Array
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Outcome
-from skcamel.inputs import MATRICES_ALIVE
+from skcamel.inputs import SCORES_ALIVE, check_memory
 from skcamel.selection.criteria import GROUPS, PARTS, SHORTLIST, Winner, predict, single, winners
 from skcamel.selection.search import Data, Grid
 from skcamel.selection.thresholds import PRIOR_POSITIVES
@@ -36,8 +35,7 @@ REPRESENTATIONS = (
     ("unit", "rbf", 0.5),
     ("unit", "exponential", 1.0),
 )
-# Alive at the peak beside the n x n matrices of a fit, shown by tests/test_memory.py: scores of candidates (n x q), and copies of X
-SCORES_ALIVE, COPIES_ALIVE = {"quick": 40, "paper": 40, "best": 72}, 4
+SCORES_OF_BEST = 72  # matrices of n x q alive at the peak, shown by tests/test_memory.py
 
 
 class CamelMethod:
@@ -79,23 +77,12 @@ class CamelMethod:
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedCamel:
         """Choose a model for each criterion; all α, λ1 and λ2 of a representation come from one decomposition."""
-        self._check_memory(X, np.shape(Y)[1])
+        check_memory(X, np.shape(Y)[1], self.device, scores=SCORES_OF_BEST if self.preset == "best" else SCORES_ALIVE)
         assert_all_finite(X, input_name="X")
         data = Data(X, np.where(np.asarray(Y) > 0, 1.0, -1.0), None)
         S = correlation.learn(data.Y).S
         found = winners(data, self._grids(), S, tuned=self.preset == "best", seed=seed, device=self.device)
         return FittedCamel(found, data, self.device)
-
-    def _check_memory(self, X: Array, q: int) -> None:
-        """Refuse what cannot fit, before anything is allocated; what is free is shared by all units that run at once here."""
-        n = X.shape[0]
-        rows = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
-        memory.require(
-            8 * (MATRICES_ALIVE * n**2 + SCORES_ALIVE[self.preset] * n * q) + COPIES_ALIVE * rows,
-            f"CAMEL with preset {self.preset} on {n} rows and {q} labels",
-            "Run fewer units at the same time (n_jobs), or take a random sample of the rows.",
-            device=self.device,
-        )
 
     def _grids(self) -> Sequence[Grid]:
         if self.preset == "quick":

@@ -83,7 +83,7 @@ def run_sensitivity(
     for name in PARAMETERS:
         for value in (*values[name], setting[name]):
             (check_in_unit_interval if name == "alpha" else check_positive)(name, value)
-    check_memory(dataset.n, None)
+    check_memory(dataset.X, dataset.q, None)
     whole = _as_data(dataset)
     curves: dict[str, Any] = {name: {"values": values[name]} | {m: [[] for _ in values[name]] for m in NAMES} for name in PARAMETERS}
     for done, (train, test) in enumerate(KFold(n_folds, shuffle=True, random_state=seed).split(whole.Y), 1):

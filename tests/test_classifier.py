@@ -86,7 +86,7 @@ def test_float32_rows_give_float32_scores(data):
     np.testing.assert_allclose(scores, CamelClassifier().fit(X, Y).decision_function(new), atol=1e-4)
     probabilities = model.predict_proba(new.astype(np.float32))
     assert probabilities.dtype == np.float32
-    np.testing.assert_array_equal(probabilities > 0.5, model.predict(new.astype(np.float32)) == 1)
+    np.testing.assert_array_equal(probabilities > 0.5, scores > 0)
 
 
 def test_read_only_rows_are_accepted_and_never_kept(data):
@@ -212,13 +212,14 @@ def test_a_number_is_a_threshold_and_metrics_can_be_chosen(data):
 
 
 @pytest.mark.parametrize("threshold", ["zero", "common", "label", 0.4])
-def test_probabilities_exceed_one_half_exactly_where_labels_are_predicted(data, threshold):
+def test_probabilities_exceed_one_half_exactly_where_scores_are_positive_whatever_the_thresholds(data, threshold):
     X, Y, new = data
     model = CamelClassifier(threshold=threshold).fit(X, Y)
     p = model.predict_proba(new)
     assert p.shape == (40, 5)
     assert ((p > 0) & (p < 1)).all()
-    np.testing.assert_array_equal(p > 0.5, model.predict(new) == 1)
+    np.testing.assert_array_equal(p > 0.5, model.decision_function(new) > 0)
+    np.testing.assert_array_equal(p, CamelClassifier().fit(X, Y).predict_proba(new))
     for j in range(5):
         np.testing.assert_array_equal(np.argsort(p[:, j]), np.argsort(model.decision_function(new)[:, j]))
 

@@ -129,11 +129,10 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Array) -> Array:
-        """Probability of every label, above ½ exactly where it is predicted.
+        """Calibrated probability of every label, above ½ exactly where its score is above 0.
 
-        A logistic link for each label, fitted on the leave-one-out scores of the training rows and passing through the
-        label's threshold. With the threshold 0 it is calibrated. Under tuned thresholds it is not, and cannot be: a cut
-        that maximises F1 lies where the label is improbable, and the link calls that place ½.
+        A logistic link for each label, fitted on the leave-one-out scores of the training rows. It does not depend on the
+        thresholds: a tuned threshold may predict a label whose probability is below ½, as it should where F1 counts.
 
         Parameters
         ----------
@@ -143,7 +142,7 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         -------
         array of shape (m, q), strictly inside (0, 1); (m, number of classes) after a fit on a binary 1-d y
         """
-        p = calibration.probabilities(self._scores(X), self.thresholds_, self._slopes)
+        p = calibration.probabilities(self._scores(X), self._slopes)
         if self._target == "binary":
             p = np.column_stack([1 - p[:, 0], p[:, 0]]) if len(self.classes_) == 2 else np.ones_like(p)
         return self._answer(p, X)

@@ -62,7 +62,7 @@ def finish_spectral(
     solution = spectral.solve(spectrum, targets, G_there, lambda1=lambda1, lambda2=lambda2)
     ((_, _, loo),) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(G_there)], [(lambda1, lambda2)])
     cuts = rule.cuts(Y > 0, loo, spectrum.weights)
-    slopes = calibration.slopes(Y > 0, loo, cuts, spectrum.weights)
+    slopes = calibration.slopes(Y > 0, loo, spectrum.weights)
     return Model(representation, S, G, lambda2, solution, to_numpy(cuts), to_numpy(slopes))
 
 

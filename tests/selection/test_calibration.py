@@ -1,4 +1,4 @@
-"""Probabilities: slopes that are optimal, and a link that never contradicts the decision."""
+"""Probabilities: slopes that are optimal, and a link that never contradicts the sign of the score."""
 
 import math
 
@@ -19,7 +19,7 @@ def smoothed_targets(relevant, weights):
 
 
 def cross_entropy(a, relevant, x, weights):
-    """Of one label with the slope a, where x = score - cut."""
+    """Of one label with the slope a and the scores x."""
     targets = smoothed_targets(relevant, weights)
     return (weights * (targets * np.logaddexp(0, -a * x) + (1 - targets) * np.logaddexp(0, a * x))).sum()
 
@@ -41,16 +41,15 @@ def bounds(x):
 
 @st.composite
 def problems(draw):
-    """Labels, scores, cuts and integer weights (or None); every label has a score that is not its cut."""
+    """Labels, scores and integer weights (or None); every label has a score that is not 0."""
     n, q = draw(st.integers(1, 12)), draw(st.integers(1, 3))
     scale = draw(st.sampled_from([1e-6, 1.0, 1e6]))
     size = {"min_size": n * q, "max_size": n * q}
     relevant = np.reshape(draw(st.lists(st.booleans(), **size)), (n, q))
     scores = scale * np.reshape(draw(st.lists(st.integers(-20, 20).map(lambda k: k / 8), **size)), (n, q))
-    cuts = scale * np.array(draw(st.lists(st.sampled_from([-0.5, 0.0, 0.3]), min_size=q, max_size=q)))
-    assume((scores != cuts).any(axis=0).all())
+    assume(scores.any(axis=0).all())
     weights = draw(st.none() | st.lists(st.integers(1, 4), min_size=n, max_size=n))
-    return relevant, scores, cuts, None if weights is None else np.array(weights, dtype=float)
+    return relevant, scores, None if weights is None else np.array(weights, dtype=float)
 
 
 def on(xp, *arrays):
@@ -62,11 +61,11 @@ def on(xp, *arrays):
 
 @given(problem=problems())
 def test_slope_is_a_stationary_point_of_the_smoothed_cross_entropy(problem, xp):
-    relevant, scores, cuts, weights = problem
+    relevant, scores, weights = problem
     found = to_numpy(slopes(*on(xp, *problem)))
     w = np.ones(len(scores)) if weights is None else weights
     for j, a in enumerate(found):
-        x = scores[:, j] - cuts[j]
+        x = scores[:, j]
         flattest, steepest = bounds(x)
         slope = derivative(a, relevant[:, j], x, w) / (w * abs(x)).sum()  # within [-1, 1], and rounded to about 1e-15
         at_the_flattest = a <= flattest * (1 + 1e-7)  # 30 halvings of a bracket of a factor 1000 leave 7e-9 of it
@@ -76,10 +75,10 @@ def test_slope_is_a_stationary_point_of_the_smoothed_cross_entropy(problem, xp):
 
 @given(problem=problems())
 def test_slope_agrees_with_a_general_minimiser(problem):
-    relevant, scores, cuts, weights = problem
+    relevant, scores, weights = problem
     w = np.ones(len(scores)) if weights is None else weights
-    for j, a in enumerate(slopes(relevant, scores, cuts, weights)):
-        arguments = relevant[:, j], scores[:, j] - cuts[j], w
+    for j, a in enumerate(slopes(relevant, scores, weights)):
+        arguments = relevant[:, j], scores[:, j], w
         interval = np.log(bounds(arguments[1]))
         best = optimize.minimize_scalar(cross_entropy_of_log, args=arguments, bounds=interval, method="bounded", options={"xatol": 1e-9})
         assert cross_entropy(a, *arguments) <= best.fun * (1 + 1e-12)
@@ -96,43 +95,40 @@ def test_slope_is_positive_and_finite(problem, xp):
 
 def test_scores_that_say_the_opposite_still_get_the_flattest_positive_slope(rng):
     scores = rng.normal(size=(50, 1))
-    found = slopes(scores < 0, scores, np.zeros(1))
+    found = slopes(scores < 0, scores)
     assert found == pytest.approx(bounds(scores)[0], rel=1e-7)
     ordered = np.sort(scores, axis=0)
-    assert (np.diff(probabilities(ordered, np.zeros(1), found), axis=0) > 0).all()
+    assert (np.diff(probabilities(ordered, found), axis=0) > 0).all()
 
 
-@pytest.mark.parametrize("scores", [[[0.0], [0.0]], [[0.3], [0.3]]], ids=["zero", "not zero"])
 @pytest.mark.parametrize("relevant", [[[True], [True]], [[False], [False]], [[True], [False]]], ids=["all", "none", "some"])
-def test_scores_that_all_lie_on_the_cut_still_get_a_positive_slope(scores, relevant, xp):
-    # As for a constant label, whose leave-one-out scores are all -1, under threshold=-1.
-    found = to_numpy(slopes(xp(np.array(relevant)), xp(np.array(scores)), xp(np.array(scores[0]))))
+def test_scores_that_are_all_0_still_get_a_positive_slope(relevant, xp):
+    found = to_numpy(slopes(xp(np.array(relevant)), xp(np.zeros((2, 1)))))
     assert (found > 0).all()
     assert np.isfinite(found).all()
 
 
 @given(problem=problems(), repeats=st.lists(st.integers(1, 3), min_size=12, max_size=12))
 def test_integer_weights_equal_repeated_rows(problem, repeats):
-    relevant, scores, cuts, _ = problem
+    relevant, scores, _ = problem
     repeats = np.array(repeats[: len(scores)])
-    weighted = slopes(relevant, scores, cuts, repeats.astype(float))
-    repeated = slopes(np.repeat(relevant, repeats, axis=0), np.repeat(scores, repeats, axis=0), cuts)
+    weighted = slopes(relevant, scores, repeats.astype(float))
+    repeated = slopes(np.repeat(relevant, repeats, axis=0), np.repeat(scores, repeats, axis=0))
     assert weighted == pytest.approx(repeated, rel=1e-7)  # the place of a flat minimum, or 30 halvings towards a bound
 
 
 @given(problem=problems(), factor=st.sampled_from([2.0**-10, 4.0]))
 def test_slope_shrinks_as_scores_grow(problem, factor):
-    relevant, scores, cuts, weights = problem
-    found = slopes(relevant, scores, cuts, weights)
-    assert slopes(relevant, factor * scores, factor * cuts, weights) * factor == pytest.approx(found, rel=1e-9)
+    relevant, scores, weights = problem
+    found = slopes(relevant, scores, weights)
+    assert slopes(relevant, factor * scores, weights) * factor == pytest.approx(found, rel=1e-9)
 
 
 def test_labels_do_not_influence_each_other(rng):
     scores = rng.normal(size=(30, 4))
     relevant = scores + rng.normal(size=(30, 4)) > 0
-    cuts = np.array([0.0, 0.1, -0.2, 0.3])
-    together = slopes(relevant, scores, cuts)
-    alone = [slopes(relevant[:, [j]], scores[:, [j]], cuts[[j]])[0] for j in range(4)]
+    together = slopes(relevant, scores)
+    alone = [slopes(relevant[:, [j]], scores[:, [j]])[0] for j in range(4)]
     assert together == pytest.approx(alone, rel=1e-9)
 
 
@@ -144,27 +140,25 @@ steepness = st.floats(-3, 6).map(lambda e: 10.0**e)
 
 @st.composite
 def links(draw):
-    """Scores near the cut, within few units in the last place of it, and huge; as a column, with cut and slope."""
-    kind, cut, slope = draw(kinds), draw(st.floats(-1e3, 1e3)), draw(steepness)
-    near = [kind(cut)]
+    """Scores near 0, within few units in the last place of it, and huge; as a column, with a slope."""
+    kind, slope = draw(kinds), draw(steepness)
+    near = [kind(0)]
     for direction in (-math.inf, math.inf):
-        score = kind(cut)
+        score = kind(0)
         for _ in range(3):
             score = np.nextafter(score, kind(direction))
             near.append(score)
     huge = [np.finfo(kind).max, kind(1e30), kind(math.inf)]
     others = draw(st.lists(st.floats(-1e4, 1e4, width=32), max_size=5))
     scores = np.array([*near, *huge, *(-h for h in huge), *others], dtype=kind)
-    return np.sort(scores)[:, None], np.array([cut]), np.array([slope])
+    return np.sort(scores)[:, None], np.array([slope])
 
 
 @given(link=links())
-def test_probability_exceeds_one_half_exactly_where_the_score_exceeds_the_cut(link):
-    scores, cuts, slope = link
-    predicted = scores > cuts.astype(scores.dtype)  # both in the precision of the scores, as predict compares them
-    p = probabilities(scores, cuts, slope)
-    assert ((p > 0.5) == predicted).all()
-    assert p[~predicted].max() <= 0.5
+def test_probability_exceeds_one_half_exactly_where_the_score_is_above_0(link):
+    scores, slope = link
+    p = probabilities(scores, slope)
+    assert ((p > 0.5) == (scores > 0)).all()
 
 
 @given(link=links())
@@ -182,26 +176,23 @@ def test_probability_never_falls_as_the_score_rises(link):
 
 
 @given(link=links())
-def test_probability_is_the_logistic_link_through_the_cut(link):
-    scores, cuts, slope = link
+def test_probability_is_the_logistic_link(link):
+    scores, slope = link
     with np.errstate(over="ignore"):
-        expected = special.expit(slope * (scores.astype(float) - cuts))
-    unit = np.finfo(scores.dtype).eps
-    # Rounded once to the scores' precision; the cut itself is, too, which moves the exponent by slope * |cut| * unit.
-    moved = 0.25 * slope * abs(cuts) * unit if scores.dtype == np.float32 else 0.0
-    assert (abs(probabilities(*link) - expected) <= 2 * unit + moved).all()
+        expected = special.expit(slope * scores.astype(float))
+    assert (abs(probabilities(*link) - expected) <= 2 * np.finfo(scores.dtype).eps).all()
 
 
 def test_scores_of_another_order_of_magnitude_raise_no_warning():
     scores = np.array([[-1.7e308, 1.7e308]]).T
-    assert probabilities(scores, np.array([1e308]), np.array([1e300])).tolist() == [[np.finfo(float).tiny], [np.nextafter(1, 0)]]
+    assert probabilities(scores, np.array([1e300])).tolist() == [[np.finfo(float).tiny], [np.nextafter(1, 0)]]
 
 
 def test_read_only_scores_are_left_as_they_were():
-    scores, cuts, slope = (np.array(values) for values in ([[0.5], [-0.5]], [0.0], [2.0]))
-    for array in (scores, cuts, slope):
+    scores, slope = (np.array(values) for values in ([[0.5], [-0.5]], [2.0]))
+    for array in (scores, slope):
         array.setflags(write=False)
-    assert probabilities(scores, cuts, slope)[:, 0] == pytest.approx(special.expit([1.0, -1.0]), rel=1e-15)
+    assert probabilities(scores, slope)[:, 0] == pytest.approx(special.expit([1.0, -1.0]), rel=1e-15)
 
 
 # Calibration
@@ -214,22 +205,19 @@ def expected_calibration_error(p, outcome, bins=10):
 
 
 @pytest.mark.parametrize("slope", [2.0, 4.0, 8.0])
-@pytest.mark.parametrize("cut", [0.0, 0.4])
-def test_fitted_slope_calibrates_scores_of_a_logistic_model(slope, cut, rng, xp):
+def test_fitted_slope_calibrates_scores_of_a_logistic_model(slope, rng, xp):
     n = 4000
 
     def draw():
         scores = rng.normal(0.2, 0.8, (n, 1))
-        return scores, rng.random((n, 1)) < special.expit(slope * (scores - cut))
+        return scores, rng.random((n, 1)) < special.expit(slope * scores)
 
     (scores, relevant), (new_scores, outcome) = draw(), draw()
-    cuts = np.array([cut])
-    found = to_numpy(slopes(xp(relevant), xp(scores), xp(cuts)))
-    x = scores - cut
-    deviation = 1 / math.sqrt((special.expit(slope * x) * special.expit(-slope * x) * x**2).sum())  # by Fisher's information
+    found = to_numpy(slopes(xp(relevant), xp(scores)))
+    deviation = 1 / math.sqrt((special.expit(slope * scores) * special.expit(-slope * scores) * scores**2).sum())  # by Fisher's information
     assert abs(found[0] - slope) < 4 * deviation
-    fitted = expected_calibration_error(probabilities(new_scores, cuts, found)[:, 0], outcome[:, 0])
-    plain = expected_calibration_error(special.expit(new_scores - cut)[:, 0], outcome[:, 0])
+    fitted = expected_calibration_error(probabilities(new_scores, found)[:, 0], outcome[:, 0])
+    plain = expected_calibration_error(special.expit(new_scores)[:, 0], outcome[:, 0])
     # Frequencies of 400 rows err by at most 0.025; the fitted slope leaves hardly more than that, the plain one far more.
     assert fitted < 0.025
     assert fitted < plain / 4

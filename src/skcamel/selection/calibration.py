@@ -1,7 +1,7 @@
-"""Leave-one-out scores ► probabilities: a logistic link per label that passes through the label's cut.
+"""Leave-one-out scores ► probabilities: a logistic link per label, p = sigmoid(a_j · score) with a_j > 0.
 
-p = sigmoid(a_j (score - cut_j)) with a_j > 0, so p > ½ exactly where the label is predicted. The slope is fitted on
-leave-one-out scores with Platt's smoothed targets.
+The slope is fitted on leave-one-out scores with Platt's smoothed targets. The cuts have no say: a cut that maximises F1 lies where
+the label is improbable, and a link that called that place ½ would not be calibrated.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import numpy as np
 
 from skcamel.arrays import Array, namespace
 
-STEEPEST = 30.0  # largest |a (score - cut)| on the training rows: sigmoid(±30) is still well inside (0, 1)
+STEEPEST = 30.0  # largest |a · score| on the training rows: sigmoid(±30) is still well inside (0, 1)
 FLATTEST = 1e-3  # of the steepest; a label whose scores say nothing still keeps its order
 NEWTON_STEPS = 30
 
 
-def slopes(relevant: Array, scores: Array, cuts: Array, weights: Array | None = None) -> Array:
+def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Array:
     """Slope a_j of every label, (q,): the minimum of the cross-entropy with Platt's targets.
 
     Parameters
@@ -23,7 +23,6 @@ def slopes(relevant: Array, scores: Array, cuts: Array, weights: Array | None = 
     relevant : bool array of shape (n, q)
     scores : float array of shape (n, q)
         Leave-one-out scores.
-    cuts : array of shape (q,)
     weights : array of shape (n,), default=None
 
     Notes
@@ -34,13 +33,12 @@ def slopes(relevant: Array, scores: Array, cuts: Array, weights: Array | None = 
     w = xp.ones_like(scores[:, :1]) if weights is None else weights[:, None]
     positives, negatives = xp.sum(w * relevant, axis=0), xp.sum(w * ~relevant, axis=0)
     targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-    x = scores - cuts  # (n, q)
-    high = STEEPEST / xp.clip(xp.amax(xp.abs(x), axis=0), 1e-100, None)
+    high = STEEPEST / xp.clip(xp.amax(xp.abs(scores), axis=0), 1e-100, None)
     low = FLATTEST * high
     a = xp.sqrt(low * high)
     for _ in range(NEWTON_STEPS):
-        p = 1 / (1 + xp.exp(-a * x))
-        slope, curvature = xp.sum(w * (p - targets) * x, axis=0), xp.sum(w * p * (1 - p) * x * x, axis=0)
+        p = 1 / (1 + xp.exp(-a * scores))
+        slope, curvature = xp.sum(w * (p - targets) * scores, axis=0), xp.sum(w * p * (1 - p) * scores * scores, axis=0)
         low, high = xp.where(slope < 0, a, low), xp.where(slope >= 0, a, high)
         step = a - slope / xp.where(curvature > 0, curvature, 1.0)
         following = xp.where((step >= low) & (step <= high), step, xp.sqrt(low * high))
@@ -51,11 +49,11 @@ def slopes(relevant: Array, scores: Array, cuts: Array, weights: Array | None = 
     return a
 
 
-def probabilities(scores: np.ndarray, cuts: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-    """Probability of every label, (n, q), strictly inside (0, 1) and above ½ exactly where score > cut."""
+def probabilities(scores: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Probability of every label, (n, q), strictly inside (0, 1) and above ½ exactly where score > 0."""
     kind = scores.dtype.type
     half, above_half, below_one = kind(0.5), np.nextafter(kind(0.5), kind(1)), np.nextafter(kind(1), kind(0))
     with np.errstate(over="ignore"):
-        p = (1 / (1 + np.exp(-slopes * (scores.astype(np.float64) - cuts)))).astype(kind)
+        p = (1 / (1 + np.exp(-slopes * scores.astype(np.float64)))).astype(kind)
     inside = np.clip(p, np.finfo(kind).tiny, below_one)
-    return np.where(scores > cuts.astype(kind), np.maximum(inside, above_half), np.minimum(inside, half))
+    return np.where(scores > 0, np.maximum(inside, above_half), np.minimum(inside, half))

@@ -7,6 +7,7 @@ import pytest
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.inputs import ConstantLabelWarning, check_memory
+from skcamel.training import RoundingWarning
 
 X = np.arange(12.0).reshape(6, 2) % 5
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])
@@ -158,9 +159,9 @@ def test_weights_that_are_no_counts_are_refused(weight):
         CamelClassifier().fit(X, Y, sample_weight=np.full(len(X), weight))
 
 
-@pytest.mark.parametrize("separator", ["|", ";", ", "])
+@pytest.mark.parametrize("separator", ["|", ";", ", ", "/", "\t"])
 def test_texts_that_look_like_label_sets_are_named(separator):
-    y = pd.Series([separator.join(part) for part in (["a"], ["a", "b"], ["b", "c"], ["a", "c"], ["c"])] * 2)
+    y = pd.Series([separator.join(part) for part in (["a", ""], ["a", "b"], ["b", "c"], ["a", "c"], ["c"])] * 2)
     with pytest.warns(UserWarning, match=r"y is read as 5 classes.* look like sets of the 3 labels .*get_dummies"):
         CamelClassifier().fit(np.arange(20.0).reshape(10, 2), y)
 
@@ -219,8 +220,35 @@ def test_a_single_class_is_always_predicted_with_certainty(threshold, value):
         (EnsembleOfClassifierChains(order=[0.0, 1.0]), "order must hold each of the numbers"),
         (CamelClassifier(bandwidth=np.ones(2)), "bandwidth must be a number"),
         (CamelClassifierCV(callback=3), "callback must be a function"),
+        (CamelClassifierCV(alphas=np.array(3)), "alphas must be a sequence"),
+        (CamelClassifier(lambda1=10**400), "lambda1 must be a number > 0"),
+        (CamelClassifier(threshold=10**400), "threshold=1000.* is not known"),
+        (LLSF(threshold=10**400), "threshold=1000.* is not known"),
+        (EnsembleOfClassifierChains(n_jobs=1j), "n_jobs must be an integer"),
     ],
 )
 def test_parameters_of_the_wrong_kind_are_refused_in_words(model, message):
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("model", [CamelClassifier(kernel="linear"), CamelClassifierCV(kernels=("linear",))], ids=["plain", "search"])
+def test_rounding_that_outweighs_the_penalty_is_told(model, rng):
+    X = rng.normal(size=(40, 3))
+    Y = (X[:, :2] > 0).astype(int)
+    with pytest.warns(RoundingWarning, match=r"its rounding exceeds lambda2=.*; |its rounding exceeds lambda2=.*scaling='standard'"):
+        model.fit(X * 1e9, Y)
+    with pytest.warns(RoundingWarning):
+        CamelClassifier(kernel="linear").fit(X, Y, sample_weight=np.full(40, 1e16))
+    model.fit(X * 1e3, Y)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-160])
+def test_features_too_small_for_a_kernel_are_refused(factor):
+    with pytest.raises(ValueError, match="too small"):
+        CamelClassifier().fit((X - 2) * factor, Y)
+
+
+def test_rows_without_weight_do_not_make_a_label_vary():
+    with pytest.warns(ConstantLabelWarning, match="no positive row"):
+        CamelClassifier().fit(X, Y, sample_weight=(Y[:, 0] == 0).astype(float))

@@ -85,3 +85,11 @@ def test_a_function_may_return_what_it_keeps(rng):
 def test_a_function_with_the_wrong_shape_is_refused(rng):
     with pytest.raises(ValueError, match=r"returned shape \(2, 2\); it must return \(5, 5\)"):
         kernel.fitted(lambda *_: np.eye(2), rng.normal(size=(5, 2)))
+
+
+def test_l1_distances_of_wide_sparse_rows_need_no_dense_rows(rng, monkeypatch):
+    rows = [sparse.random_array((n, 10**7), density=3e-6, rng=rng, format="csr") for n in (20, 15)]
+    monkeypatch.setattr(kernel, "BLOCK_BYTES", 8 * 35 * 100)  # a hundred columns at a time
+    used = np.union1d(rows[0].indices, rows[1].indices)
+    D = kernel.distances("laplacian", *rows)
+    np.testing.assert_allclose(D, abs(rows[0][:, used].toarray()[:, None] - rows[1][:, used].toarray()).sum(axis=2), atol=1e-12)

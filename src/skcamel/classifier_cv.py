@@ -173,7 +173,7 @@ class CamelClassifierCV(BaseCamel):
         choice(self.scoring, NAMES, "scoring")
         for name in ("alphas", "lambda1s", "lambda2s", "bandwidths", "kernels", "scalings"):
             values = getattr(self, name)
-            if isinstance(values, str) or not hasattr(values, "__len__") or not len(values):
+            if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
                 raise ValueError(f"{name} must be a sequence with at least one value, got {getattr(self, name)!r}.")
         for alpha in self.alphas:
             check_in_unit_interval("alphas", alpha)

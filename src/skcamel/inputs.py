@@ -237,9 +237,9 @@ def _warn_of_joined_names(classes: np.ndarray) -> None:
     """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
     if classes.dtype.kind not in "UO" or not all(isinstance(name, str) for name in classes):
         return
-    for separator in "|;,":
-        parts = {part.strip() for name in classes for part in name.split(separator)}
-        joined = [name for name in classes if separator in name]
+    for separator in "|;,/\t":
+        parts = {part.strip(" []{}()'\"") for name in classes for part in name.split(separator)} - {""}
+        joined = [str(name) for name in classes if separator in name]
         if joined and len(parts) < len(classes):
             warnings.warn(
                 f"y is read as {len(classes)} classes, of which each row has one, but texts such as {joined[0]!r} look like sets of the "
@@ -249,12 +249,13 @@ def _warn_of_joined_names(classes: np.ndarray) -> None:
             return
 
 
-def warn_of_constant_labels(labels: Labels) -> None:
-    """Say so where a label is the same in every row: nothing can be learned for it."""
+def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -> None:
+    """Say so where a label is the same in every row that has weight: nothing can be learned for it."""
     if labels.target != "matrix":
         return
-    positives = (labels.Y > 0).sum(axis=0)
-    for count, what in ((0, "no positive row"), (len(labels.Y), "no negative row")):
+    Y = labels.Y if weights is None else labels.Y[weights > 0]
+    positives = (Y > 0).sum(axis=0)
+    for count, what in ((0, "no positive row"), (len(Y), "no negative row")):
         empty = labels.names[positives == count]
         if len(empty):
             named = ", ".join(map(str, empty[:5])) + (", …" if len(empty) > 5 else "")

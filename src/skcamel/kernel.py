@@ -29,6 +29,7 @@ NAMES = (*RADIAL, "linear", "precomputed")
 BY_PRODUCT = ("rbf", "exponential", "linear")  # made of inner products, so that an origin far away costs digits
 ROUNDING = 16 * np.finfo(np.float64).eps  # of a squared distance by one matrix product, relative to the squared norms
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
+SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
 
 
@@ -138,10 +139,20 @@ def fitted_many(
         yield Kernel(name), (K if name == "linear" else cast(K, "float64") + 0.0)  # overwritten later; these may belong to others
         return
     D = distances(str(name), X, X)
+    _check_not_vanished(D, X)
     sigma = bandwidth_of(D, squared=name == "rbf", weights=weights, rounding=rounding)
     for k, multiplier in enumerate(multipliers):
         kernel = Kernel(name, multiplier * sigma)
         yield kernel, kernel.of_distances(D if k == len(multipliers) - 1 else D + 0.0)
+
+
+def _check_not_vanished(D: Array, X: Array) -> None:
+    """Refuse rows that differ by so little that their squared distances are 0 in floating point."""
+    largest = float(abs(X).max()) if X.shape[0] and X.shape[1] else 0.0
+    if 0 < largest < SMALLEST and not bool((D > 0).any()):
+        raise ValueError(
+            f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use scaling='standard', or multiply X."
+        )
 
 
 def len_of(X: Array) -> int:
@@ -232,15 +243,28 @@ def _l1(X1: Array, X2: Array) -> Array:
         return _squared_l2(X1, X2)
     if is_tensor(X1):
         return namespace(X1).cdist(X1, X2, p=1)
-    X2 = X2.toarray() if sparse.issparse(X2) else X2
-    D = np.empty((X1.shape[0], len(X2)))
+    return _l1_of_sparse(X1, X2) if sparse.issparse(X1) else _l1_of_arrays(X1, X2)
+
+
+def _l1_of_sparse(X1: sparse.csr_array, X2: sparse.csr_array) -> np.ndarray:
+    """The same in blocks of those columns that have entries: distances add up over columns."""
+    used = np.union1d(X1.indices, X2.indices)
+    by_column1, by_column2 = (X[:, used].tocsc() for X in (X1, X2))
+    width = max(1, BLOCK_BYTES // (8 * (X1.shape[0] + X2.shape[0])))
+    D = np.zeros((X1.shape[0], X2.shape[0]))
+    for i in range(0, len(used), width):
+        D += _l1_of_arrays(by_column1[:, i : i + width].toarray(), by_column2[:, i : i + width].toarray())
+    return D
+
+
+def _l1_of_arrays(X1: np.ndarray, X2: np.ndarray) -> np.ndarray:
+    D = np.empty((len(X1), len(X2)))
     threads = allowed_threads()
     rows = max(1, len(D) // (8 * threads))
     starts = range(0, len(D), rows)
 
     def fill(i: int) -> None:
-        block = X1[i : i + rows]
-        D[i : i + rows] = cdist(block.toarray() if sparse.issparse(block) else block, X2, "cityblock")
+        D[i : i + rows] = cdist(X1[i : i + rows], X2, "cityblock")
 
     with ThreadPoolExecutor(threads) as pool:  # cdist gives up the interpreter lock
         list(pool.map(fill, starts))

@@ -18,26 +18,30 @@ def check_shared_parameters(estimator: Any) -> None:
     check_positive("tol", estimator.tol)
     check_count("max_iter", estimator.max_iter)
     mode = estimator.threshold
-    if not (
-        mode in thresholds.MODES
-        if isinstance(mode, str)
-        else isinstance(mode, Real) and not isinstance(mode, bool) and np.isfinite(float(mode))
-    ):
+    if not (mode in thresholds.MODES if isinstance(mode, str) else np.isfinite(as_number(mode))):
         raise ValueError(f"threshold={mode!r} is not known; choose 'zero', 'common', 'label' or a number.")
     if estimator.threshold_metric not in (None, *thresholds.METRICS):
         raise ValueError(f"threshold_metric={estimator.threshold_metric!r} is not known; choose one of {', '.join(thresholds.METRICS)}.")
     check_device(estimator.device)
 
 
+def as_number(value: Any) -> float:
+    """A real number as a float; NaN for whatever is none, or too large to be one."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    except OverflowError:
+        return np.nan
+
+
 def check_positive(name: str, value: Any, otherwise: str = "") -> None:
     """Refuse what is not a finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
+    if not 0 < as_number(value) < np.inf:
         raise ValueError(f"{name} must be a number > 0{' ' + otherwise if otherwise else ''}, got {value!r}.")
 
 
 def check_not_negative(name: str, value: Any) -> None:
     """Refuse what is not a finite number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+    if not 0 <= as_number(value) < np.inf:
         raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
 
 
@@ -62,7 +66,7 @@ def check_bandwidth(name: str, value: Any, otherwise: str = "") -> None:
 
 def check_in_unit_interval(name: str, value: Any) -> None:
     """Refuse what is not a number in [0, 1]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
+    if not 0 <= as_number(value) <= 1:
         raise ValueError(f"{name} must be a number in [0, 1], got {value!r}.")
 
 

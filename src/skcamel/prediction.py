@@ -66,8 +66,8 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Training data as the core wants it, rows of weight 0 included."""
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0])
-        warn_of_constant_labels(labels)
         weights = check_weights(sample_weight, rows.shape[0])
+        warn_of_constant_labels(labels, weights)
         check_memory(rows, labels.Y.shape[1], self.device)
         X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         return Data(X64, labels.Y, weights), labels

@@ -60,10 +60,27 @@ def finish_spectral(
     Y, G_there = to_match(data.Y, spectrum.values), to_match(G, spectrum.values)
     targets = spectral.project(spectrum, Y)
     solution = spectral.solve(spectrum, targets, G_there, lambda1=lambda1, lambda2=lambda2)
+    _warn_of_rounding(spectrum, lambda2)
     ((_, _, loo),) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(G_there)], [(lambda1, lambda2)])
     cuts = rule.cuts(Y > 0, loo, spectrum.weights)
     slopes = calibration.slopes(Y > 0, loo, spectrum.weights)
     return Model(representation, S, G, lambda2, solution, to_numpy(cuts), to_numpy(slopes))
+
+
+class RoundingWarning(UserWarning):
+    """The kernel matrix is so large that its rounding outweighs the penalty."""
+
+
+def _warn_of_rounding(spectrum: spectral.Spectrum, lambda2: float) -> None:
+    """Say so where eigenvalues that should be 0 come out larger than the ridge: they are then fitted as if they were data."""
+    largest = float(spectrum.values[-1]) if len(spectrum.values) else 0.0
+    if np.finfo(np.float64).eps * largest > lambda2:
+        warnings.warn(
+            f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its rounding exceeds lambda2={lambda2:g}: "
+            "scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
+            RoundingWarning,
+            stacklevel=4,
+        )
 
 
 def fit_alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:

@@ -268,3 +268,10 @@ def test_benchmark_sets_by_name(cli, name, tmp_path):
     names, values = read_predictions("p.parquet")
     assert names == data.label_names
     np.testing.assert_array_equal(values["scores"], load(tmp_path / f"{name}.skcamel").decision_function(data.X))
+
+
+def test_what_is_read_is_not_written_over(cli, refused, model, tmp_path):
+    before = (tmp_path / "new.csv").read_bytes()
+    (tmp_path / "link.csv").symlink_to("new.csv")
+    refused(2, "is the same file as new.csv, which is read", "predict", "m.skcamel", "new.csv", "-o", "link.csv")
+    assert (tmp_path / "new.csv").read_bytes() == before

@@ -196,3 +196,10 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):
     assert Records("out").failures == []
     assert study("--methods", "study_methods:Slow", "--n-folds", "2", "--quiet").exit_code == 0
     assert len(Records("out")) == kept + 2
+
+
+@pytest.mark.parametrize("content", ["raise RuntimeError('boom')", "x = (", "import sys; sys.exit(5)", "def Mine(): raise OSError('boom')"])
+def test_a_method_whose_module_fails_is_named_with_the_cause(refused, tmp_path, content):
+    (tmp_path / f"failing{abs(hash(content))}.py").write_text(content + "\n")
+    name = f"failing{abs(hash(content))}:Mine"
+    refused(2, name, "study", "--datasets", "yeast", "--methods", name, "--out", "out")

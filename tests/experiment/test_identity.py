@@ -286,3 +286,32 @@ def test_two_settings_of_one_class_need_two_names():
 def test_names_that_no_file_could_hold_are_refused_before_any_work(name):
     with pytest.raises(ValueError, match=r"methods has the name .*; records are told apart by name, give one of whole characters"):
         run_study([made()], [(name, KNeighborsClassifier())], n_folds=2)
+
+
+IMPORTS = {
+    "a submodule by its full name": ("import pk.sub", "return pk.sub.value()"),
+    "relative, inside": ("", "from .sub import value; return value()"),
+    "a submodule from its package, inside": ("", "from pk import sub; return sub.value()"),
+    "relative from the package, inside": ("", "from . import sub; return sub.value()"),
+    "by way of another module, inside": ("", "from pk.mid import value; return value()"),
+}
+
+
+@pytest.mark.parametrize("form", IMPORTS)
+def test_code_of_submodules_counts_however_it_is_imported(form, tmp_path):
+    above, inside = IMPORTS[form]
+    package = tmp_path / "pk"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "mid.py").write_text("from pk.sub import value")
+    (package / "mm.py").write_text(f"{above}\ndef f():\n    {inside}\n")
+    program = "from skcamel.experiment.identity import described\nimport pk.mm\nprint(described({'f': pk.mm.f})['code_sha256'])"
+
+    def digest(source):
+        (package / "sub.py").write_text(source)
+        run = subprocess.run([sys.executable, "-B", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603
+        return run.stdout
+
+    first = digest("def value(): return 1")
+    assert digest("def value(): return 1  # a comment") == first
+    assert digest("def value(): return 20") != first

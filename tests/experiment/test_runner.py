@@ -249,3 +249,42 @@ def test_a_device_that_is_not_there_is_refused_before_any_unit(tmp_path):
     with pytest.raises((ImportError, ValueError), match=r"torch|CUDA"):
         run_study([made()], ["camel"], device="cuda:99", out=tmp_path / "study")
     assert not list((tmp_path / "study").glob("*/*"))
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise SystemExit(3)
+
+
+class Mute(Mean):
+    def fit(self, X, Y, *, seed):
+        raise MuteError
+
+
+class Forks(Mean):
+    def fit(self, X, Y, *, seed):
+        if os.fork() == 0:
+            raise SystemExit(0)
+        return super().fit(X, Y, seed=seed)
+
+
+@pytest.mark.filterwarnings("ignore:.* units failed:UserWarning")
+def test_an_error_whose_text_ends_the_program_fails_its_unit_alone():
+    records = run_study([made()], [Mute("mute"), Mean("good")], n_folds=2)
+    assert [record["method"] for record in records] == ["good"] * 2
+    assert "cannot be shown" in records.failures[0]["error"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_that_a_method_forks_does_not_go_on_with_the_study(tmp_path):
+    events = []
+    records = run_study([made()], [Forks("forks")], n_folds=2, out=tmp_path, progress=events.append)
+    assert (len(records), records.failures, len(events)) == (2, [], 2)
+
+
+def test_memory_is_shared_by_the_units_that_there_are(monkeypatch, log):
+    shares = []
+    monkeypatch.setattr("skcamel.experiment.executors._sharing", lambda units: shares.append(units) or (lambda task: task))
+    run_study([made()], [Mean()], n_folds=3, n_jobs=100, backend="threading")
+    assert shares == [3]

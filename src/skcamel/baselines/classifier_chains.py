@@ -123,6 +123,8 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         check_solver(self.max_iter, self.tol)
         check_count("n_estimators", self.n_estimators)
         check_flag("bootstrap", self.bootstrap)
+        if self.n_jobs is not None:
+            check_count("n_jobs", self.n_jobs, least=-(10**6), otherwise="or None")
         if self.combine not in ("confidence", "vote"):
             raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
 

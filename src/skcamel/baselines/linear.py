@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,7 +11,7 @@ from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
 from skcamel.baselines.base import Baseline
 from skcamel.metrics.conventions import choice
-from skcamel.parameters import check_count, check_positive
+from skcamel.parameters import as_number, check_count, check_positive
 
 N_CUTS = 51
 
@@ -82,8 +81,7 @@ def columns(kind: Any, candidates: Sequence[Mapping[str, float]]) -> Any:
 
 def check_threshold(threshold: Any) -> None:
     """Refuse what is neither "tuned" nor a finite number."""
-    is_number = isinstance(threshold, Real) and not isinstance(threshold, bool) and np.isfinite(float(threshold))
-    if not is_number and not (isinstance(threshold, str) and threshold == "tuned"):
+    if not np.isfinite(as_number(threshold)) and not (isinstance(threshold, str) and threshold == "tuned"):
         raise ValueError(f"threshold={threshold!r} is not known; choose 'tuned' or a number.")
 
 

@@ -50,6 +50,19 @@ class OutputFile(click.Path):
         return self.suffixes[0] if self.suffixes and suffix not in self.suffixes and is_stream(path) else suffix
 
 
+def keep_apart(output: str | None, *inputs: str | None) -> None:
+    """Refuse to write over what is read."""
+    for given in inputs:
+        if (
+            output is not None
+            and given is not None
+            and os.path.isfile(given)
+            and os.path.exists(output)
+            and os.path.samefile(output, given)
+        ):
+            raise click.UsageError(f"-o {output} is the same file as {given}, which is read; choose another name.")
+
+
 class OutputFolder(click.Path):
     """A folder to write into, made if it is not there."""
 

@@ -6,7 +6,7 @@ import click
 
 from skcamel.cli.datasets import data_home
 from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
-from skcamel.cli.options import OutputFile
+from skcamel.cli.options import OutputFile, keep_apart
 from skcamel.cli.output import StandardOutput, say
 from skcamel.cli.root import examples
 from skcamel.terminal import one_line
@@ -46,6 +46,7 @@ def predict(
     """
     from skcamel.cli.predictions import Predictions, write_predictions, write_separated
 
+    keep_apart(output, model, file)
     fitted = open_model(model)
     if probabilities and not hasattr(fitted, "predict_proba"):
         raise click.UsageError(f"{type(fitted).__name__} in {model} has scores but no probabilities; leave out --probabilities.")

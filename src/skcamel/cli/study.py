@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.datasets import as_json, data_home, is_catalogue_name, label_columns, label_file, open_dataset
-from skcamel.cli.options import OutputFolder, need
+from skcamel.cli.options import Number, OutputFolder, need
 from skcamel.cli.output import note, say, say_json
 from skcamel.cli.root import Stopped, examples
 from skcamel.terminal import one_line
@@ -72,7 +72,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")
 @click.option(
     "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="SECONDS",
     help="A unit that takes longer fails, and its process is killed; default: no limit.",
 )

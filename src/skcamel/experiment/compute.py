@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import threading
 import time
@@ -58,10 +59,13 @@ def compute(task: Task) -> Result:
     What a method raises to end the whole process (SystemExit, its own kind of BaseException) ends the unit only. A
     KeyboardInterrupt goes through in the main thread, where Ctrl-C raises it.
     """
+    process = os.getpid()
     try:
         with put_back(), _limited(task.threads), memory.allowance(task.allowance):
             return Result(task.unit, _record(task))
     except BaseException as error:
+        if os.getpid() != process:  # a child that the method forked: it must not go on with the study
+            os._exit(1)
         if isinstance(error, KeyboardInterrupt) and _is_main_thread():
             raise
         return failure(task.unit, error)
@@ -72,7 +76,7 @@ def failure(unit: Unit, error: BaseException) -> Result:
     told = f"{type(error).__name__}: {_text(error)}"
     try:
         lines = "".join(traceback.format_exception(error))
-    except Exception:  # it looks at attributes of the error, which may be anything
+    except BaseException:  # it looks at attributes of the error, which may be anything
         lines = told
     return Result(unit, unit.as_dict() | {"error": told, "traceback": lines}, failed=True)
 
@@ -81,7 +85,7 @@ def _text(error: BaseException) -> str:
     """The text of an error of a method, whose ``__str__`` may raise in turn."""
     try:
         return str(error)
-    except Exception:
+    except BaseException:
         return "(its text cannot be shown: __str__ raises)"
 
 

@@ -93,12 +93,13 @@ def imported(path: str) -> Any:
     module, _, attribute = path.partition(":")
     try:
         found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except (Exception, SystemExit) as error:  # a module of one's own may raise anything
         cure = "a method is package.module:Class, importable from here (PYTHONPATH names further folders)"
-        raise ImportError(f"{path}: {error}; {cure}.") from error
+        told = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__} in its module: {error}"
+        raise ImportError(f"{path}: {told}; {cure}.") from error
     try:
         return found() if callable(found) else found
-    except TypeError as error:
+    except (Exception, SystemExit) as error:
         cure = f'it is called without arguments; from Python, give ("name", {attribute}(...))'
         raise TypeError(f"{path}: {error}; {cure}.") from error
 

@@ -23,7 +23,7 @@ Executor = Callable[[Iterable[Task]], Results]
 LOOK_UP = 1.0  # seconds after which the coordinator looks up: on Windows a wait without end cannot be interrupted
 
 
-def executor(n_jobs: int | None, backend: str | None, dask: Any, time_limit: float | None) -> Executor:
+def executor(n_jobs: int | None, backend: str | None, dask: Any, time_limit: float | None, units: int) -> Executor:
     """What does the tasks: see :func:`skcamel.experiment.run_study` for the parameters."""
     if dask is not None:
         return partial(alone_if_killed, partial(by_dask, cluster=dask, time_limit=time_limit))
@@ -32,6 +32,8 @@ def executor(n_jobs: int | None, backend: str | None, dask: Any, time_limit: flo
 
     with nullcontext() if backend is None else parallel_config(backend=backend):
         kind, jobs = get_active_backend()[0], effective_n_jobs(n_jobs)
+    if jobs > units:  # what is free is shared by those that there are
+        n_jobs = jobs = max(1, units)
     if backend is None and jobs == 1:
         chosen = in_this_process if time_limit is None else partial(by_processes, n_jobs=1, time_limit=time_limit)
     elif isinstance(kind, (LokyBackend, MultiprocessingBackend)):

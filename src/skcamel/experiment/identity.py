@@ -7,6 +7,7 @@ a file may be edited after it was imported; comments and line numbers do not cou
 
 from __future__ import annotations
 
+import ast
 import dis
 import hashlib
 import inspect
@@ -15,8 +16,8 @@ import math
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any
@@ -135,7 +136,7 @@ class Walk:
         if isinstance(value, property):
             return self([value.fget, value.fset, value.fdel])
         if hasattr(value, "__wrapped__"):
-            return self(inspect.unwrap(value))
+            return [self(inspect.unwrap(value)), self({name: part for name, part in vars(value).items() if name != "__wrapped__"})]
         try:
             made = value.__reduce_ex__(2)
         except Exception:
@@ -159,9 +160,14 @@ class Walk:
         """What the names in a function's code stand for: global values, what they take from modules of one's own, and imports."""
         names = _names(function.__code__)
         found = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
-        for module in [value for value in found.values() if isinstance(value, ModuleType) and not is_installed(value)]:
-            found |= {f"{module.__name__}.{name}": vars(module)[name] for name in sorted(names) if name in vars(module)}
-        return {name: self(value) for name, value in found.items()} | {"import": list(_imports(function))}
+        modules = [value for value in found.values() if isinstance(value, ModuleType) and not is_installed(value)]
+        while modules:
+            module = modules.pop()
+            inside = {f"{module.__name__}.{name}": vars(module)[name] for name in sorted(names) if name in vars(module)}
+            new = {name: value for name, value in inside.items() if name not in found}
+            modules += [value for value in new.values() if isinstance(value, ModuleType) and not is_installed(value)]
+            found |= new
+        return {name: self(value) for name, value in found.items()} | {"import": _imports(function)}
 
     def _code_object(self, code: CodeType) -> Any:
         names = [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
@@ -187,23 +193,59 @@ def is_library(file: str) -> bool:
     return bool(LIBRARIES & set(path.parts)) or any(path.is_relative_to(Path(place).resolve()) for place in own if place)
 
 
-def _imports(function: FunctionType) -> Iterator[list[str]]:
-    """Modules of one's own that a function imports when it runs, with the digest of their files: they may not be loaded yet."""
-    for name in sorted(
-        {str(each.argval) for code in _codes(function.__code__) for each in dis.get_instructions(code) if each.opname == "IMPORT_NAME"}
-    ):
-        try:
-            spec = find_spec(name) if name else None
-        except (ImportError, ValueError):
-            continue
-        if (
-            spec is not None
-            and spec.origin
-            and Path(spec.origin).is_file()
-            and not is_library(spec.origin)
-            and not name.startswith("skcamel")
-        ):
-            yield [name, _digest(Path(spec.origin).read_bytes())]
+def _imports(function: FunctionType) -> list[list[str]]:
+    """Modules of one's own that a function imports when it runs, and those that they import, with the digests of their code.
+
+    They may not be loaded yet, so their files are read; comments and layout do not count.
+    """
+    package = str(function.__globals__.get("__package__") or "")
+    waiting = [name for code in _codes(function.__code__) for name in _imported_by(code, package)]
+    found: dict[str, str] = {}
+    while waiting:
+        name = waiting.pop()
+        file = None if name in found or name.partition(".")[0] == "skcamel" else _own_file(name)
+        if file is not None:
+            tree = ast.parse(file.read_bytes())
+            found[name] = _digest(ast.dump(tree))
+            waiting += _imported_in(tree, name if file.name == "__init__.py" else name.rpartition(".")[0])
+    return [list(item) for item in sorted(found.items())]
+
+
+def _imported_by(code: CodeType, package: str) -> Iterator[str]:
+    """Full names of what a piece of bytecode imports: before each import stand its level and the names taken from the module."""
+    steps = list(dis.get_instructions(code))
+    for place, step in enumerate(steps):
+        if step.opname == "IMPORT_NAME":
+            yield from _full_names(str(step.argval), steps[place - 2].argval or 0, steps[place - 1].argval or (), package)
+
+
+def _imported_in(tree: ast.AST, package: str) -> Iterator[str]:
+    """Full names of what a module imports, anywhere in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield from _full_names(alias.name, 0, (), package)
+        elif isinstance(node, ast.ImportFrom):
+            yield from _full_names(node.module or "", node.level, [alias.name for alias in node.names], package)
+
+
+def _full_names(name: str, level: int, taken: Iterable[str], package: str) -> Iterator[str]:
+    try:
+        base = resolve_name("." * level + name, package) if level else name
+    except ImportError:  # beyond the top of the package: it will fail there, too
+        return
+    yield base
+    yield from (f"{base}.{one}" for one in taken)  # a submodule, perhaps
+
+
+def _own_file(name: str) -> Path | None:
+    """Source of a module that is not installed; None where there is no such module."""
+    try:
+        spec = find_spec(name)
+    except Exception:  # finding a submodule imports its package, which may do anything
+        return None
+    file = Path(spec.origin) if spec is not None and spec.origin else None
+    return file if file is not None and file.suffix == ".py" and file.is_file() and not is_library(str(file)) else None
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -123,6 +123,7 @@ def run_study(
         for fold in range(count)
     ]
     if dask is None:  # workers of a cluster may have a GPU that this machine lacks
+        check_device(device)
         for method in chosen:
             check_device(getattr(method, "device", None))
     request = {
@@ -130,7 +131,7 @@ def run_study(
         "methods": [{"name": name, "settings": told} for name, told in settings.items()],
     }
     request |= {"preset": preset, "seed": seed, "n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
-    execute = executor(n_jobs, backend, dask, time_limit)
+    execute = executor(n_jobs, backend, dask, time_limit, len(tasks))
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:

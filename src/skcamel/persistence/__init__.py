@@ -101,7 +101,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             raise ValueError(f"its names and search results take {memory.gib(len(text))}, {memory.gib(HEADER_BYTES)} are the most")
         _built(header, arrays.stored)
     except ValueError as error:
-        raise ValueError(f"This {name} cannot be saved: {error}.") from error
+        raise ValueError(
+            f"This {name} cannot be saved: {error}. Features and parameters of ordinary size can (scaling='standard')."
+        ) from error
     with whole_file(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: np.frombuffer(text, dtype=np.uint8)}, **arrays.stored)
 
@@ -127,6 +129,8 @@ def load(path: str | os.PathLike[str]) -> Any:
             return _read(file)
         except ModelFileError as error:
             raise ModelFileError(f"{path} {error}.") from error
+        except MemoryError as error:  # the file may be sound
+            raise MemoryError(f"{path} cannot be loaded: {error}") from error
         except Exception as error:  # whatever may be wrong with a file, in one form
             detail = f"{'' if type(error) is ValueError else f'{type(error).__name__}: '}{error}"[:500]
             message = f"{path} is not a whole skcamel model file ({detail}); copy it again or save the model anew."

@@ -30,7 +30,7 @@ def solve(
     """
     xp = namespace(K)
     if not bool(xp.isfinite(xp.sum(K))):
-        raise ValueError("The kernel matrix holds NaN or infinity: features are too large for it; scale them.")
+        raise ValueError("The kernel matrix holds NaN or infinity: features are too large or too small for it; scale them.")
     w = xp.ones_like(K[:, 0]) if weights is None else weights
     H_inverse = xp.linalg.inv(K / lambda2 + xp.diag(1 / w))  # (n, n)
     of_ones = xp.sum(H_inverse, axis=0)  # 1ᵀH⁻¹

@@ -83,7 +83,7 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
         K *= xp.sqrt(weights)
     size = float(xp.linalg.norm(K)) or 1.0
     if not np.isfinite(size):
-        raise ValueError("The kernel matrix holds NaN or infinity: features or weights are too large for it; scale them.")
+        raise ValueError("The kernel matrix holds NaN or infinity: features or weights are too large or too small for it; scale them.")
     constant = xp.ones_like(mean) / n**0.5 if weights is None else xp.sqrt(weights / xp.sum(weights))
     for i in range(0, n, 512):  # rank-one update without a second n²
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant

@@ -80,13 +80,13 @@ def test_names_of_columns_and_labels(nasty, command, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["\x1b[2J.csv", "\u202evsc.csv", "a\nb.csv", os.fsdecode(b"\xff.csv"), "[red]a[|].csv", "x" * 250 + ".csv"]
+    "name", ["\x1b\x1b[2J.csv", "\u202e\u202evsc.csv", "a\nb.csv", os.fsdecode(b"\xff\xff.csv"), "[red]a[|].csv", "x" * 250 + ".csv"]
 )
 def test_names_of_files(cli, tmp_path, name):
     (tmp_path / name).write_text("a,b,l\n" + "1,2,0\n3,4,1\n" * 10)
     for command in (
         ["fit", name, "--labels", "1", "-o", "m.skcamel", "--force"],
-        ["predict", "m.skcamel", name, "-o", name],
+        ["predict", "m.skcamel", name, "-o", name[1:]],
         ["predict", name, name],
     ):
         result = cli(*command)
@@ -95,6 +95,7 @@ def test_names_of_files(cli, tmp_path, name):
     for command in (
         ["fit", f"no{name}"],
         ["predict", f"no{name}", name],
+        ["predict", "m.skcamel", name, "-o", name],
         ["fit", "m.csv", "-o", f"no/{name}"],
         [name],
         ["fit", f"--{name}"],

@@ -76,6 +76,14 @@ def take_along_rows(x: Array, index: Array) -> Array:
     return x.take_along_dim(index, 1) if is_tensor(x) else np.take_along_axis(x, index, axis=1)
 
 
+def put_along_rows(x: Array, index: Array, values: Array) -> Array:
+    """`x` with ``x[i, index[i, j]] = values[i, j]`` for every i, j, in place."""
+    if is_tensor(x):
+        return x.scatter_(1, index, values)
+    np.put_along_axis(x, index, values, axis=1)
+    return x
+
+
 def nonzero(mask: Array) -> tuple[Array, ...]:
     """Indices of the true entries, an array for each axis."""
     return mask.nonzero(as_tuple=True) if is_tensor(mask) else mask.nonzero()

@@ -14,13 +14,29 @@ from reference import thresholds as brute
 from skcamel import metrics
 from skcamel.arrays import to_numpy
 from skcamel.selection import thresholds
-from skcamel.selection.thresholds import METRICS, Rule, common_cut, label_cuts
+from skcamel.selection.thresholds import METRICS, Rule, Sorted
 
 # A common macro-F1 is summed up step by step: at most 8 x 4 steps <= 1, each rounded to 1.1e-16.
 ROUNDING = 1e-14
 
 few_levels = st.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.25, 1.0])  # few, so that ties abound; their midpoints are exact
 many_levels = st.integers(-320, 320).map(lambda k: k / 64)
+
+
+def common_cut(relevant, scores, metric, weights=None):
+    return Sorted(relevant, scores, weights).common_cut(metric)
+
+
+def label_cuts(relevant, scores, metric, weights=None):
+    return Sorted(relevant, scores, weights).label_cuts(metric)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("mode", ["common", "label"])
+def test_part_of_the_rows_has_the_cuts_of_these_rows_alone(rng, mode, metric):
+    relevant, scores = rng.random((60, 5)) < 0.4, rng.normal(size=(60, 5)).round(1)  # with ties
+    kept, rule = rng.random(60) < 0.6, Rule(mode, metric)
+    np.testing.assert_allclose(rule.of(Sorted(relevant, scores).rows(kept)), rule.cuts(relevant[kept], scores[kept]), atol=1e-14)
 
 
 @st.composite
@@ -171,13 +187,13 @@ def test_label_cuts_without_the_prior_reach_the_best_combination(problem, metric
 @given(problem=problems(rows=5))
 def test_dinkelbach_finds_the_best_micro_f1_of_all_combinations_of_cuts(problem, xp):
     relevant, scores, weights = problem
-    cuts = to_numpy(thresholds._micro_f1_cuts(thresholds._curve(*on(xp, *problem)))).tolist()
+    cuts = to_numpy(thresholds._micro_f1_cuts(Sorted(*on(xp, *problem))._curve)).tolist()
     assert brute.value("micro_f1", relevant, scores, cuts, weights) == brute.best_combination("micro_f1", relevant, scores, weights)
 
 
 def test_dinkelbachs_cuts_carry_a_certificate(rng, xp):
     relevant, scores = simulated(rng)
-    cuts = to_numpy(thresholds._micro_f1_cuts(thresholds._curve(xp(relevant), xp(scores), None)))
+    cuts = to_numpy(thresholds._micro_f1_cuts(Sorted(xp(relevant), xp(scores), None)._curve))
     ratio = metrics.micro_f1(relevant, scores > cuts)
     # 2 hits / (predicted + positives) <= ratio for all cuts iff the sum over labels of max(2 hits - ratio predicted) <= ratio positives
     most = 0.0
@@ -213,7 +229,7 @@ def test_rare_labels_stay_near_the_common_cut(rng):
 @given(problem=problems())
 def test_every_possible_cut_decides_what_its_curve_counts(problem):
     relevant, scores, weights = problem
-    curve = thresholds._curve(relevant, scores, weights)
+    curve = Sorted(relevant, scores, weights)._curve
     w = np.ones(len(scores)) if weights is None else weights
     for k, j in zip(*np.nonzero(curve.possible), strict=True):
         decided = scores[:, j] > curve.cuts[k, j]

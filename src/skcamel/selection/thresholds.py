@@ -8,9 +8,10 @@ it keeps p / (p + 10) of its own choice.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
-from skcamel.arrays import Array, as_floats, namespace, take_along_rows
+from skcamel.arrays import Array, as_floats, cast, namespace, put_along_rows, take_along_rows
 from skcamel.metrics.conventions import choice
 
 MODES = ("zero", "common", "label")
@@ -48,41 +49,89 @@ class Rule:
         scores : float array of shape (n, q)
         weights : array of shape (n,), default=None
         """
-        q = relevant.shape[1]
+        return self.of(Sorted(relevant, scores, weights))
+
+    def of(self, ranked: Sorted) -> Array:
+        """The same from scores that are sorted already, however many rules ask."""
+        q = ranked.relevant.shape[1]
         if not self.is_tuned:
-            return as_floats([0.0 if self.mode == "zero" else float(self.mode)] * q, scores)
+            return as_floats([0.0 if self.mode == "zero" else float(self.mode)] * q, ranked.scores)
         metric = choice(self.metric or DEFAULT_METRIC[str(self.mode)], METRICS, "threshold_metric")
         if self.mode == "common":
-            return as_floats([common_cut(relevant, scores, metric, weights)] * q, scores)
-        return label_cuts(relevant, scores, metric, weights)
+            return as_floats([ranked.common_cut(metric)] * q, ranked.scores)
+        return ranked.label_cuts(metric)
 
 
-def common_cut(relevant: Array, scores: Array, metric: str, weights: Array | None = None) -> float:
-    """The one cut for all labels that maximises `metric` on these scores."""
-    xp = namespace(scores)
-    if metric == "macro_f1":
-        curve = _curve(relevant, scores, weights)
-        value = _f1(curve)
+class Sorted:
+    """Scores with their order, found once: every rule, metric and part of the rows reads its cuts from it.
+
+    Parameters
+    ----------
+    relevant : bool array of shape (n, q)
+    scores : float array of shape (n, q)
+    weights : array of shape (n,), default=None
+    """
+
+    def __init__(self, relevant: Array, scores: Array, weights: Array | None = None) -> None:
+        self.relevant, self.scores, self.weights = relevant, scores, weights
+
+    @cached_property
+    def order(self) -> Array:
+        """Rows by decreasing score of each label, (q, n)."""
+        return namespace(self.scores).argsort(-self.scores.T, axis=1)
+
+    @cached_property
+    def merged_order(self) -> Array:
+        """Entries by decreasing score, as positions in the flattened matrix, (n q,)."""
+        xp = namespace(self.scores)
+        return xp.argsort(-xp.reshape(self.scores, (-1,)))
+
+    def rows(self, kept: Array) -> Sorted:
+        """Some of the rows, by a mask (n,); nothing is sorted again."""
+        xp = namespace(self.scores)
+        q = self.relevant.shape[1]
+        part = Sorted(self.relevant[kept], self.scores[kept], None if self.weights is None else self.weights[kept])
+        place = xp.cumsum(cast(kept, "int64"), axis=0) - 1  # of each kept row in the part
+        part.order = xp.reshape(place[self.order[kept[self.order]]], (q, -1))
+        row = self.merged_order // q
+        inside = kept[row]
+        part.merged_order = place[row[inside]] * q + self.merged_order[inside] % q
+        return part
+
+    def common_cut(self, metric: str) -> float:
+        """The one cut for all labels that maximises `metric` on these scores."""
+        merged = self._merged
+        if metric != "macro_f1":
+            return float(_best(merged, _f1(merged) if metric == "micro_f1" else _agreement(merged))[0])
+        xp = namespace(self.scores)
+        value = _f1(self._curve)
         # Lowering the common cut passes one score at a time and changes the F1 of its label alone.
-        steps = xp.reshape(value[1:] - value[:-1], (-1, 1))
-        merged = _curve(xp.reshape(relevant, (-1, 1)), xp.reshape(scores, (-1, 1)), None)
-        order = xp.argsort(-xp.reshape(curve.scores, (-1,)), stable=True)
-        total = xp.concatenate([xp.zeros_like(steps[:1]), xp.cumsum(steps[order], axis=0)])
+        steps = put_along_rows(xp.zeros_like(self.scores.T), self.order, (value[1:] - value[:-1]).T).T  # (n, q)
+        passed = xp.reshape(steps, (-1,))[self.merged_order][:, None]
+        total = xp.concatenate([xp.zeros_like(passed[:1]), xp.cumsum(passed, axis=0)])
         return float(_best(merged, total)[0])
-    per_entry = None if weights is None else xp.reshape(weights[:, None] + 0 * scores, (-1,))
-    merged = _curve(xp.reshape(relevant, (-1, 1)), xp.reshape(scores, (-1, 1)), per_entry)
-    return float(_best(merged, _f1(merged) if metric == "micro_f1" else _agreement(merged))[0])
 
+    def label_cuts(self, metric: str) -> Array:
+        """One cut for each label, drawn towards the common cut where positives are few, (q,)."""
+        curve = self._curve
+        if metric == "micro_f1":
+            own = _micro_f1_cuts(curve)
+        else:  # these are sums over labels: each label is best by itself
+            own = _best(curve, _f1(curve) if metric == "macro_f1" else _agreement(curve))
+        share = curve.positives / (curve.positives + PRIOR_POSITIVES)
+        return share * own + (1 - share) * self.common_cut("micro_f1" if metric == "macro_f1" else metric)
 
-def label_cuts(relevant: Array, scores: Array, metric: str, weights: Array | None = None) -> Array:
-    """One cut for each label, drawn towards the common cut where positives are few, (q,)."""
-    curve = _curve(relevant, scores, weights)
-    if metric == "micro_f1":
-        own = _micro_f1_cuts(curve)
-    else:  # these are sums over labels: each label is best by itself
-        own = _best(curve, _f1(curve) if metric == "macro_f1" else _agreement(curve))
-    share = curve.positives / (curve.positives + PRIOR_POSITIVES)
-    return share * own + (1 - share) * common_cut(relevant, scores, "micro_f1" if metric == "macro_f1" else metric, weights)
+    @cached_property
+    def _curve(self) -> _Curve:
+        """Of each label."""
+        return _curve(self.relevant, self.scores, self.weights, self.order)
+
+    @cached_property
+    def _merged(self) -> _Curve:
+        """Of all entries, as if they were one label."""
+        xp = namespace(self.scores)
+        weights = None if self.weights is None else xp.reshape(self.weights[:, None] + 0 * self.scores, (-1,))
+        return _curve(xp.reshape(self.relevant, (-1, 1)), xp.reshape(self.scores, (-1, 1)), weights, self.merged_order[None])
 
 
 def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
@@ -100,7 +149,7 @@ def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
     >>> cuts, f1.round(3)
     (array([ 1.,  0., -1.]), array([0.   , 1.   , 0.667]))
     """
-    curve = _curve(relevant, scores, None)
+    curve = Sorted(relevant, scores)._curve
     value = _f1(curve)
     return [(curve.cuts[possible, j], value[possible, j]) for j, possible in enumerate(curve.possible.T)]
 
@@ -108,7 +157,6 @@ def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
 class _Curve(NamedTuple):
     """What happens to each label as its cut moves down past one score after the other; row k predicts the k best."""
 
-    scores: Array  # (n, q) decreasing
     cuts: Array  # (n+1, q)
     possible: Array  # (n+1, q) False between equal scores
     hits: Array  # (n+1, q) weight of the true positives
@@ -116,9 +164,9 @@ class _Curve(NamedTuple):
     positives: Array  # (q,)
 
 
-def _curve(relevant: Array, scores: Array, weights: Array | None) -> _Curve:
+def _curve(relevant: Array, scores: Array, weights: Array | None, order: Array) -> _Curve:
+    """Of each label, from the order (q, n) of its scores."""
     xp = namespace(scores)
-    order = xp.argsort(-scores.T, axis=1, stable=True)  # (q, n), rows are labels
     ranked = take_along_rows(scores.T, order).T
     w = xp.ones_like(scores[:, 0]) if weights is None else weights
     hits = xp.cumsum(take_along_rows((relevant * w[:, None]).T, order), axis=1).T
@@ -132,7 +180,6 @@ def _curve(relevant: Array, scores: Array, weights: Array | None) -> _Curve:
     ends = xp.ones_like(relevant[:1])
     zero = xp.zeros_like(hits[:1])
     return _Curve(
-        scores=ranked,
         cuts=cuts,
         possible=xp.concatenate([ends, upper > lower, ends]),
         hits=xp.concatenate([zero, hits]),

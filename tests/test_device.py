@@ -92,7 +92,9 @@ def test_missing_torch_is_named_with_its_cure(monkeypatch):
 @pytest.mark.torch
 @pytest.mark.parametrize("preset", ["quick", "best"])
 def test_a_study_on_a_device_agrees_with_numpy(preset, device):
-    here, there = (CamelMethod(preset, device=where).fit(X[:60], Y[:60], seed=0).outcomes(X[60:]) for where in (None, device))
+    here, there = (
+        CamelMethod(preset, per_metric=True, device=where).fit(X[:60], Y[:60], seed=0).outcomes(X[60:]) for where in (None, device)
+    )
     for criterion, outcome in here.items():
         assert there[criterion].params == outcome.params
         np.testing.assert_allclose(there[criterion].scores, outcome.scores, atol=1e-8)

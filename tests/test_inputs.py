@@ -73,7 +73,7 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"bandwidth": 1e-300}, "bandwidth must lie between"),
         ({"solver": "newton"}, "solver='newton' is not known; choose one of 'auto', 'spectral', 'alternating'"),
         ({"solver": "alternating", "threshold": "label"}, "tuned on leave-one-out scores, which only solver='spectral' gives"),
-        ({"threshold": "half"}, "threshold='half' is not known; choose 'zero', 'common', 'label' or a number"),
+        ({"threshold": "half"}, "threshold='half' is not known; choose 'zero', 'common', 'label', 'auto' or a number"),
         ({"threshold_metric": "accuracy"}, "threshold_metric='accuracy' is not known"),
     ],
 )
@@ -232,7 +232,11 @@ def test_parameters_of_the_wrong_kind_are_refused_in_words(model, message):
         model.fit(X, Y)
 
 
-@pytest.mark.parametrize("model", [CamelClassifier(kernel="linear"), CamelClassifierCV(kernels=("linear",))], ids=["plain", "search"])
+def inner_product(A, B):
+    return A @ B.T
+
+
+@pytest.mark.parametrize("model", [CamelClassifier(kernel="linear"), CamelClassifierCV(kernels=(inner_product,))], ids=["plain", "search"])
 def test_rounding_that_outweighs_the_penalty_is_told(model, rng):
     X = rng.normal(size=(40, 3))
     Y = (X[:, :2] > 0).astype(int)

@@ -64,12 +64,13 @@ def test_a_fit_needs_no_more_than_it_asks_for(model, n, d, q, monkeypatch):
     ("preset", "n", "d", "q"), [("quick", 500, 9, 4), ("paper", 500, 9, 60), ("best", 500, 9, 4), ("best", 300, 600, 60)]
 )
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_a_unit_of_a_study_needs_no_more_than_it_asks_for(preset, n, d, q, kind, monkeypatch):
+@pytest.mark.parametrize("per_metric", [False, True])
+def test_a_unit_of_a_study_needs_no_more_than_it_asks_for(preset, n, d, q, kind, per_metric, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
     Y, rows, asked = (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(int), kind(X), []
     monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
-    needed = peak_of(lambda: CamelMethod(preset).fit(rows, Y, seed=0).outcomes(rows[: n // 9])) * 8 * N**2
+    needed = peak_of(lambda: CamelMethod(preset, per_metric=per_metric).fit(rows, Y, seed=0).outcomes(rows[: n // 9])) * 8 * N**2
     assert needed <= asked[0]
 
 

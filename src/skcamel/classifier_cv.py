@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, check_cv
 
-from skcamel import correlation
 from skcamel.arrays import Array
-from skcamel.inputs import Labels, unchanged_on_error
+from skcamel.inputs import COPIES_ALIVE, SCORES_ALIVE, Labels, unchanged_on_error
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.parameters import check_bandwidth, check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
 from skcamel.prediction import BaseCamel
-from skcamel.selection.results import tabulate
-from skcamel.selection.search import (
-    Data,
-    Decomposed,
-    Grid,
-    Scores,
-    represent,
-    score_fold,
-    score_leave_one_out,
-)
+from skcamel.presets import PRESETS
+from skcamel.selection.engine import Found, Winner, search, usable
+from skcamel.selection.results import Results, tabulate
+from skcamel.selection.search import Data, Grid, Place, Scores, all_candidates, places, score_fold
 from skcamel.selection.thresholds import Rule
-from skcamel.training import finish_spectral, learn_correlation
+from skcamel.training import Model, learn_correlation, learn_to_answer, warn_of_rounding
 
 log = logging.getLogger("skcamel")
 
+SHORTLIST_ALIVE = 32  # n x q matrices of candidates whose cuts are tuned
 PAPER_ALPHAS = tuple(round(0.1 * k, 1) for k in range(11))
 PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
@@ -60,6 +55,8 @@ class CamelClassifierCV(BaseCamel):
         Kernels as in :class:`CamelClassifier`.
     scalings : sequence, default=("none",)
         Scalings as in :class:`CamelClassifier`.
+    representations : sequence of (scaling, kernel, multiple of the mean distance), default=None
+        What to try in place of the product of scalings, kernels and bandwidths.
     cv : "loo", int, splitter or iterable of (train, test), default="loo"
         "loo" is exact leave-one-out with S and σ held. An int means that many folds as in scikit-learn: in the order of
         the rows, or shuffled where `random_state` is given.
@@ -67,7 +64,8 @@ class CamelClassifierCV(BaseCamel):
         One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on every row (a ranking
         metric with one label) gives way to the Hamming loss, and `scoring_` says so.
     threshold, threshold_metric, sparsity, max_iter, tol, device
-        As in :class:`CamelClassifier`. Candidates are compared with the cuts that they would be deployed with.
+        As in :class:`CamelClassifier`. Candidates are compared with the cuts that they would be deployed with; under "auto" they
+        are listed with the cut 0, and those that lead are tried with tuned cuts, judged on rows that did not set them.
     callback : callable, default=None
         Called with a :class:`Progress` whenever candidates have been scored. The logger "skcamel" tells the same.
     random_state : int or RandomState, default=None
@@ -103,6 +101,7 @@ class CamelClassifierCV(BaseCamel):
         kernels: Sequence[str | Callable[[Array, Array], Array]] = ("rbf",),
         scalings: Sequence[str] = ("none",),
         *,
+        representations: Sequence[Place] | None = None,
         cv: str | int | BaseCrossValidator | Iterable[Any] = "loo",
         scoring: str = "average_precision",
         threshold: float | str = "zero",
@@ -120,6 +119,7 @@ class CamelClassifierCV(BaseCamel):
         self.bandwidths = bandwidths
         self.kernels = kernels
         self.scalings = scalings
+        self.representations = representations
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold
@@ -132,7 +132,29 @@ class CamelClassifierCV(BaseCamel):
         self.random_state = random_state
 
     def _is_pairwise(self) -> bool:
-        return "precomputed" in tuple(self.kernels)
+        if self.representations is None:
+            return "precomputed" in tuple(self.kernels)
+        return any(len(entry) == 3 and isinstance(entry[1], str) and entry[1] == "precomputed" for entry in self.representations)
+
+    @classmethod
+    def from_preset(cls, preset: str, **overrides: Any) -> Self:
+        """An estimator, not yet fitted, with the parameters of a preset and whatever is given beside it.
+
+        Parameters
+        ----------
+        preset : {"quick", "paper", "best"}
+            "quick": a few representations, a coarse grid, tuned cuts; seconds for thousands of rows. "paper": as printed.
+            "best": twelve representations, combined, and tuned cuts.
+        **overrides
+            Parameters of the class.
+
+        Examples
+        --------
+        >>> model = CamelClassifierCV.from_preset("quick", scoring="macro_f1")
+        >>> model.threshold, model.scoring
+        ('auto', 'macro_f1')
+        """
+        return cls(**(PRESETS[choice(preset, tuple(PRESETS), "preset")] | overrides))
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Score every candidate, choose one, and fit it on all rows.
@@ -148,22 +170,89 @@ class CamelClassifierCV(BaseCamel):
         self
         """
         with unchanged_on_error(self):
-            grid = self._checked_grid()
-            data, labels = self._checked(X, y, sample_weight)
-            if len(data.Y) < 2:
-                raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(data.Y)}; use CamelClassifier.")
-            kept_data, kept = data.with_weight(self._is_pairwise())
-            S = learn_correlation(self, kept_data)
-            if isinstance(self.cv, str):
-                results, decomposed = self._leave_one_out(kept_data, grid, S)
-            else:
-                results, decomposed = self._folds(data, labels, grid), None
-            best = self._choose(results, grid)
-            chosen = self._decomposed(best, decomposed, kept_data)
-            G = correlation.collaboration(S, self.alpha_)
-            penalties = {"lambda1": self.lambda1_, "lambda2": self.lambda2_}
-            self._store(finish_spectral(chosen, kept_data, S, G, self._rule(), **penalties), labels, kept)
+            self._fit_together({self.scoring: self}, X, y, sample_weight)
         return self
+
+    def fit_each(self, X: Array, y: Array, sample_weight: Array | None = None) -> dict[str, Self]:
+        """A fitted estimator for each of the seven metrics as `scoring`, from one pass over the candidates.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in :meth:`fit`. This estimator itself is left as it is.
+
+        Returns
+        -------
+        dict
+            Metric ► what ``clone(self).set_params(scoring=metric).fit(X, y)`` gives.
+        """
+        each = {name: clone(self).set_params(scoring=name) for name in NAMES}
+        clone(self)._fit_together(each, X, y, sample_weight)
+        return each
+
+    def _fit_together(self, models: Mapping[str, Self], X: Array, y: Array, sample_weight: Array | None) -> None:
+        """Check, represent, select, solve, store; models that differ in their criterion alone share all but the last."""
+        grid = self._checked_grid()
+        whole, labels = self._checked(X, y, sample_weight, **self._alive(len(models)))
+        if len(whole.Y) < 2:
+            raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(whole.Y)}; use CamelClassifier.")
+        grid = grid.for_rows(whole.X)
+        data, kept = whole.with_weight(self._is_pairwise())
+        S = learn_correlation(self, data)
+        if isinstance(self.cv, str):
+            chosen = self._by_leave_one_out(tuple(models), data, grid, S)
+        else:
+            chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid), data, grid, S)
+        for name, model in models.items():
+            results, winner = chosen[name]
+            model.__dict__ |= {key: self.__dict__[key] for key in ("n_features_in_", "feature_names_in_") if key in self.__dict__}
+            model._choose(results)
+            model._store(self._finished(winner, data, S, results.scoring), labels, kept)
+
+    def _alive(self, n_models: int) -> dict[str, int]:
+        """Matrices alive at the peak, shown by tests/test_memory.py: scores of a shortlist, solutions and scaled rows of models."""
+        shortlist = SHORTLIST_ALIVE if self.threshold == "auto" else 0
+        return {"scores": SCORES_ALIVE + shortlist + 5 * (n_models - 1), "copies": COPIES_ALIVE + 2 * (n_models - 1)}
+
+    def _by_leave_one_out(self, names: Sequence[str], data: Data, grid: Grid, S: np.ndarray) -> dict[str, tuple[Results, Winner]]:
+        """For each criterion the table and the winner, all from one pass."""
+        used = {name: usable(name, data.Y, data.weights) for name in names}
+        found = self._search(data, grid, S, tuple(dict.fromkeys(used.values())))
+        chosen = {}
+        for name, criterion in used.items():
+            winner = found.winners[criterion]
+            table = tabulate(found.params, [found.metrics], criterion, split_scores=False)
+            chosen[name] = table._replace(best_index=winner.index, best_score=winner.score), winner
+        return chosen
+
+    def _by_folds(
+        self, names: Sequence[str], folds: list[list[Scores]], data: Data, grid: Grid, S: np.ndarray
+    ) -> dict[str, tuple[Results, Winner]]:
+        """For each criterion the table of the folds, and the winner fitted on all rows."""
+        candidates = all_candidates(data, grid, self.device)
+        chosen: dict[str, tuple[Results, Winner]] = {}
+        for name in names:
+            results = tabulate(candidates, folds, name)
+            chosen[name] = results, self._search(data, grid.only(results.best_index), S, (results.scoring,)).winners[results.scoring]
+        return chosen
+
+    def _search(self, data: Data, grid: Grid, S: np.ndarray, criteria: Sequence[str]) -> Found:
+        def tell(found: Found) -> None:
+            if isinstance(self.cv, str):  # folds have told already
+                self._tell(found.metrics, len(found.metrics), len(grid))
+
+        return search(data, grid, S, self._rule(), criteria, device=self.device, seed=self._seed(), tell=tell)
+
+    def _finished(self, winner: Winner, data: Data, S: np.ndarray, scoring: str) -> Model:
+        warn_of_rounding(winner.largest, winner.params["lambda2"])
+        answering = learn_to_answer(winner.scores, data, winner.rule or self._rule(), scoring, self._seed())
+        return Model(winner.representation, S, winner.G, winner.params["lambda2"], winner.solution, answering)
+
+    def _seed(self) -> int:
+        """Deals the rows on which rules for the cuts are judged; the same from one fit to the next."""
+        if self.random_state is None or isinstance(self.random_state, Integral):
+            return int(self.random_state or 0)
+        return 0
 
     def _check_parameters(self) -> None:
         self._checked_grid()
@@ -171,44 +260,45 @@ class CamelClassifierCV(BaseCamel):
     def _checked_grid(self) -> Grid:
         check_shared_parameters(self)
         choice(self.scoring, NAMES, "scoring")
-        for name in ("alphas", "lambda1s", "lambda2s", "bandwidths", "kernels", "scalings"):
+        tried = self._places()
+        product = ("bandwidths", "kernels", "scalings") if self.representations is None else ()
+        for name in ("alphas", "lambda1s", "lambda2s", *product):
             values = getattr(self, name)
             if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
                 raise ValueError(f"{name} must be a sequence with at least one value, got {getattr(self, name)!r}.")
         for alpha in self.alphas:
             check_in_unit_interval("alphas", alpha)
-        for name, check in (("lambda1s", check_positive), ("lambda2s", check_positive), ("bandwidths", check_bandwidth)):
+        for name in ("lambda1s", "lambda2s"):
             for value in getattr(self, name):
-                check(name, value)
-        for kernel in self.kernels:
+                check_positive(name, value)
+        for scaling, kernel, multiple in tried:
             check_kernel(kernel)
-            for scaling in self.scalings:
-                check_scaling(scaling, kernel)
-        if self._is_pairwise() and len(self.kernels) > 1:
-            raise ValueError(f"kernels={tuple(self.kernels)!r} mixes 'precomputed' with kernels of features; give it alone.")
+            check_scaling(scaling, kernel)
+            check_bandwidth("bandwidths" if self.representations is None else "representations", multiple)
+        if self._is_pairwise() and len({kernel for _, kernel, _ in tried}) > 1:
+            raise ValueError(f"kernels={tuple(k for _, k, _ in tried)!r} mixes 'precomputed' with kernels of features; give it alone.")
         if self.callback is not None and not callable(self.callback):
             raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
-        return Grid(*(tuple(getattr(self, name)) for name in ("alphas", "lambda1s", "lambda2s", "bandwidths", "kernels", "scalings")))
+        return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
 
-    def _leave_one_out(self, data: Data, grid: Grid, S: np.ndarray) -> tuple[list[list[Scores]], Decomposed | None]:
-        """Results of all candidates in one "fold", and the last decomposition, most often the only one."""
-        results: list[Scores] = []
-        total = len(grid.candidates())
-        last = None
-        for decomposed, scored in score_leave_one_out(data, grid, S, self._rule(), self.device):
-            results += scored
-            self._tell(results, len(results), total)
-            if len(results) == total:
-                last = decomposed
-            del decomposed  # its memory is wanted for the next one
-        return [results], last
+    def _places(self) -> tuple[Place, ...]:
+        """The representations to try: those given, or the product of scalings, kernels and bandwidths."""
+        if self.representations is None:
+            product = self.scalings, self.kernels, self.bandwidths
+            return places(*map(tuple, product)) if all(np.ndim(values) == 1 for values in product) else ()
+        if isinstance(self.representations, str) or not hasattr(self.representations, "__len__") or not len(self.representations):
+            raise ValueError(f"representations must be a sequence with at least one entry or None, got {self.representations!r}.")
+        for entry in self.representations:
+            if isinstance(entry, str) or not hasattr(entry, "__len__") or len(entry) != 3:
+                raise ValueError(f"representations holds {entry!r}; each must be (scaling, kernel, multiple of the mean distance).")
+        return tuple((scaling, kernel, multiple) for scaling, kernel, multiple in self.representations)
 
     def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
         splits = self._splits(data, labels)
-        total = len(splits) * len(grid.candidates())
+        total = len(splits) * len(grid)
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
             train, test = data.rows(train_rows, train_rows if self._is_pairwise() else None), data.rows(test_rows)
@@ -237,25 +327,14 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
         return splits
 
-    def _choose(self, folds: list[list[Scores]], grid: Grid) -> dict[str, Any]:
-        """Fill cv_results_ and the attributes of the choice."""
-        found = tabulate(grid.candidates(), folds, self.scoring, split_scores=not isinstance(self.cv, str))
+    def _choose(self, found: Results) -> None:
+        """Set cv_results_ and the attributes of the choice."""
         self.cv_results_, self.scoring_ = found.table, found.scoring
         self.best_index_, self.best_score_ = found.best_index, found.best_score
         self.best_params_ = found.table["params"][found.best_index]
         self.alpha_, self.lambda1_, self.lambda2_, self.kernel_, self.scaling_, self.bandwidth_multiplier_ = (
             self.best_params_[key] for key in ("alpha", "lambda1", "lambda2", "kernel", "scaling", "bandwidth")
         )
-        return self.best_params_
-
-    def _decomposed(self, best: dict[str, Any], last: Decomposed | None, data: Data) -> Decomposed:
-        """The decomposition of the choice: the last one if that was it, else computed anew rather than keeping all."""
-        grid = Grid((), (), (), (best["bandwidth"],), (best["kernel"],), (best["scaling"],))
-        candidates = self.cv_results_["params"]
-        keys = ("bandwidth", "kernel", "scaling")
-        if last is not None and all(candidates[-1][key] == best[key] for key in keys):
-            return last
-        return next(represent(data, grid, self.device))
 
     def _rule(self) -> Rule:
         return Rule(self.threshold, self.threshold_metric)

@@ -126,7 +126,7 @@ def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None
     return None if (weights == 1).all() else weights
 
 
-def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE) -> None:
+def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE, copies: int = COPIES_ALIVE) -> None:
     """Refuse a fit that cannot fit into memory, before anything is allocated.
 
     Parameters
@@ -137,13 +137,15 @@ def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE) -
     device : str or None
     scores : int
         How many n x q matrices are alive at the peak.
+    copies : int
+        How many matrices like X are.
     """
     n, free = X.shape[0], memory.available(device)
-    copies = COPIES_ALIVE * (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
-    room = 0.0 if free is None else max(0, free - copies) / (8 * MATRICES_ALIVE)
+    rows = copies * (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+    room = 0.0 if free is None else max(0, free - rows) / (8 * MATRICES_ALIVE)
     half = scores * q / (2 * MATRICES_ALIVE)
     memory.require(
-        8 * (MATRICES_ALIVE * n**2 + scores * n * q) + copies,
+        8 * (MATRICES_ALIVE * n**2 + scores * n * q) + rows,
         f"A fit on {n} rows and {q} labels, with the decomposition of its kernel matrix,",
         f"Fit on a random sample of at most {int((room + half**2) ** 0.5 - half)} rows (sklearn.utils.resample(..., replace=False)), "
         "and run fewer at the same time.",

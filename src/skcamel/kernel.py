@@ -155,6 +155,22 @@ def _check_not_vanished(D: Array, X: Array) -> None:
         )
 
 
+def mean_eigenvalue(X: Array, weights: Array | None = None) -> float:
+    """Trace of the centred linear kernel matrix of rows X (n, d), divided by the number of rows; 1 where all rows are equal.
+
+    Examples
+    --------
+    >>> mean_eigenvalue(np.array([[1.0, 0.0], [3.0, 0.0]]))
+    1.0
+    """
+    xp = np if sparse.issparse(X) else namespace(X)
+    n = X.shape[0]
+    share = xp.ones_like(_squared_norms(X)) / n if weights is None else weights / xp.sum(weights)
+    mean = X.T @ share
+    found = float(share @ _squared_norms(X)) - float(mean @ mean)
+    return found if found > 0 else 1.0
+
+
 def len_of(X: Array) -> int:
     """Number of rows, also of a sparse matrix."""
     return int(X.shape[0])

@@ -19,7 +19,7 @@ def check_shared_parameters(estimator: Any) -> None:
     check_count("max_iter", estimator.max_iter)
     mode = estimator.threshold
     if not (mode in thresholds.MODES if isinstance(mode, str) else np.isfinite(as_number(mode))):
-        raise ValueError(f"threshold={mode!r} is not known; choose 'zero', 'common', 'label' or a number.")
+        raise ValueError(f"threshold={mode!r} is not known; choose 'zero', 'common', 'label', 'auto' or a number.")
     if estimator.threshold_metric not in (None, *thresholds.METRICS):
         raise ValueError(f"threshold_metric={estimator.threshold_metric!r} is not known; choose one of {', '.join(thresholds.METRICS)}.")
     check_device(estimator.device)

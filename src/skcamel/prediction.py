@@ -62,13 +62,13 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             )
         return hasattr(self, "_target")
 
-    def _checked(self, X: Array, Y: Array, sample_weight: Array | None) -> tuple[Data, Labels]:
-        """Training data as the core wants it, rows of weight 0 included."""
+    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels]:
+        """Training data as the core wants it, rows of weight 0 included; `alive` tells how much more than usual a fit holds."""
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0])
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
-        check_memory(rows, labels.Y.shape[1], self.device)
+        check_memory(rows, labels.Y.shape[1], self.device, **alive)
         X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         return Data(X64, labels.Y, weights), labels
 
@@ -85,12 +85,12 @@ class BaseCamel(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
             del self.convergence_
         self.bandwidth_ = representation.kernel.bandwidth
-        self.thresholds_ = model.cuts
+        self.thresholds_, self.threshold_rule_ = model.answering.cuts, model.answering.rule.mode
         self.X_fit_ = (
             None if self._is_pairwise() else (representation.X if sparse.issparse(representation.X) else to_numpy(representation.X))
         )
         self._kernel, self._scaling = representation.kernel, representation.scaling
-        self._slopes: Any = model.slopes  # None after the alternating solver
+        self._slopes: Any = model.answering.slopes  # None after the alternating solver
         self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
         if self._kernel.name == "linear" and self._scaling.scale is None:

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.selection import calibration
-from skcamel.selection.search import Data, Decomposed, Representation, rows_for
+from skcamel.selection.engine import chosen_rule
+from skcamel.selection.search import Data, Representation, rows_for
 from skcamel.selection.thresholds import Rule
 from skcamel.solve import alternating, spectral
 from skcamel.solve.problem import Solution
@@ -27,8 +28,16 @@ class Model:
     G: np.ndarray
     lambda2: float
     solution: Solution
-    cuts: np.ndarray
-    slopes: np.ndarray | None
+    answering: Answering
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How scores become answers."""
+
+    rule: Rule  # what "auto" came to
+    cuts: np.ndarray  # (q,)
+    slopes: np.ndarray | None  # (q,) of the probabilities; None where there are no leave-one-out scores
 
 
 def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
@@ -48,32 +57,29 @@ def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
 def fit_spectral(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
     """Exact fit of one candidate."""
     representation, K, weights = _represent(estimator, data)
-    decomposed = representation, spectral.decompose(K, weights)
-    return finish_spectral(decomposed, data, S, G, estimator._rule(), lambda1=estimator.lambda1, lambda2=estimator.lambda2)
+    spectrum = spectral.decompose(K, weights)
+    targets, basis = spectral.project(spectrum, to_match(data.Y, K)), spectral.label_basis(to_match(G, K))
+    penalties = estimator.lambda1, estimator.lambda2
+    solution = spectral.solve_in(spectrum, targets, basis, lambda1=penalties[0], lambda2=penalties[1])
+    warn_of_rounding(spectral.greatest(spectrum), estimator.lambda2)
+    ((_, _, scores),) = spectral.leave_one_out(spectrum, targets, [basis], [penalties])
+    return Model(representation, S, G, estimator.lambda2, solution, learn_to_answer(scores, data, estimator._rule()))
 
 
-def finish_spectral(
-    decomposed: Decomposed, data: Data, S: np.ndarray, G: np.ndarray, rule: Rule, *, lambda1: float, lambda2: float
-) -> Model:
-    """Solution, cuts and probabilities from a decomposition."""
-    representation, spectrum = decomposed
-    Y, G_there = to_match(data.Y, spectrum.values), to_match(G, spectrum.values)
-    targets = spectral.project(spectrum, Y)
-    solution = spectral.solve(spectrum, targets, G_there, lambda1=lambda1, lambda2=lambda2)
-    _warn_of_rounding(spectrum, lambda2)
-    ((_, _, loo),) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(G_there)], [(lambda1, lambda2)])
-    cuts = rule.cuts(Y > 0, loo, spectrum.weights)
-    slopes = calibration.slopes(Y > 0, loo, spectrum.weights)
-    return Model(representation, S, G, lambda2, solution, to_numpy(cuts), to_numpy(slopes))
+def learn_to_answer(scores: Array, data: Data, rule: Rule, scoring: str = "", seed: int = 0) -> Answering:
+    """Cuts and probabilities from the leave-one-out scores (n, q) of the training rows."""
+    relevant = to_match(data.Y, scores) > 0
+    weights = None if data.weights is None else to_match(data.weights, scores)
+    rule = chosen_rule(relevant, scores, rule, scoring, weights=weights, seed=seed)
+    return Answering(rule, to_numpy(rule.cuts(relevant, scores, weights)), to_numpy(calibration.slopes(relevant, scores, weights)))
 
 
 class RoundingWarning(UserWarning):
     """The kernel matrix is so large that its rounding outweighs the penalty."""
 
 
-def _warn_of_rounding(spectrum: spectral.Spectrum, lambda2: float) -> None:
+def warn_of_rounding(largest: float, lambda2: float) -> None:
     """Say so where eigenvalues that should be 0 come out larger than the ridge: they are then fitted as if they were data."""
-    largest = float(spectrum.values[-1]) if len(spectrum.values) else 0.0
     if np.finfo(np.float64).eps * largest > lambda2:
         warnings.warn(
             f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its rounding exceeds lambda2={lambda2:g}: "
@@ -105,8 +111,8 @@ def fit_alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) ->
             ConvergenceWarning,
             stacklevel=3,
         )
-    cuts = to_numpy(estimator._rule().cuts(Y > 0, Y))
-    return Model(representation, S, G, estimator.lambda2, solution, cuts, None)
+    rule = estimator._rule()
+    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y)), None))
 
 
 def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:

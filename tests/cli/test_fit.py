@@ -12,6 +12,7 @@ from skcamel.cli import fit as module
 from skcamel.data import load_dataset
 from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
 from skcamel.metrics import NAMES, evaluate
+from skcamel.presets import PRESETS
 from tables import HOSTILE, table
 
 HOME = os.environ.get("SKCAMEL_DATA")
@@ -25,12 +26,13 @@ def same_model(path, model, X):
 @pytest.mark.parametrize(
     ("options", "arguments"),
     [
-        ([], {"threshold": "common", **module.PRESETS["quick"]}),
+        ([], PRESETS["quick"]),
         (["--preset", "paper"], {}),
         (["--preset", "paper", "--scoring", "macro_f1"], {"scoring": "macro_f1"}),
-        (["--preset", "quick", "--scoring", "macro_f1"], {"scoring": "macro_f1", "threshold": "label", **module.PRESETS["quick"]}),
-        (["--preset", "quick", "--scoring", "hamming_loss"], {"scoring": "hamming_loss", **module.PRESETS["quick"]}),
-        (["--preset", "best"], {"threshold": "common", **module.PRESETS["best"]}),
+        (["--preset", "quick", "--scoring", "macro_f1"], PRESETS["quick"] | {"scoring": "macro_f1"}),
+        (["--preset", "quick", "--scoring", "hamming_loss"], PRESETS["quick"] | {"scoring": "hamming_loss"}),
+        (["--preset", "quick", "--kernels", "rbf,linear"], PRESETS["quick"] | {"representations": None, "kernels": ("rbf", "linear")}),
+        (["--preset", "best"], PRESETS["best"]),
         (
             ["--preset", "paper", "--threshold", "-0.5", "--alpha", "0.5", "--lambda2s", "0.1,1", "--kernel", "laplacian"],
             {"threshold": -0.5, "alphas": (0.5,), "lambda2s": (0.1, 1.0), "kernels": ("laplacian",)},

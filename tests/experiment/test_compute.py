@@ -27,29 +27,26 @@ def outcomes(rng, truth):
     return {name: Outcome(F, (0.2 * k < F).astype(int), {"k": np.int64(k)}) for k, (name, F) in enumerate(scores.items())}
 
 
-@pytest.mark.parametrize(("preset", "shown"), [("best", "each"), ("paper", "average_precision"), ("quick", "average_precision")])
-def test_a_record_shows_one_criterion_or_each_metric_under_its_own(preset, shown, truth, outcomes):
-    record = measured(truth, outcomes, preset)
-    assert record["criterion"] == shown
+def test_of_several_outcomes_a_record_shows_each_metric_under_its_own(truth, outcomes):
+    record = measured(truth, outcomes)
+    assert (record["criterion"], record["params"]) == ("each", {})
     for name in NAMES:
-        outcome = outcomes[name if shown == "each" else shown]
-        assert record[name] == evaluate(truth, outcome.scores, outcome.decisions)[name]
-    assert record["params"] == ({} if shown == "each" else {"k": 4})
-    counted = edge_cases(truth, outcomes["macro_f1" if shown == "each" else shown].decisions)
+        assert record[name] == evaluate(truth, outcomes[name].scores, outcomes[name].decisions)[name]
+    counted = edge_cases(truth, outcomes["macro_f1"].decisions)
     assert record["edge_labels_absent"] == counted.labels_absent
     assert record["edge_labels_never_predicted"] == counted.labels_never_predicted
 
 
 def test_all_seven_outcomes_are_kept(truth, outcomes):
-    record = measured(truth, outcomes, "paper")
+    record = measured(truth, outcomes)
     for criterion, outcome in outcomes.items():
         values = evaluate(truth, outcome.scores, outcome.decisions)
         assert {name: record[f"{name}_by_{criterion}"] for name in NAMES} == values
         assert record[f"params_by_{criterion}"] == outcome.params
 
 
-def test_the_only_outcome_is_shown_whatever_the_preset(truth, outcomes):
-    record = measured(truth, {"coverage": outcomes["coverage"]}, "best")
+def test_the_only_outcome_is_shown(truth, outcomes):
+    record = measured(truth, {"coverage": outcomes["coverage"]})
     assert (record["criterion"], record["params"]) == ("coverage", {"k": 2})
     assert not any("_by_" in key for key in record)
 

@@ -25,6 +25,7 @@ import skcamel
 from skcamel.experiment import METHOD_TITLES, Records, get_method, run_study, summarise
 from skcamel.experiment.identity import described, settings_of
 from skcamel.experiment.paper import PRESETS
+from skcamel.presets import PRESETS as PRESETS_OF_CAMEL
 from study_methods import Mean, made
 
 MODULE = """
@@ -229,10 +230,12 @@ def test_built_in_methods_tell_all_that_decides_and_no_code(name):
         assert all(told["params"] for told in settings.values())
 
 
-def test_camel_tells_its_grids(monkeypatch):
+def test_camel_tells_its_parameters_but_not_where_it_computes(monkeypatch):
     before = get_method("camel").settings
-    assert before["alphas"] == list(skcamel.PAPER_ALPHAS)
-    monkeypatch.setattr("skcamel.experiment.camel.PAPER_LAMBDA2S", (0.5,))
+    assert before["params"]["alphas"] == list(skcamel.PAPER_ALPHAS)
+    assert get_method("camel", device="cuda").settings == before
+    assert get_method("camel", per_metric=True).settings != before
+    monkeypatch.setitem(PRESETS_OF_CAMEL, "paper", {"lambda2s": (0.5,)})
     assert get_method("camel").settings != before
     best = get_method("camel", "best").settings
     monkeypatch.setattr("skcamel.experiment.camel.SHORTLIST", 5)

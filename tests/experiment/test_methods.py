@@ -16,8 +16,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import study_methods
+from skcamel import CamelClassifierCV
 from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance
 from skcamel.experiment import METHOD_TITLES, EstimatorMethod, get_method
+from skcamel.experiment.compute import measured
 from skcamel.experiment.methods import PRESETS
 from skcamel.metrics import NAMES, evaluate
 from study_methods import Mean, made
@@ -49,7 +51,7 @@ def test_every_name_works_with_constant_labels_and_the_same_seed_gives_the_same(
             assert outcome.decisions[:, 3].all()
         assert not outcome.decisions[:, 4].any()
         evaluate(Y[30:], outcome.scores, outcome.decisions)
-    assert set(one) == (set(NAMES) if name == "camel" else {"average_precision"} if name in ("llsf", "jfsc") else {""})
+    assert set(one) == ({"average_precision"} if name in ("camel", "llsf", "jfsc") else {""})
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -60,6 +62,27 @@ def test_the_settings_of_a_grid_search_are_what_it_was_told(name, search, preset
     assert method.settings["params"] == method.estimator.get_params()
     assert method.settings["params"]["preset"] == ("fair" if preset == "best" else "faithful")
     assert method.settings["grid"] == {key: list(values) for key, values in search.GRIDS["coarse"].items()}
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_unit_of_camel_is_what_the_public_estimator_gives(preset):
+    """Figure for figure, for the one model and for each metric's own."""
+    data = made(60, q=4)
+    train, test = (data.X[:45], data.Y[:45]), (data.X[45:], data.Y[45:])
+    one = get_method("camel", preset).fit(*train, seed=3).outcomes(test[0])
+    each = get_method("camel", preset, per_metric=True).fit(*train, seed=3).outcomes(test[0])
+    record, records = measured(test[1], one), measured(test[1], each)
+    assert set(one) == {"average_precision"}
+    assert set(each) == set(NAMES)
+    for criterion in NAMES:
+        model = CamelClassifierCV.from_preset(preset, scoring=criterion, random_state=3).fit(*train)
+        figures = evaluate(test[1], model.decision_function(test[0]), model.predict(test[0]))
+        assert records[criterion] == figures[criterion]
+        for metric, value in figures.items():
+            assert records[f"{metric}_by_{criterion}"] == value
+            if criterion == "average_precision":
+                assert record[metric] == value
+    assert (record["criterion"], records["criterion"]) == ("average_precision", "each")
 
 
 def test_a_search_tells_its_choice():

@@ -32,10 +32,12 @@ def test_a_record_holds_what_the_contract_names(tmp_path):
     camel, trees = records[0], records[3]
     assert {camel["preset"], camel["seed"], camel["n_folds"], camel["folds"]} == {"quick", 3, "plain"}
     assert (camel["criterion"], trees["criterion"]) == ("average_precision", "")
-    assert sum(isinstance(value, float) for key, value in camel.items() if "_by_" in key) == 49
-    assert all(camel[name] == camel[f"{name}_by_average_precision"] for name in NAMES)
-    assert camel["params"] == camel["params_by_average_precision"]
-    assert not any("_by_" in key for key in trees)
+    assert not any("_by_" in key for record in (camel, trees) for key in record)
+    (each, *_) = run_study([made()], ["camel"], preset="quick", per_metric=True, seed=3)
+    assert each["criterion"] == "each"
+    assert sum(isinstance(value, float) for key, value in each.items() if "_by_" in key) == 49
+    assert all(camel[name] == each[f"{name}_by_average_precision"] for name in NAMES)
+    assert camel["params"] == each["params_by_average_precision"]
     assert (trees["n_train"], trees["n_test"], trees["n_features"], trees["n_labels"]) == (16, 8, 4, 3)
     assert len(trees["data_sha256"]) == 64
     assert trees["version_numpy"] == np.__version__

@@ -92,7 +92,8 @@ class GridSearch(LinearBaseline):
                 coef, intercept = prepared.weights(W)
                 F = new @ coef.T + intercept
                 tau = self.threshold if not isinstance(self.threshold, str) else cut("tuned", Y[train], known @ coef.T + intercept)
-                scores[k] = ranking_metrics(relevant, F) | decision_metrics(count(relevant, tau <= F))
+                values = ranking_metrics(relevant, F) | decision_metrics(count(relevant, tau <= F))
+                scores[k] = {name: float(value) for name, value in values.items()}
         return scores
 
     def _splits(self, X: Array, Y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

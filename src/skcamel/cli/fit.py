@@ -16,23 +16,13 @@ from skcamel.cli.models import check_complete, remember
 from skcamel.cli.options import Number, OutputFile, Values, words_beside
 from skcamel.cli.output import say, say_json
 from skcamel.cli.root import examples
+from skcamel.presets import PRESETS
 from skcamel.terminal import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
 
 METRICS = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1", "micro_f1")
-# Grids of CamelClassifierCV; what a preset leaves out is as in the paper. Only scalings, kernels and bandwidths cost much.
-PRESETS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "quick": {"alphas": (0.0, 0.25, 0.5, 0.75, 1.0), "lambda2s": (0.001, 0.01, 0.1, 1.0), "scalings": ("none", "standard")},
-    "paper": {},
-    "best": {
-        "scalings": ("none", "standard", "minmax", "unit"),
-        "kernels": ("rbf", "laplacian"),
-        "bandwidths": (0.5, 1.0, 2.0),
-    },
-}
-TUNED_CUTS = {"hamming_loss": "zero", "macro_f1": "label"}  # threshold by scoring, but for preset paper; all others: "common"
 METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
 TAKES = {  # options that a method understands beside the common ones
     "camel": {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths"},
@@ -58,8 +48,8 @@ TAKES = {  # options that a method understands beside the common ones
 @click.option(
     "--preset",
     type=click.Choice(tuple(PRESETS)),
-    help="How much CAMEL tries: quick (2 scalings), paper (as printed), best (scalings, kernels, bandwidths; about 24 times as long "
-    "as paper). All but paper tune the cuts.  [default: quick]",
+    help="How much CAMEL tries: quick (3 representations, tuned cuts), paper (as printed), best (12 representations combined, tuned "
+    "cuts; about 12 times as long as paper).  [default: quick]",
 )
 @click.option(
     "--scoring",
@@ -67,15 +57,17 @@ TAKES = {  # options that a method understands beside the common ones
     metavar="METRIC",
     help=f"Metric that decides (camel, llsf, jfsc): {', '.join(METRICS)}.  [default: average_precision]",
 )
-@click.option("--threshold", metavar="RULE", help="Cuts of camel: zero, common, label or a number; of llsf and jfsc: tuned or a number.")
+@click.option(
+    "--threshold", metavar="RULE", help="Cuts of camel: zero, common, label, auto or a number; of llsf and jfsc: tuned or a number."
+)
 @click.option("--alphas", "--alpha", type=Values(), metavar="A,…", help="Strengths of collaboration to try, from 0 to 1 (camel).")
 @click.option("--lambda2s", "--lambda2", type=Values(), metavar="L,…", help="Penalties to try, above 0 (camel).")
 @click.option(
     "--scalings",
     "--scaling",
-    type=Values(("none", "standard", "minmax", "unit")),
+    type=Values(("none", "standard", "minmax", "unit", "rank")),
     metavar="S,…",
-    help="none, standard, minmax, unit (camel).",
+    help="none, standard, minmax, unit, rank (camel).",
 )
 @click.option(
     "--kernels",
@@ -184,11 +176,7 @@ def _unchecked(method: str, given: dict[str, Any], random_state: int) -> Any:
     if isinstance(threshold := given.get("threshold"), str):
         given["threshold"] = _number_or_word(threshold)
     if method == "camel":
-        preset = given.pop("preset", "quick")
-        scoring = given.get("scoring", "average_precision")
-        cuts = "zero" if preset == "paper" else TUNED_CUTS.get(scoring, "common")
-        chosen: dict[str, Any] = {"threshold": cuts, **PRESETS[preset], **given}
-        return CamelClassifierCV(**chosen)
+        return CamelClassifierCV.from_preset(given.pop("preset", "quick"), **_product(given))
     kinds: dict[str, Callable[..., Any]] = {
         "br": baselines.BinaryRelevance,
         "ecc": baselines.EnsembleOfClassifierChains,
@@ -197,6 +185,12 @@ def _unchecked(method: str, given: dict[str, Any], random_state: int) -> Any:
         "jfsc": baselines.JFSCCV,
     }
     return kinds[method](**given, **({} if method == "br" else {"random_state": random_state}))
+
+
+def _product(given: dict[str, Any]) -> dict[str, Any]:
+    """Scalings, kernels or bandwidths of one's own take the place of a preset's representations."""
+    own: dict[str, Any] = {"representations": None} if {"scalings", "kernels", "bandwidths"} & set(given) else {}
+    return given | own
 
 
 def _number_or_word(text: str) -> float | str:

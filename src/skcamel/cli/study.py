@@ -16,6 +16,7 @@ from skcamel.cli.datasets import as_json, data_home, is_catalogue_name, label_co
 from skcamel.cli.options import Number, OutputFolder, need
 from skcamel.cli.output import note, say, say_json
 from skcamel.cli.root import Stopped, examples
+from skcamel.presets import PRESETS
 from skcamel.terminal import one_line
 
 if TYPE_CHECKING:
@@ -57,12 +58,13 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 @click.option("--out", required=True, type=OutputFolder(), help="The study folder. Run again: does what is missing.")
 @click.option(
     "--preset",
-    type=click.Choice(["quick", "paper", "best"]),
+    type=click.Choice(tuple(PRESETS)),
     default="paper",
     show_default=True,
-    help="quick: 3 folds, coarse grids. paper: 10 folds, features, cuts and grids of the paper. best: scaling, kernel, bandwidth and cuts "
-    "chosen in the training part, for each metric.",
+    help="As in fit. quick: 3 folds, a few representations, tuned cuts. paper: 10 folds, features, cuts and grids of the paper. best: "
+    "10 folds, all representations, tuned cuts.",
 )
+@click.option("--per-metric", is_flag=True, help="CAMEL selects a model for each metric; else one, by average precision.")
 @click.option(
     "--folds", type=click.Choice(["plain", "stratified"]), default="plain", show_default=True, help="Shuffled, or labels spread evenly."
 )
@@ -98,7 +100,8 @@ def study(
     if options["dask"] is not None:
         need("distributed", "distributed", "Dask clusters")
     device = options.pop("device")
-    chosen = [_method(spec, options["preset"], device) for spec in methods]
+    per_metric = options.pop("per_metric")
+    chosen = [_method(spec, options["preset"], per_metric, device) for spec in methods]
     opened = _opened(datasets, labels=options.pop("labels"), xml=options.pop("xml"), data_home=options.pop("data_home"))
     options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
     try:
@@ -152,7 +155,7 @@ def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, dat
     ]
 
 
-def _method(spec: str, preset: str, device: str | None) -> Method:
+def _method(spec: str, preset: str, per_metric: bool, device: str | None) -> Method:
     """The method of that name; one of the user's own may lie in this folder."""
     from skcamel.experiment.methods import get_method
 
@@ -160,7 +163,7 @@ def _method(spec: str, preset: str, device: str | None) -> Method:
     if ":" in spec and here not in sys.path:
         sys.path.append(here)
     try:
-        return get_method(spec, preset, device=device)
+        return get_method(spec, preset, per_metric=per_metric, device=device)
     except (ImportError, TypeError, ValueError) as error:
         raise click.UsageError(str(error)) from error
 

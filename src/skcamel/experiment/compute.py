@@ -28,8 +28,7 @@ from skcamel.experiment.units import Unit
 from skcamel.metrics.conventions import NAMES
 from skcamel.metrics.summary import edge_cases, evaluate
 
-USUAL_CRITERION = "average_precision"  # of methods that keep an outcome for each criterion
-EACH = "each"  # preset best: every metric is the outcome of the model selected for it
+EACH = "each"  # every metric is the outcome of the model selected for it
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def _record(task: Task) -> dict[str, Any]:
         after_predict = time.perf_counter()
     return (
         unit.as_dict()
-        | measured(data.Y[test], outcomes, unit.preset)
+        | measured(data.Y[test], outcomes)
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
         | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
@@ -127,7 +126,7 @@ def _record(task: Task) -> dict[str, Any]:
     )
 
 
-def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], preset: str) -> dict[str, Any]:
+def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     """The seven metrics, under each criterion where there are several, with parameters and edge cases.
 
     Parameters
@@ -135,19 +134,17 @@ def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], preset: str) -> dic
     Y : array of shape (m, q)
         Truth.
     outcomes : mapping of criterion to Outcome
-    preset : str
-        Of several outcomes, "best" shows for each metric the one selected for it; other presets that selected by average
-        precision.
+        Of several, each metric is that of the one selected for it.
 
     Examples
     --------
     >>> Y = np.array([[1, 0], [0, 1]])
-    >>> found = measured(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1})}, "paper")
+    >>> found = measured(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1})})
     >>> found["criterion"], found["params"], found["average_precision"], found["edge_labels_absent"]
     ('', {'alpha': 1}, 1.0, 0)
     """
     values = {criterion: evaluate(Y, outcome.scores, outcome.decisions) for criterion, outcome in outcomes.items()}
-    shown = next(iter(outcomes)) if len(outcomes) == 1 else EACH if preset == "best" else USUAL_CRITERION
+    shown = next(iter(outcomes)) if len(outcomes) == 1 else EACH
     record: dict[str, Any] = {"criterion": shown, "params": {} if shown == EACH else jsonable(outcomes[shown].params)}
     record |= {name: float(values[name if shown == EACH else shown][name]) for name in NAMES}
     if len(outcomes) > 1:

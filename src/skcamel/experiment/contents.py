@@ -70,7 +70,13 @@ def study_command(run: Run, *, device: str = "cpu", out: str = "DIR") -> str:
     }
     if device != "cpu":
         options["device"] = device
-    return " ".join(["skcamel study", *(f"--{name} {shlex.quote(str(value))}" for name, value in options.items()), f"--out {out}"])
+    words = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items()]
+    return " ".join(["skcamel study", *words, *(["--per-metric"] if _is_per_metric(run) else []), f"--out {out}"])
+
+
+def _is_per_metric(run: Run) -> bool:
+    """Whether CAMEL selected a model for each metric, as it always did before settings said so."""
+    return any(method["settings"].get("per_metric", True) for method in run["methods"] if method["name"] == "camel")
 
 
 def methods_from_python(run: Run) -> list[str]:

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from skcamel.arrays import Array
 from skcamel.experiment.identity import described
 from skcamel.experiment.jsonable import jsonable
-from skcamel.experiment.outcome import Outcome
+from skcamel.experiment.outcome import Fitted, Outcome
 
 
 class EstimatorMethod:
@@ -44,13 +44,22 @@ class EstimatorMethod:
         self.estimator = estimator
         self.settings = described(estimator) | (settings or {})
 
-    def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> FittedEstimator:
+    def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
         """Fit a clone; a single label is given as a 1-d y, unless the estimator takes matrices only."""
-        model = clone(self.estimator)
-        unset = [key for key, value in model.get_params().items() if key.rpartition("__")[2] == "random_state" and value is None]
-        model.set_params(**dict.fromkeys(unset, seed))
-        model.fit(X, Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output else Y)
-        return FittedEstimator(model, Y.shape[1])
+        model = seeded(self.estimator, seed)
+        return FittedEstimator(model.fit(X, target(model, Y)), Y.shape[1])
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """A clone whose unset ``random_state`` parameters are the seed."""
+    model = clone(estimator)
+    unset = [key for key, value in model.get_params().items() if key.rpartition("__")[2] == "random_state" and value is None]
+    return model.set_params(**dict.fromkeys(unset, seed))
+
+
+def target(model: Any, Y: np.ndarray) -> np.ndarray:
+    """Labels Y (n, q) as the estimator wants them: a single one 1-d, unless it takes matrices only."""
+    return Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output else Y
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,10 @@ class FittedEstimator:
         decisions = self._columns(_dense(self.model.predict(X)), "predict", X.shape[0])
         if strange := set(np.unique(decisions).tolist()) - {-1, 0, 1}:
             raise ValueError(f"predict of {type(self.model).__name__} gave {min(strange)!r}; decisions are 0 and 1.")
-        outcome = Outcome(self._scores(X, decisions), (decisions == 1).astype(np.int64), jsonable(getattr(self.model, "best_params_", {})))
+        chosen = dict(getattr(self.model, "best_params_", {}))
+        if hasattr(self.model, "threshold_rule_"):
+            chosen["cuts"] = self.model.threshold_rule_
+        outcome = Outcome(self._scores(X, decisions), (decisions == 1).astype(np.int64), jsonable(chosen))
         return {getattr(self.model, "scoring_", ""): outcome}
 
     def _scores(self, X: Array, decisions: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 TREES = 500
 
 
-def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -> Method:
+def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, device: str | None = None) -> Method:
     """The method that a user named or gave.
 
     Parameters
@@ -25,8 +25,11 @@ def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -
         A name of `METHOD_TITLES`; ``"package.module:Class"`` for an estimator to import; an estimator of scikit-learn, alone or
         with the name that its records shall bear.
     preset : {"quick", "paper", "best"}, default="paper"
-        "quick": coarse grids, 3 inner folds. "paper": the paper's grid for CAMEL, features and cuts as the authors of each
-        method have them. "best": features scaled and cuts tuned inside the training part, where the method has such options.
+        CAMEL: that of :meth:`skcamel.CamelClassifierCV.from_preset`. Others: "quick": coarse grids, 3 inner folds; "paper":
+        features and cuts as the authors of each method have them; "best": features scaled and cuts tuned inside the training
+        part, where the method has such options.
+    per_metric : bool, default=False
+        CAMEL selects a model for each of the seven metrics, and each metric is that of its own model.
     device : str, default=None
         "cuda": CAMEL computes on a GPU.
 
@@ -40,8 +43,8 @@ def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -
     choice(preset, PRESETS, "preset")
     if isinstance(spec, str):
         if ":" in spec:
-            return get_method(imported(spec), preset, device=device)
-        return _named(choice(spec, tuple(METHOD_TITLES), "method"), preset, device)
+            return get_method(imported(spec), preset, per_metric=per_metric, device=device)
+        return _named(choice(spec, tuple(METHOD_TITLES), "method"), preset, per_metric, device)
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], str):
         return EstimatorMethod(*spec)
     if isinstance(spec, Method):
@@ -49,11 +52,11 @@ def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -
     return EstimatorMethod(type(spec).__name__, spec)
 
 
-def _named(name: str, preset: str, device: str | None) -> Method:
+def _named(name: str, preset: str, per_metric: bool, device: str | None) -> Method:
     if name == "camel":
         from skcamel.experiment.camel import CamelMethod
 
-        return CamelMethod(preset, device=device)
+        return CamelMethod(preset, per_metric=per_metric, device=device)
     if name in ("llsf", "jfsc"):
         return _grid_search(name, preset)
     if name in ("br", "ecc", "rakel"):

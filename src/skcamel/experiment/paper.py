@@ -9,9 +9,10 @@ from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
+from skcamel import presets
 from skcamel.metrics.conventions import LOSSES, NAMES
 
-PRESETS = ("quick", "paper", "best")
+PRESETS = tuple(presets.PRESETS)
 METHOD_TITLES = {
     "camel": "CAMEL",
     "br": "BR",

@@ -41,6 +41,7 @@ def run_study(
     methods: Sequence[Any],
     *,
     preset: str = "paper",
+    per_metric: bool = False,
     out: str | os.PathLike[str] | None = None,
     seed: int = 0,
     n_folds: int | None = None,
@@ -62,8 +63,8 @@ def run_study(
     datasets : sequence of str, path or Dataset
         Catalogue names, files of any known format, or data from Python, which need a name.
     methods : sequence of str, estimator, (name, estimator) or Method
-        See :func:`skcamel.experiment.get_method`.
     preset : {"quick", "paper", "best"}, default="paper"
+    per_metric : bool, default=False
         See :func:`skcamel.experiment.get_method`.
     out : str or path, default=None
         The study folder, made if it is not there. None: nothing is kept but what is returned.
@@ -106,7 +107,7 @@ def run_study(
     """
     choice(preset, PRESETS, "preset")
     choice(folds, outer_folds.KINDS, "folds")
-    chosen = [get_method(spec, preset, device=device) for spec in _listed(methods, "methods")]
+    chosen = [get_method(spec, preset, per_metric=per_metric, device=device) for spec in _listed(methods, "methods")]
     sources = [as_source(origin) for origin in _listed(datasets, "datasets")]
     _refuse_twice("methods", [method.name for method in chosen])
     _refuse_twice("datasets", [source.name for source in sources])

@@ -131,7 +131,7 @@ def score_one_at_a_time(
 ) -> dict[str, list[dict[str, float]]]:
     """Metrics on the test part for every value of each parameter, the others at `setting`, from one decomposition."""
     S = learn_correlation(CamelClassifier(), train)
-    representation, spectrum = next(represent(train, Grid((), (), (), (1.0,), ("rbf",), ("none",)), None))
+    representation, spectrum = next(represent(train, Grid((), (), ()), None))
     targets, K = spectral.project(spectrum, train.Y), representation.kernel_rows(test.X, None)
     penalties = {
         "lambda1": [(value, setting["lambda2"]) for value in values["lambda1"]],
@@ -142,7 +142,7 @@ def score_one_at_a_time(
         spectrum, targets, label_bases(S, [setting["alpha"]]), [*penalties["lambda1"], *penalties["lambda2"]], K
     )
     by_alpha, by_penalty = (
-        [candidate_metrics(test.Y > 0, scores, np.zeros(test.Y.shape[1]), None) for *_, scores in part]
+        [candidate_metrics(test.Y > 0, scores[None], np.zeros(test.Y.shape[1]), None)[0] for *_, scores in part]
         for part in (along_alpha, along_penalties)
     )
     split = len(penalties["lambda1"])

@@ -9,7 +9,7 @@ from skcamel.metrics.conventions import as_relevance, as_weights, check_shapes
 
 
 class Counts(NamedTuple):
-    """Weighted counts per label, (q,) each."""
+    """Weighted counts per label, (q,) each, or (c, q) for c candidates."""
 
     true_positive: Array
     false_positive: Array
@@ -31,7 +31,7 @@ def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> f
     >>> hamming_loss([[1, 0], [0, 1]], [[1, 1], [0, 1]])
     0.25
     """
-    return hamming_of(_checked_counts(Y, P, sample_weight))
+    return float(hamming_of(_checked_counts(Y, P, sample_weight)))
 
 
 def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
@@ -68,22 +68,29 @@ def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
 
 
 def count(relevant: Array, predicted: Array, weights: Array | None = None) -> Counts:
-    """True positives, false positives and false negatives of each label."""
+    """True positives, false positives and false negatives of each label.
+
+    Parameters
+    ----------
+    relevant : bool array of shape (n, q)
+    predicted : bool array of shape (n, q), or (c, n, q) for c candidates at once
+    weights : array of shape (n,), default=None
+    """
     xp = namespace(relevant)
 
     def total(x: Array) -> Array:
-        return cast(xp.sum(x, axis=0), "float64") if weights is None else weights @ cast(x, "float64")
+        return cast(xp.sum(x, axis=-2), "float64") if weights is None else weights @ cast(x, "float64")
 
     both, positives, predictions = total(relevant & predicted), total(relevant), total(predicted)
     return Counts(both, predictions - both, positives - both, float(len(relevant) if weights is None else xp.sum(weights)))
 
 
-def hamming_of(counts: Counts) -> float:
+def hamming_of(counts: Counts) -> Array:
     """Hamming loss from the counts."""
     xp = namespace(counts.true_positive)
-    wrong = float(xp.sum(counts.false_positive + counts.false_negative))
-    cells = counts.total * len(counts.true_positive)
-    return wrong / cells if cells > 0 else float("nan")
+    wrong = xp.sum(counts.false_positive + counts.false_negative, axis=-1)
+    cells = counts.total * counts.true_positive.shape[-1]
+    return wrong / cells if cells > 0 else wrong * xp.nan
 
 
 def f1_of(counts: Counts, absent: float = 1.0) -> Array:
@@ -97,16 +104,17 @@ def f1_of(counts: Counts, absent: float = 1.0) -> Array:
 def summed(counts: Counts) -> Counts:
     """Counts of all labels together."""
     xp = namespace(counts.true_positive)
-    return Counts(xp.sum(counts.true_positive), xp.sum(counts.false_positive), xp.sum(counts.false_negative), counts.total)
+    both, extra, missed, total = counts
+    return Counts(xp.sum(both, axis=-1), xp.sum(extra, axis=-1), xp.sum(missed, axis=-1), total)
 
 
-def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, float]:
-    """Hamming loss, macro-F1 and micro-F1 from one count."""
+def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
+    """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
     f1 = f1_of(counts, absent)
     return {
         "hamming_loss": hamming_of(counts),
-        "macro_f1": float(namespace(f1).mean(f1)),
-        "micro_f1": float(f1_of(summed(counts), absent)),
+        "macro_f1": namespace(f1).mean(f1, axis=-1),
+        "micro_f1": f1_of(summed(counts), absent),
     }
 
 

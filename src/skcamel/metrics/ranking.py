@@ -77,16 +77,26 @@ def average_precision(Y: Array, scores: Array, *, ties: str = "worst", rows: str
 
 def ranking_metrics(
     relevant: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", weights: Array | None = None
-) -> dict[str, float]:
+) -> dict[str, Array]:
     """All four ranking metrics from one sort.
 
     Parameters
     ----------
     relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q)
+    scores : float array of shape (n, q), or (c, n, q) for c candidates at once
+
+    Returns
+    -------
+    dict
+        Arrays of shape () or (c,).
     """
-    per_row = ranking_rows(relevant, scores, ties=ties)
-    return {name: _mean(per_row[name], _counted(name, relevant, per_row, rows), weights) for name in RANKING}
+    xp = namespace(scores)
+    relevant = xp.reshape(xp.broadcast_to(relevant, scores.shape), (-1, scores.shape[-1]))
+    per_row = ranking_rows(relevant, xp.reshape(scores, relevant.shape), ties=ties)
+    counted = {name: _counted(name, relevant, per_row, rows) for name in RANKING}
+    return {
+        name: _mean(xp.reshape(per_row[name], scores.shape[:-1]), xp.reshape(counted[name], scores.shape[:-1]), weights) for name in RANKING
+    }
 
 
 def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst") -> dict[str, Array]:
@@ -170,12 +180,12 @@ def _counted(name: str, relevant: Array, per_row: Mapping[str, Array], rows: str
     return xp.ones_like(empty)
 
 
-def _mean(values: Array, counted: Array, weights: Array | None) -> float:
-    """Weighted mean over the counted rows, NaN if there are none."""
+def _mean(values: Array, counted: Array, weights: Array | None) -> Array:
+    """Weighted mean over the counted rows, the last axis; NaN if there are none."""
     xp = namespace(values)
     weights = cast(counted, "float64") if weights is None else counted * weights
-    total = float(xp.sum(weights))
-    return float(xp.sum(weights * values)) / total if total > 0 else float("nan")
+    total = xp.sum(weights, axis=-1)
+    return xp.where(total > 0, xp.sum(weights * values, axis=-1) / xp.where(total > 0, total, 1.0), xp.nan)
 
 
 def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None) -> float:
@@ -183,4 +193,4 @@ def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_we
     scores = as_scores(scores, relevant)
     choice(ties, TIES, "ties"), choice(rows, ROWS, "rows")
     per_row = ranking_rows(relevant, scores, ties=ties)
-    return _mean(per_row[name], _counted(name, relevant, per_row, rows), as_weights(sample_weight, relevant))
+    return float(_mean(per_row[name], _counted(name, relevant, per_row, rows), as_weights(sample_weight, relevant)))

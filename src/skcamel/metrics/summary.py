@@ -64,7 +64,7 @@ def evaluate(
     weights = as_weights(sample_weight, relevant)
     values = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights)
     values |= decision_metrics(count(relevant, predicted, weights), absent)
-    return {name: values[name] for name in NAMES}
+    return {name: float(values[name]) for name in NAMES}
 
 
 @dataclass(frozen=True)

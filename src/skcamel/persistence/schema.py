@@ -35,14 +35,30 @@ from skcamel.persistence.rules import (
     part,
 )
 
-OPTIONAL = ("feature_names_in_", "input_columns_", "convergence_")  # not every fit sets them
-FEW = ("kernels", "scalings")  # sequences whose entries are checked against each other
+OPTIONAL = ("feature_names_in_", "input_columns_", "convergence_", "threshold_rule_")  # not every fit sets them
+FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 POSITIVE = number(1 / LARGEST, LARGEST)
 DIVISORS = {"low": 1 / LARGEST, "high": LARGEST}
+
+
+def _ranks(value: Any, sizes: Sizes) -> None:
+    """Ranks whose knots increase, and whose levels do not fall, within each of the columns."""
+    ends = indices("d", below=rules.MOST, ascending=True)
+    part("Ranks", knots=floats("t"), levels=floats("t", low=0, high=1), ends=ends)(value, sizes)
+    if value.ends[0] < 1 or value.ends[-1] != len(value.knots):
+        raise ValueError(f"must share {len(value.knots)} knots among its columns, none without any")
+    within = np.ones(len(value.knots) - 1, dtype=bool)
+    within[value.ends[:-1] - 1] = False  # from the last knot of a column to the first of the next
+    if (np.diff(value.knots)[within] <= 0).any() or (np.diff(value.levels)[within] < 0).any():
+        raise ValueError("must have knots and levels that increase within each column")
+
+
+SHIFT = either(nothing, floats("d"))
 SCALING = either(
-    part("Scaling", name=one_of("none", "unit"), shift=either(nothing, floats("d")), scale=nothing),
-    part("Scaling", name=one_of("standard", "minmax"), shift=either(nothing, floats("d")), scale=floats("d", **DIVISORS)),
+    part("Scaling", name=one_of("none", "unit"), shift=SHIFT, scale=nothing, ranks=nothing),
+    part("Scaling", name=one_of("rank"), shift=SHIFT, scale=nothing, ranks=_ranks),
+    part("Scaling", name=one_of("standard", "minmax"), shift=SHIFT, scale=floats("d", **DIVISORS), ranks=nothing),
 )
 ENDING = part(
     "Ending",
@@ -92,6 +108,7 @@ CAMEL = COMMON | {
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
     "thresholds_": floats("q", low=-FINITE, high=FINITE),
+    "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "X_fit_": either(nothing, rules.rows("n", "d")),
     "_kernel": part("Kernel", name=one_of(*kernel.NAMES), bandwidth=POSITIVE),
     "_scaling": SCALING,
@@ -172,7 +189,8 @@ def _check_parameters(model: Any) -> None:
     parameters = model.get_params(deep=False)
     for name, value in parameters.items():
         items = value.tolist() if isinstance(value, np.ndarray) else value if type(value) in (list, tuple) else [value]
-        if not all(isinstance(item, PLAIN) for item in items):
+        flat = [part for item in items for part in (item if name == "representations" and type(item) in (list, tuple) else [item])]
+        if not all(isinstance(item, PLAIN) for item in flat):
             raise ValueError(f"parameter {name} is neither a plain value nor a sequence of such")
         if len(items) > 100 and name in FEW:
             raise ValueError(f"parameter {name} has {len(items)} entries, 100 are the most")

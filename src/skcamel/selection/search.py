@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from skcamel import correlation, kernel, scaling
-from skcamel.arrays import Array, to_device, to_match
+from skcamel.arrays import Array, namespace, to_device, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
@@ -43,6 +44,9 @@ class Data:
         return self.rows(kept, kept if pairwise else None), kept
 
 
+Place = tuple[str, Any, float]  # scaling, kernel, multiple of the mean distance
+
+
 @dataclass(frozen=True)
 class Grid:
     """All candidates, in the order in which equal scores are decided."""
@@ -50,26 +54,53 @@ class Grid:
     alphas: Sequence[float]
     lambda1s: Sequence[float]
     lambda2s: Sequence[float]
-    bandwidths: Sequence[float]
-    kernels: Sequence[str | Callable[[Array, Array], Array]]
-    scalings: Sequence[str]
+    places: Sequence[Place] = (("none", "rbf", 1.0),)
 
     @property
-    def penalties(self) -> list[tuple[float, float]]:
-        """Pairs (λ1, λ2)."""
-        return list(product(self.lambda1s, self.lambda2s))
+    def width(self) -> int:
+        """Candidates of one representation."""
+        return len(self.alphas) * len(self.lambda1s) * len(self.lambda2s)
 
-    def multipliers(self, name: Any) -> Sequence[float]:
-        """Bandwidth multipliers of one kernel; a kernel without bandwidth has the first alone."""
-        return self.bandwidths if name in kernel.RADIAL else self.bandwidths[:1]
+    def __len__(self) -> int:
+        return len(self.places) * self.width
 
-    def candidates(self) -> list[dict[str, Any]]:
-        """One mapping of parameters per candidate."""
+    def penalties(self, unit: float = 1.0) -> list[tuple[float, float]]:
+        """Pairs (λ1, λ2), λ2 in this unit."""
+        return [(lambda1, lambda2 * unit) for lambda1, lambda2 in product(self.lambda1s, self.lambda2s)]
+
+    def candidates(self, place: Place, unit: float = 1.0) -> list[dict[str, Any]]:
+        """One mapping of parameters for each candidate of a representation."""
+        named = dict(zip(("scaling", "kernel", "bandwidth"), place, strict=True))
         return [
-            {"scaling": s, "kernel": k, "bandwidth": m, "alpha": a, "lambda1": l1, "lambda2": l2}
-            for s, k in product(self.scalings, self.kernels)
-            for m, a, (l1, l2) in product(self.multipliers(k), self.alphas, self.penalties)
+            named | {"alpha": alpha, "lambda1": lambda1, "lambda2": lambda2}
+            for alpha, (lambda1, lambda2) in product(self.alphas, self.penalties(unit))
         ]
+
+    def for_rows(self, X: Array) -> Grid:
+        """Without rank scaling where rows are sparse, which it would make dense, unless nothing else is left."""
+        fit = tuple(place for place in self.places if place[0] != "rank")
+        return replace(self, places=fit) if hasattr(X, "toarray") and fit else self
+
+    def only(self, index: int) -> Grid:
+        """The grid of one candidate alone."""
+        place, within = divmod(index, self.width)
+        alpha, (lambda1, lambda2) = list(product(self.alphas, self.penalties()))[within]
+        return Grid((alpha,), (lambda1,), (lambda2,), (self.places[place],))
+
+
+def places(scalings: Sequence[str], kernels: Sequence[Any], bandwidths: Sequence[float]) -> tuple[Place, ...]:
+    """Every scaling with every kernel and every bandwidth; a kernel without bandwidth comes with the first alone.
+
+    Examples
+    --------
+    >>> places(["none"], ["rbf", "linear"], [0.5, 1.0])
+    (('none', 'rbf', 0.5), ('none', 'rbf', 1.0), ('none', 'linear', 0.5))
+    """
+    return tuple(
+        (scaling_name, name, multiple)
+        for scaling_name, name in product(scalings, kernels)
+        for multiple in (bandwidths if name in kernel.RADIAL else bandwidths[:1])
+    )
 
 
 @dataclass(frozen=True)
@@ -80,6 +111,10 @@ class Representation:
     kernel: kernel.Kernel
     X: Array  # (n, d) scaled, on the device
 
+    def unit(self, weights: Array | None) -> float:
+        """What λ2 is measured in: 1, and for the linear kernel its mean eigenvalue, which grows with the features."""
+        return kernel.mean_eigenvalue(self.X, weights) if self.kernel.name == "linear" else 1.0
+
     def kernel_rows(self, X: Array, device: Any) -> Array:
         """Kernel between other rows X (m, d), not yet scaled, and the training rows: (m, n)."""
         return self.kernel(on_device(self.scaling(X), device), self.X)
@@ -89,16 +124,30 @@ Decomposed = tuple[Representation, spectral.Spectrum]
 
 
 def represent(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
-    """Every scaling, kernel and bandwidth of the grid, decomposed; distances are computed once for all bandwidths."""
+    """Every representation of the grid, decomposed; distances are computed once for neighbours that differ in bandwidth alone."""
     weights = None if data.weights is None else to_device(data.weights, device)
-    for scaling_name in grid.scalings:
+    for scaling_name, of_scaling in groupby(grid.places, itemgetter(0)):
         plain = scaling.fitted(scaling_name, data.X, data.weights)
-        for name in grid.kernels:
+        for name, of_kernel in groupby(of_scaling, itemgetter(1)):
             scaler, X = rows_for(name, plain, data.X, device)
+            multiples = [multiple for _, _, multiple in of_kernel]
             rounding = scaler.rounding(X.shape[1])
-            for fitted, K in _quiet(kernel.fitted_many(name, X, grid.multipliers(name), weights=weights, rounding=rounding)):
+            for fitted, K in _quiet(kernel.fitted_many(name, X, multiples, weights=weights, rounding=rounding)):
                 log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", scaling_name, name, fitted.bandwidth, len(K))
                 yield Representation(scaler, fitted, X), spectral.decompose(K, weights)
+
+
+def all_candidates(data: Data, grid: Grid, device: Any) -> list[dict[str, Any]]:
+    """Parameters of every candidate; λ2 of linear kernels in numbers."""
+    weights = None if data.weights is None else to_device(data.weights, device)
+    found: list[dict[str, Any]] = []
+    for place in grid.places:
+        unit = 1.0
+        if place[1] == "linear":
+            scaler, X = rows_for("linear", scaling.fitted(place[0], data.X, data.weights), data.X, device)
+            unit = Representation(scaler, kernel.Kernel("linear"), X).unit(weights)
+        found += grid.candidates(place, unit)
+    return found
 
 
 def rows_for(name: Any, plain: scaling.Scaling, X: Array, device: Any) -> tuple[scaling.Scaling, Array]:
@@ -125,34 +174,20 @@ def on_device(X: Array, device: Any) -> Array:
     return to_device(X.toarray() if hasattr(X, "toarray") else X, device)
 
 
-def score_leave_one_out(data: Data, grid: Grid, S: Array, rule: Rule, device: Any) -> Iterator[tuple[Decomposed, list[Scores]]]:
-    """For each representation, the metrics of its candidates by exact leave-one-out."""
-    for representation, spectrum in represent(data, grid, device):
-        Y = to_match(data.Y, spectrum.values)
-        weights = spectrum.weights
-        targets = spectral.project(spectrum, Y)
-        bases = label_bases(to_match(S, Y), grid.alphas)
-        scored = (
-            candidate_metrics(Y > 0, scores, rule.cuts(Y > 0, scores, weights), weights)
-            for _, _, scores in spectral.leave_one_out(spectrum, targets, bases, grid.penalties)
-        )
-        yield (representation, spectrum), list(scored)
-        del representation, spectrum, targets, scored  # before the next kernel matrix is made
-
-
 def score_fold(train: Data, test: Data, grid: Grid, S: Array, rule: Rule, device: Any) -> Iterator[list[Scores]]:
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them."""
     relevant = to_device(test.Y, device) > 0
     test_weights = None if test.weights is None else to_device(test.weights, device)
     for representation, spectrum in represent(train, grid, device):
+        penalties = grid.penalties(representation.unit(spectrum.weights))
         Y = to_match(train.Y, spectrum.values)
         targets = spectral.project(spectrum, Y)
         bases = label_bases(to_match(S, Y), grid.alphas)
         K = representation.kernel_rows(test.X, device)
-        cuts = _fold_cuts(spectrum, targets, bases, grid.penalties, rule)
-        held_out = spectral.held_out(spectrum, targets, bases, grid.penalties, K)
-        yield [candidate_metrics(relevant, scores, cut, test_weights) for (_, _, scores), cut in zip(held_out, cuts, strict=True)]
-        del representation, spectrum, targets, K, cuts, held_out
+        cuts = _fold_cuts(spectrum, targets, bases, penalties, rule)
+        held_out = spectral.held_out(spectrum, targets, bases, penalties, K)
+        yield [candidate_metrics(relevant, scores[None], cut, test_weights)[0] for (_, _, scores), cut in zip(held_out, cuts, strict=True)]
+        del representation, spectrum, targets, K, cuts, held_out  # before the next kernel matrix is made
 
 
 def _fold_cuts(
@@ -175,10 +210,20 @@ def label_bases(S: Array, alphas: Sequence[float]) -> list[spectral.LabelBasis]:
     return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
 
 
-def candidate_metrics(relevant: Array, scores: Array, cuts: Array, weights: Array | None) -> Scores:
-    """The seven metrics of one candidate."""
-    values = ranking_metrics(relevant, scores, weights=weights)
-    return values | decision_metrics(count(relevant, scores > cuts, weights))
+def candidate_metrics(relevant: Array, scores: Array, cuts: Array, weights: Array | None) -> list[Scores]:
+    """The seven metrics of every candidate of a stack.
+
+    Parameters
+    ----------
+    relevant : bool array of shape (n, q)
+    scores : array of shape (c, n, q)
+    cuts : array of shape (q,) or (c, 1, q)
+    weights : array of shape (n,), or None
+    """
+    xp = namespace(scores)
+    values = ranking_metrics(relevant, scores, weights=weights) | decision_metrics(count(relevant, scores > cuts, weights))
+    columns = to_numpy(xp.stack([values[name] for name in NAMES])).T.tolist()  # one transfer from a device
+    return [dict(zip(NAMES, column, strict=True)) for column in columns]
 
 
 def greater_is_better(results: Sequence[Scores]) -> dict[str, np.ndarray]:

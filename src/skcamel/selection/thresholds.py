@@ -14,7 +14,8 @@ from typing import NamedTuple
 from skcamel.arrays import Array, as_floats, cast, namespace, put_along_rows, take_along_rows
 from skcamel.metrics.conventions import choice
 
-MODES = ("zero", "common", "label")
+AUTO = "auto"  # the best of these three, found by whoever has leave-one-out scores
+MODES = ("zero", "common", "label", AUTO)
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")
 DEFAULT_METRIC = {"common": "micro_f1", "label": "macro_f1"}
 PRIOR_POSITIVES = 10.0  # measured on eight sets by benchmarks/thresholds.py
@@ -37,7 +38,7 @@ class Rule:
 
     @property
     def is_tuned(self) -> bool:
-        """Whether leave-one-out scores are needed."""
+        """Whether the cuts follow from leave-one-out scores; those of "auto" are 0 until it is known what it stands for."""
         return self.mode in DEFAULT_METRIC
 
     def cuts(self, relevant: Array, scores: Array, weights: Array | None = None) -> Array:
@@ -55,7 +56,7 @@ class Rule:
         """The same from scores that are sorted already, however many rules ask."""
         q = ranked.relevant.shape[1]
         if not self.is_tuned:
-            return as_floats([0.0 if self.mode == "zero" else float(self.mode)] * q, ranked.scores)
+            return as_floats([0.0 if self.mode in ("zero", AUTO) else float(self.mode)] * q, ranked.scores)
         metric = choice(self.metric or DEFAULT_METRIC[str(self.mode)], METRICS, "threshold_metric")
         if self.mode == "common":
             return as_floats([ranked.common_cut(metric)] * q, ranked.scores)

@@ -98,6 +98,11 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     return Spectrum(xp.clip(values, 0, None), vectors, mean, weights)
 
 
+def greatest(spectrum: Spectrum) -> float:
+    """The greatest eigenvalue; 0 where there is one row."""
+    return float(spectrum.values[-1]) if len(spectrum.values) else 0.0
+
+
 def project(spectrum: Spectrum, Y: Array) -> Targets:
     """Labels Y (n, q) in the eigenbasis of the kernel."""
     xp = namespace(Y)
@@ -143,7 +148,11 @@ def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lam
            [ 0.667, -0.667],
            [-0.333, -0.667]])
     """
-    basis = label_basis(G)
+    return solve_in(spectrum, targets, label_basis(G), lambda1=lambda1, lambda2=lambda2)
+
+
+def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float) -> Solution:
+    """The same from the label basis of G."""
     beta, offset, rho = _components(spectrum, targets, basis, lambda1, lambda2)
     w = spectrum.weights
     scores = targets.Y @ basis.R - rho * (beta if w is None else beta / w[:, None])  # (n, l) of the training rows
@@ -158,12 +167,6 @@ def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lam
         Z=scores @ to_paper + residual,
         kernel_mean=spectrum.kernel_mean,
     )
-
-
-def coefficients(spectrum: Spectrum, targets: Targets, basis: LabelBasis, lambda1: float, lambda2: float) -> tuple[Array, Array]:
-    """Only what predicts: `dual_coef` (n, q) and `intercept` (q,) of :func:`solve`."""
-    beta, offset, _ = _components(spectrum, targets, basis, lambda1, lambda2)
-    return beta @ basis.R.T, offset @ basis.R.T
 
 
 def _components(spectrum: Spectrum, targets: Targets, basis: LabelBasis, lambda1: float, lambda2: float) -> tuple[Array, Array, Array]:

@@ -1,0 +1,285 @@
+"""One pass over all candidates ► for each criterion the winner, its leave-one-out scores and its cuts, and the whole table.
+
+Scoring a candidate gives all seven metrics anyway, so that further criteria cost no more than the models of their winners.
+No decomposition outlives its turn: whoever leads when a representation is done is solved from the decomposition at hand.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from skcamel import correlation
+from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, to_match
+from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
+from skcamel.selection.search import Data, Grid, Representation, Scores, candidate_metrics, label_bases, represent
+from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
+from skcamel.solve import spectral
+from skcamel.solve.problem import Solution
+
+ZERO = Rule("zero")
+SHORTLIST = 3  # candidates of a representation, for each of the seven metrics, whose cuts are tuned
+PARTS = 9  # a training part is nine times the test part of ten folds
+GROUPS = 3  # of parts; cuts are judged on the group that did not set them
+STACK_BYTES = 2**28  # leave-one-out scores that a GPU judges at a time
+
+
+@dataclass(frozen=True)
+class Winner:
+    """A candidate, its solution, and its leave-one-out scores."""
+
+    index: int  # among all candidates
+    params: dict[str, Any]
+    score: float  # by its criterion; larger is better
+    rule: Rule | None  # None: not decided yet
+    representation: Representation
+    G: np.ndarray  # (q, q)
+    solution: Solution
+    largest: float  # eigenvalue of the kernel matrix
+    scores: Array  # (n, q) by leave-one-out
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a pass found out."""
+
+    params: list[dict[str, Any]] = field(default_factory=list)  # of every candidate
+    metrics: list[Scores] = field(default_factory=list)
+    winners: dict[str, Winner] = field(default_factory=dict)  # by criterion
+    members: dict[str, list[Winner]] = field(default_factory=dict)  # by criterion: the best candidate of each representation
+
+
+def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:
+    """The criterion, or Hamming loss in place of a ranking metric that no row defines (each has all labels or none).
+
+    Examples
+    --------
+    >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
+    ('hamming_loss', 'coverage')
+    """
+    relevant = Y > 0 if weights is None else (Y > 0)[weights > 0]
+    mixed = (relevant.any(axis=1) & ~relevant.all(axis=1)).any()
+    return criterion if mixed or criterion not in RANKING else "hamming_loss"
+
+
+def search(
+    data: Data,
+    grid: Grid,
+    S: np.ndarray,
+    rule: Rule,
+    criteria: Sequence[str],
+    *,
+    device: Any = None,
+    seed: int = 0,
+    combine: bool = False,
+    tell: Callable[[Found], None] = lambda _: None,
+) -> Found:
+    """Score every candidate by exact leave-one-out; equal scores: the first in the order of the grid wins.
+
+    Parameters
+    ----------
+    data : Data
+    grid : Grid
+    S : array of shape (q, q)
+        Label correlation of the training rows.
+    rule : Rule
+        "auto": candidates are listed with the cut 0. For a criterion of decisions the best of each metric are also tried with
+        one tuned cut and with one for each label; every cut is judged on rows that did not set it, and the F1 metrics as
+        means over ninths of the rows, since macro-F1 depends on how many labels a test part lacks.
+    criteria : sequence of str
+        Each gets its own winner.
+    seed : int, default=0
+        Deals the rows to the ninths.
+    combine : bool, default=False
+        Whether the best candidate of every representation is kept, too.
+    tell : callable, default=None
+        Called with what is found so far, after each representation.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
+    >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), None)
+    >>> found = search(data, Grid((0.0, 0.5), (1.0,), (0.1, 1.0)), np.zeros((2, 2)), Rule("zero"), NAMES)
+    >>> len(found.params), found.winners["one_error"].params["alpha"]
+    (4, 0.0)
+    """
+    found = Found(members={criterion: [] for criterion in criteria})
+    bases, tried = None, iter(grid.places)
+    for representation, spectrum in represent(data, grid, device):
+        bases = bases or label_bases(to_match(S, spectrum.values), grid.alphas)
+        turn = _Turn(data, grid, rule, criteria, representation, spectrum, bases, seed)
+        start, params = len(found.params), grid.candidates(next(tried), turn.unit)
+        for criterion, (local, score, own) in turn.best().items():
+            if combine or criterion not in found.winners or score > found.winners[criterion].score:
+                winner = turn.solved(local, S, params[local], score, own)
+                winner = replace(winner, index=start + local)
+                if combine:
+                    found.members[criterion].append(winner)
+                if criterion not in found.winners or score > found.winners[criterion].score:
+                    found.winners[criterion] = winner
+        found.params.extend(params)
+        found.metrics.extend(turn.metrics)
+        tell(found)
+        del representation, spectrum, turn  # before the next kernel matrix is made
+    return found
+
+
+class _Turn:
+    """One representation: its candidates, and which of them lead."""
+
+    def __init__(
+        self,
+        data: Data,
+        grid: Grid,
+        rule: Rule,
+        criteria: Sequence[str],
+        representation: Representation,
+        spectrum: spectral.Spectrum,
+        bases: Sequence[spectral.LabelBasis],
+        seed: int,
+    ) -> None:
+        self.representation, self.spectrum = representation, spectrum
+        self.bases, self.criteria, self.rule, self.seed = bases, criteria, rule, seed
+        self.unit = self.representation.unit(self.spectrum.weights)
+        self.penalties = grid.penalties(self.unit)
+        self.targets = spectral.project(self.spectrum, to_match(data.Y, self.spectrum.values))
+        self.relevant = self.targets.Y > 0
+        self.tries_rules = rule.mode == AUTO and any(criterion in METRICS for criterion in criteria)
+        self.metrics: list[Scores] = []
+        self.kept: dict[int, Array] = {}  # leave-one-out scores of those that lead
+        self.solutions: dict[int, Solution] = {}
+        for stack in self._stacks():
+            self._judge(stack)
+
+    def _stacks(self) -> Iterator[Array]:
+        """Leave-one-out scores, (c, n, q): one candidate at a time on the CPU, for the cache, many on a GPU, which is slow to start."""
+        xp = namespace(self.targets.Y)
+        scores = (F for _, _, F in spectral.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties))
+        size = max(1, STACK_BYTES // (8 * math.prod(self.targets.Y.shape))) if is_tensor(self.targets.Y) else 1
+        while stack := list(islice(scores, size)):
+            yield xp.stack(stack) if len(stack) > 1 else stack[0][None]
+
+    def _judge(self, stack: Array) -> None:
+        weights, first = self.spectrum.weights, len(self.metrics)
+        xp = namespace(stack)
+        rule = ZERO if self.rule.mode == AUTO else self.rule
+        cuts = (
+            xp.stack([rule.cuts(self.relevant, F, weights)[None] for F in stack]) if rule.is_tuned else rule.cuts(self.relevant, stack[0])
+        )
+        self.metrics += candidate_metrics(self.relevant, stack, cuts, weights)
+        leading = self._leading()
+        alone = len(stack) == 1
+        self.kept |= {k: stack[k - first] if alone else stack[k - first] + 0.0 for k in leading if k >= first}
+        self.kept = {k: scores for k, scores in self.kept.items() if k in leading}
+
+    def _leading(self) -> set[int]:
+        """Candidates whose scores may be wanted later; few, so that memory does not grow with the grid."""
+        if self.tries_rules:
+            return {k for name in NAMES for k in self._ranked(name)[:SHORTLIST]}
+        return {self._ranked(criterion)[0] for criterion in self.criteria}
+
+    def _ranked(self, criterion: str) -> list[int]:
+        values = [larger_is_better(criterion, scores[criterion]) for scores in self.metrics]
+        return sorted(range(len(values)), key=lambda k: -values[k])
+
+    def best(self) -> dict[str, tuple[int, float, Rule | None]]:
+        """For each criterion the leading candidate, its score, and its rule where that is known."""
+        found: dict[str, tuple[int, float, Rule | None]] = {}
+        tried = Rules(self.relevant, self.spectrum.weights, self.seed) if self.tries_rules else None
+        for criterion in self.criteria:
+            if tried is not None and criterion in METRICS:
+                found[criterion] = tried.best_of(self.kept, criterion)
+            else:
+                first = self._ranked(criterion)[0]
+                score = larger_is_better(criterion, self.metrics[first][criterion])
+                found[criterion] = first, score, None if self.rule.mode == AUTO else self.rule
+        return found
+
+    def solved(self, local: int, S: np.ndarray, params: dict[str, Any], score: float, rule: Rule | None) -> Winner:
+        """A candidate with its solution; criteria that agree on it share one."""
+        basis = self.bases[local // len(self.penalties)]
+        if local not in self.solutions:
+            self.solutions[local] = spectral.solve_in(
+                self.spectrum, self.targets, basis, lambda1=params["lambda1"], lambda2=params["lambda2"]
+            )
+        G = correlation.collaboration(S, params["alpha"])
+        largest = spectral.greatest(self.spectrum)
+        return Winner(0, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local])
+
+
+def larger_is_better(name: str, value: float) -> float:
+    """A metric as a score; undefined is worse than anything."""
+    return -math.inf if math.isnan(value) else -value if name in LOSSES else value
+
+
+class Rules:
+    """Which rule for the cuts is best: decisions with cuts that other rows set, metrics as means over ninths of the rows.
+
+    Parameters
+    ----------
+    relevant : bool array of shape (n, q)
+    weights : array of shape (n,), or None
+    seed : int
+        Deals the rows.
+    """
+
+    def __init__(self, relevant: Array, weights: Array | None, seed: int) -> None:
+        self.relevant, self.weights = relevant, weights
+        part = np.random.default_rng(seed).permutation(len(relevant)) % PARTS
+        self.members = as_floats(np.arange(PARTS)[:, None] == part, relevant)  # (PARTS, n)
+        if weights is not None:
+            self.members = self.members * weights
+        self.groups = [to_match(part % GROUPS == g, relevant) for g in range(GROUPS)]  # (n,) bool each
+        self.truths = self.members @ cast(relevant, "float64")  # (PARTS, q)
+        self.sorted: dict[int, Sorted] = {}  # by the identity of the scores
+
+    def best_of(self, candidates: Mapping[int, Array], metric: str) -> tuple[int, float, Rule]:
+        """The candidate, its score and its rule: the best candidate of each rule is judged on rows that did not set its cuts."""
+        judged = []
+        for rule in (ZERO, Rule("common", metric), Rule("label", metric)):
+            seen = {k: self.value(metric, scores > rule.of(self._sorted(scores))) for k, scores in candidates.items()}
+            best = max(sorted(seen), key=seen.__getitem__)
+            judged.append((best, self.value(metric, self.decisions(candidates[best], rule)), rule))
+        return max(judged, key=lambda verdict: verdict[1])
+
+    def decisions(self, scores: Array, rule: Rule) -> Array:
+        """Decisions (n, q); the cuts of a group of parts come from the other groups."""
+        decided = scores > 0
+        for group in self.groups if rule.is_tuned else ():
+            decided[group] = scores[group] > rule.of(self._sorted(scores).rows(~group))
+        return decided
+
+    def value(self, metric: str, decided: Array) -> float:
+        """Mean of the metric over the parts, larger is better."""
+        xp = namespace(self.members)
+        if metric == "hamming_loss":
+            wrong = xp.mean(cast(self.relevant != decided, "float64"), axis=1)  # (n,)
+            return -float(xp.mean(wrong) if self.weights is None else self.weights @ wrong / xp.sum(self.weights))
+        hits, size = (self.members @ cast(x, "float64") for x in (self.relevant & decided, decided))  # (PARTS, q)
+        size = size + self.truths
+        if metric == "micro_f1":
+            hits, size = xp.sum(hits, axis=1), xp.sum(size, axis=1)
+        return float(xp.mean(xp.where(size > 0, 2 * hits / xp.where(size > 0, size, 1.0), 1.0)))
+
+    def _sorted(self, scores: Array) -> Sorted:
+        """Scores sorted once for all metrics and rules; whoever gives them keeps them."""
+        if id(scores) not in self.sorted:
+            self.sorted[id(scores)] = Sorted(self.relevant, scores, self.weights)
+        return self.sorted[id(scores)]
+
+
+def chosen_rule(relevant: Array, scores: Array, rule: Rule, scoring: str, *, weights: Array | None = None, seed: int = 0) -> Rule:
+    """What "auto" stands for: the best of "zero", "common" and "label" for its metric; any other rule is itself.
+
+    The metric is that of the rule, else the criterion where it is one of decisions, else micro-F1.
+    """
+    if rule.mode != AUTO:
+        return rule
+    metric = rule.metric or (scoring if scoring in METRICS else "micro_f1")
+    return Rules(relevant, weights, seed).best_of({0: scores}, metric)[2]

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel.arrays import Array
+from skcamel.estimator import MultiLabelClassifier
 from skcamel.inputs import check_labels, check_rows, unchanged_on_error, warn_of_constant_labels
+from skcamel.outputs import Outputs
+
+SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
 
 
-class Baseline(MultiOutputMixin, ClassifierMixin, BaseEstimator):
+class Baseline(MultiLabelClassifier):
     """A method that scores labels by F (m, q) and predicts those with F at least as high as a cut.
 
     A subclass checks its parameters in `_check_parameters`, learns in `_learn(X, Y)` from float64 rows (array or CSR) and
     labels in {0, 1}, and answers with F in `_outputs(X)`; the cut is 1/2 unless `_cut` says otherwise.
     """
-
-    def __sklearn_tags__(self) -> Any:
-        """Multi-label, also single-label; sparse rows."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        tags.input_tags.sparse = True
-        return tags
 
     def _check_parameters(self) -> None:
         raise NotImplementedError
@@ -62,8 +56,8 @@ class Baseline(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             self._learn(rows.astype(np.float64), (labels.Y > 0).astype(np.float64))
         return self
 
-    def decision_function(self, X: Array) -> np.ndarray:
-        """F minus the cut: positive exactly where a label is predicted.
+    def outputs(self, X: Array) -> Outputs:
+        """Scores F - cut, decisions, label sets and ranks from one evaluation of the model.
 
         At the cut itself, where F - cut is 0 and the label is predicted, the smallest positive number stands.
 
@@ -73,39 +67,16 @@ class Baseline(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        array of shape (m, q), or (m,) after a fit on a binary 1-d y
+        Outputs
         """
-        F = self._checked_outputs(X)
-        scores = F - self._cut()
-        if self._target == "multiclass":
-            return scores
-        scores = np.where(scores == 0, np.finfo(np.float64).tiny, scores)
-        return scores[:, 0] if self._target == "binary" else scores
-
-    def predict(self, X: Array) -> np.ndarray:
-        """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (m, d)
-        """
-        F = self._checked_outputs(X)
-        if self._target == "multiclass":
-            return self.classes_[F.argmax(axis=1)]
-        positive = (self._cut() <= F).astype(np.int64)
-        if self._target == "binary":  # y may have held one class only
-            return self.classes_[np.minimum(positive[:, 0], len(self.classes_) - 1)]
-        return positive
-
-    def label_sets(self, X: Array) -> list[tuple[str, ...]]:
-        """Names of the predicted labels of every row.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (m, d)
-        """
-        return [tuple(self.label_names_[row]) for row in self._cut() <= self._checked_outputs(X)]
-
-    def _checked_outputs(self, X: Array) -> np.ndarray:
         check_is_fitted(self)
-        return self._outputs(check_rows(self, X, reset=False, pairwise=False).astype(np.float64))
+        F = self._outputs(check_rows(self, X, reset=False, pairwise=False).astype(np.float64))
+        scores = F - self._cut()
+        scores[scores == 0] = SMALLEST
+        link = _plus_half if self._has_probabilities() else None
+        return Outputs(scores, np.zeros(len(self.label_names_)), self.label_names_, self.classes_, self._target, link)
+
+
+def _plus_half(scores: np.ndarray) -> np.ndarray:
+    """F, without the digits that the scores cannot show: both rank alike."""
+    return scores + 0.5

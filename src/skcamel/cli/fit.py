@@ -240,8 +240,8 @@ def _fitted(model: Any, dataset: Dataset, test_size: float | None, random_state:
             "estimate": figures,
         }
     if test is not None:
-        X = dataset.X[test]
-        facts |= {"test_rows": len(test), "test": evaluate(dataset.Y[test], model.decision_function(X), model.predict(X))}
+        outputs = model.outputs(dataset.X[test])
+        facts |= {"test_rows": len(test), "test": evaluate(dataset.Y[test], outputs.scores, outputs.decisions)}
     return facts
 
 

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
+from skcamel.estimator import MultiLabelClassifier
 from skcamel.experiment.identity import described
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Outcome
@@ -62,10 +63,12 @@ class FittedEstimator:
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         """The one outcome."""
-        decisions = self._columns(_dense(self.model.predict(X)), "predict", X.shape[0])
+        ours = self.model.outputs(X) if isinstance(self.model, MultiLabelClassifier) else None  # one evaluation gives both
+        decisions = self._columns(_dense(self.model.predict(X) if ours is None else ours.predictions), "predict", X.shape[0])
         if strange := set(np.unique(decisions).tolist()) - {-1, 0, 1}:
             raise ValueError(f"predict of {type(self.model).__name__} gave {min(strange)!r}; decisions are 0 and 1.")
-        outcome = Outcome(self._scores(X, decisions), (decisions == 1).astype(np.int64), jsonable(getattr(self.model, "best_params_", {})))
+        scores = self._scores(X, decisions) if ours is None else ours.scores
+        outcome = Outcome(scores, (decisions == 1).astype(np.int64), jsonable(getattr(self.model, "best_params_", {})))
         return {getattr(self.model, "scoring_", ""): outcome}
 
     def _scores(self, X: Array, decisions: np.ndarray) -> np.ndarray:

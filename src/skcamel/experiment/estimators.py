@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
+from skcamel.baselines.base_learner import class_one
 from skcamel.estimator import MultiLabelClassifier
 from skcamel.experiment.identity import described
 from skcamel.experiment.jsonable import jsonable
@@ -79,7 +80,7 @@ class FittedEstimator:
                     return _of_each_label(given, self.model)
                 columns = _dense(given).astype(np.float64)
                 if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
-                    columns = _positive(columns, self.model.classes_)
+                    columns = class_one(columns, self.model.classes_)
                 return self._columns(columns, answer, X.shape[0])
         return decisions.astype(np.float64)
 
@@ -113,10 +114,4 @@ def _dense(given: Any) -> np.ndarray:
 
 def _of_each_label(given: list[Any], model: Any) -> np.ndarray:
     """Probabilities of class 1 (m, q) from scikit-learn's list of arrays (m, classes of the label)."""
-    return np.column_stack([_positive(np.asarray(P), classes) for P, classes in zip(given, model.classes_, strict=True)])
-
-
-def _positive(P: np.ndarray, classes: Any) -> np.ndarray:
-    """Column of class 1; a label that was constant in training has one column, of whichever class that was."""
-    where = np.flatnonzero(np.asarray(classes) == 1)
-    return P[:, where[0]] if len(where) else np.zeros(len(P))
+    return np.column_stack([class_one(P, classes) for P, classes in zip(given, model.classes_, strict=True)])

@@ -36,6 +36,9 @@ TUNED_CUTS = {"hamming_loss": "zero", "macro_f1": "label"}  # threshold by scori
 METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
 TAKES = {  # options that a method understands beside the common ones
     "camel": {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths"},
+    "br": {"threshold"},
+    "ecc": {"threshold"},
+    "rakel": {"threshold"},
     "llsf": {"scoring", "threshold"},
     "jfsc": {"scoring", "threshold"},
 }
@@ -67,7 +70,7 @@ TAKES = {  # options that a method understands beside the common ones
     metavar="METRIC",
     help=f"Metric that decides (camel, llsf, jfsc): {', '.join(METRICS)}.  [default: average_precision]",
 )
-@click.option("--threshold", metavar="RULE", help="Cuts of camel: zero, common, label or a number; of llsf and jfsc: tuned or a number.")
+@click.option("--threshold", metavar="RULE", help="Cuts of the scores: zero, common, label or a number; of llsf and jfsc also tuned.")
 @click.option("--alphas", "--alpha", type=Values(), metavar="A,…", help="Strengths of collaboration to try, from 0 to 1 (camel).")
 @click.option("--lambda2s", "--lambda2", type=Values(), metavar="L,…", help="Penalties to try, above 0 (camel).")
 @click.option(
@@ -122,7 +125,7 @@ def fit(
     the model is fitted on the other rows alone.
     """
     given = {key: value for key, value in choices.items() if value is not None}
-    if unfit := sorted(set(given) - TAKES.get(method, set())):
+    if unfit := sorted(set(given) - TAKES[method]):
         raise click.UsageError(f"--{unfit[0]} does not apply to --method {method}; leave it out.")
     if output is not None:
         _check_output(Path(output), force=force)

@@ -83,7 +83,7 @@ def tuned_cuts() -> list[Row]:
     """JFSC with its cut tuned on the training rows against the fixed 0.5."""
     rows = []
     for name in ("cal500", "yeast"):
-        fixed, tuned = (outcomes(name, lambda cut=cut: JFSC(threshold=cut)) for cut in (0.5, "tuned"))
+        fixed, tuned = (outcomes(name, lambda cut=cut: JFSC(threshold=cut)) for cut in ("zero", "tuned"))
         rows += [
             Row(f"JFSC {name}, {metric}: fixed cut {np.mean(fixed[metric]):.3f}, tuned", float(np.mean(tuned[metric])), "")
             for metric in ("hamming_loss", "macro_f1", "micro_f1")

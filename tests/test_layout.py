@@ -22,6 +22,8 @@ ORDER = (
     ("metrics",),
     ("selection",),
     ("inputs", "explanation", "notebook", "parameters"),
+    ("outputs",),
+    ("estimator",),
     ("training",),
     ("prediction",),
     ("classifier", "classifier_cv"),
@@ -60,6 +62,14 @@ def test_imports_point_to_earlier_stages_only(path):
             assert STAGE[parts[1]] <= STAGE[own], f"{own} imports {parts[1]}"
         if own in NUMERIC and path.name != "scorers.py":
             assert parts[0] != "sklearn", f"{own} is numeric and imports {name}"
+
+
+def test_reports_use_public_names_of_models_only():
+    for path in (SOURCE / "report").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+                assert isinstance(node.value, ast.Name), path
+                assert node.value.id == "self", f"{path.name} uses {node.attr}"
 
 
 def test_only_arrays_names_torch():

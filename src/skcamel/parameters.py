@@ -17,12 +17,16 @@ def check_shared_parameters(estimator: Any) -> None:
     check_positive("sparsity", estimator.sparsity)
     check_positive("tol", estimator.tol)
     check_count("max_iter", estimator.max_iter)
-    mode = estimator.threshold
-    if not (mode in thresholds.MODES if isinstance(mode, str) else np.isfinite(as_number(mode))):
-        raise ValueError(f"threshold={mode!r} is not known; choose 'zero', 'common', 'label', 'auto' or a number.")
-    if estimator.threshold_metric not in (None, *thresholds.METRICS):
-        raise ValueError(f"threshold_metric={estimator.threshold_metric!r} is not known; choose one of {', '.join(thresholds.METRICS)}.")
+    check_threshold(estimator.threshold, estimator.threshold_metric)
     check_device(estimator.device)
+
+
+def check_threshold(threshold: Any, metric: Any, words: tuple[str, ...] = thresholds.MODES) -> None:
+    """Refuse unknown rules for the cuts: neither one of `words` nor a finite number, or tuned for an unknown metric."""
+    if not (threshold in words if isinstance(threshold, str) else np.isfinite(as_number(threshold))):
+        raise ValueError(f"threshold={threshold!r} is not known; choose {', '.join(map(repr, words))} or a number.")
+    if metric not in (None, *thresholds.METRICS):
+        raise ValueError(f"threshold_metric={metric!r} is not known; choose one of {', '.join(thresholds.METRICS)}.")
 
 
 def as_number(value: Any) -> float:

@@ -15,6 +15,7 @@ MODELS = [
     RAkEL(2, 3, random_state=0),
     LLSF(),
     JFSC(threshold="tuned"),
+    BinaryRelevance(threshold="label"),
     LLSFCV(cv=2),
     JFSCCV(cv=2),
 ]

@@ -29,7 +29,7 @@ def solve(X, Y, alpha=0.0, beta=0.0, gamma=0.0, eta=0.1, *, S=None, row_weights=
     return regression.solve(Penalties(*np.array([[alpha], [beta], [gamma], [eta]], dtype=float)), **options).W[:, 0].T
 
 
-@parametrize_with_checks([JFSC(), JFSC(preset="fair"), JFSC(intercept=False, threshold="tuned")])
+@parametrize_with_checks([JFSC(), JFSC(preset="fair"), JFSC(intercept=False)])
 def test_estimator_check(estimator, check):
     check(estimator)
 

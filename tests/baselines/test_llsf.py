@@ -12,8 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import proximal as literal
 from skcamel.baselines import LLSF
+from skcamel.baselines.base import half_less
 from skcamel.baselines.least_squares import LeastSquares, Penalties
-from skcamel.baselines.linear import tuned_cut
+from skcamel.baselines.linear import just_below, tuned_cut
 from skcamel.baselines.proximal import label_distance
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -31,7 +32,7 @@ def solve(X, Y, R, alpha=0.0, beta=0.0, rho=0.1, **options):
     return LeastSquares(X, Y, R).solve(penalties, **options).W[:, 0].T
 
 
-@parametrize_with_checks([LLSF(), LLSF(preset="fair", threshold="tuned")])
+@parametrize_with_checks([LLSF(), LLSF(preset="fair")])
 def test_estimator_check(estimator, check):
     check(estimator)
 
@@ -200,14 +201,23 @@ def test_one_label_and_one_dimensional_targets(data):
 def test_the_tuned_cut_is_the_first_best_of_51(data):
     X, Y, new = data
     model = LLSF(threshold="tuned").fit(X, Y)
-    F = model.decision_function(X) + model.threshold_
+    unit = X / np.linalg.norm(X, axis=1)[:, None]
+    F = unit @ model.coef_.T
     cuts = np.linspace(0, F.max(), 51)
     f1 = [np.mean([2 * (y & p).sum() / max(1, y.sum() + p.sum()) if (y | p).any() else 1.0 for y, p in zip(Y, t <= F)]) for t in cuts]
-    assert model.threshold_ == pytest.approx(cuts[int(np.argmax(f1))])
-    assert model.threshold_ != 0.5
+    tau = cuts[int(np.argmax(f1))]
+    np.testing.assert_allclose(model.thresholds_ + 0.5, tau)
+    assert tau != pytest.approx(0.5)
     assert tuned_cut(Y, -np.ones(Y.shape)) <= 0
-    scores = model.decision_function(new)
-    np.testing.assert_array_equal(model.predict(new), scores > 0)
+    np.testing.assert_array_equal(model.predict(X), tau <= F)
+    np.testing.assert_array_equal(model.predict(new), model.decision_function(new) > model.thresholds_)
+
+
+@given(tau=st.floats(-2, 2), nearby=st.integers(-3, 3))
+def test_the_authors_cut_decides_as_it_did_on_the_old_scale(tau, nearby):
+    F = np.array([[tau + nearby * np.spacing(max(abs(tau), 0.5))]])  # further digits of F are lost in F - 1/2
+    decided = half_less(F) > just_below(tau)
+    assert decided[0, 0] == (F[0, 0] >= tau)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +227,8 @@ def test_the_tuned_cut_is_the_first_best_of_51(data):
         ({"beta": np.nan}, "beta must be a number >= 0"),
         ({"rho": 0}, "rho must be a number > 0"),
         ({"preset": "best"}, "preset='best' is not known"),
-        ({"threshold": "label"}, "threshold='label' is not known"),
+        ({"threshold": "best"}, "threshold='best' is not known; choose 'zero', 'common', 'label', 'tuned' or a number"),
+        ({"threshold_metric": "auc"}, "threshold_metric='auc' is not known"),
         ({"max_iter": -1}, "max_iter must be an integer >= 0"),
         ({"tol": 0}, "tol must be a number > 0"),
     ],

@@ -30,7 +30,7 @@ def small_jfsc(**options):
     return JFSCCV([0.0, 0.1], [0.01], [0.05, 1.0], [0.1], cv=2, **options)
 
 
-@parametrize_with_checks([small_llsf(), small_llsf(preset="fair", threshold="tuned"), small_jfsc()])
+@parametrize_with_checks([small_llsf(), small_llsf(preset="fair"), small_jfsc()])
 def test_estimator_check(estimator, check):
     check(estimator)
 

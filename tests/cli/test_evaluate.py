@@ -24,6 +24,11 @@ def model(cli, tmp_path):
     return load(tmp_path / "m.skcamel"), *table(tmp_path / "truth.csv", range(40, 60), labels=HOSTILE, columns=("y", "z", "x"))
 
 
+def test_one_evaluation_of_the_kernel_serves_all_metrics(cli, model, evaluations):
+    assert cli("evaluate", "m.skcamel", "truth.csv", "--per-label").exit_code == 0
+    assert evaluations == [20]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
 def test_fit_predict_evaluate_is_what_python_gives(cli, model, suffix):
     fitted, X, Y = model

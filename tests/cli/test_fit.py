@@ -122,6 +122,25 @@ def test_wrong_use(refused, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
 
 
+@pytest.mark.parametrize("method", ["br", "ecc", "rakel", "llsf", "jfsc"])
+@pytest.mark.parametrize("threshold", ["label", "-0.1"])
+def test_every_method_takes_a_rule_for_its_cuts(cli, tmp_path, method, threshold):
+    X, _ = table(tmp_path / "mine.csv", range(40))
+    result = cli("fit", "mine.csv", "--labels", "2", "--method", method, "--threshold", threshold, "-o", "m.skcamel")
+    assert result.exit_code == 0, result.stderr
+    model = load(tmp_path / "m.skcamel")
+    assert model.threshold == ("label" if threshold == "label" else -0.1)
+    assert (model.thresholds_ == -0.1).all() == (threshold == "-0.1")
+    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > model.thresholds_)
+
+
+def test_the_authors_rule_is_for_their_methods_alone(cli, refused, tmp_path):
+    table(tmp_path / "mine.csv", range(40))
+    fit = ("fit", "mine.csv", "--labels", "2", "--threshold", "tuned")
+    assert cli(*fit, "--method", "jfsc").exit_code == 0
+    refused(2, "threshold='tuned' is not known; choose 'zero', 'common', 'label' or a number", *fit, "--method", "br", "-o", "m.skcamel")
+
+
 def test_an_existing_model_is_kept_unless_forced(cli, refused, tmp_path):
     table(tmp_path / "mine.csv", range(40))
     (tmp_path / "mine.skcamel").write_text("mine")

@@ -42,6 +42,11 @@ def test_every_form_holds_exactly_what_python_says(cli, model, suffix):
     np.testing.assert_array_equal(values["probabilities"], fitted.predict_proba(X))
 
 
+def test_one_evaluation_of_the_kernel_serves_all_that_is_asked_for(cli, model, evaluations):
+    assert cli("predict", "m.skcamel", "new.csv", "--probabilities").exit_code == 0
+    assert evaluations == [20]
+
+
 def test_label_sets_can_be_told_apart_whatever_the_names(cli, model, tmp_path):
     fitted, X = model
     cli("predict", "m.skcamel", "new.csv", "-o", "p.csv")

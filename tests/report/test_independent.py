@@ -9,7 +9,7 @@ from skcamel.report.independent import training_labels, without_collaboration
 
 
 def alone_of(model, X):
-    return without_collaboration(model, X, model._deviations(X))
+    return without_collaboration(model, X, model.deviations(X))
 
 
 @pytest.mark.parametrize(

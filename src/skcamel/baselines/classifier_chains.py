@@ -58,6 +58,11 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         Each member learns from n rows drawn with replacement; else from all rows.
     order : sequence of int, default=None
         One order of the labels for all members; None: a random one for each.
+    threshold : {"zero", "common", "label"} or float, default="zero"
+        Cut between scores F - 1/2 and decisions: 0, one tuned cut, one tuned cut per label, or a number. Tuned on the scores of
+        5 shuffled inner folds; cuts of rare labels are drawn towards the common cut.
+    threshold_metric : {"micro_f1", "macro_f1", "hamming_loss"}, default=None
+        What tuned cuts aim at; None: micro_f1 for "common", macro_f1 for "label".
     random_state : int, RandomState or None, default=None
     n_jobs : int, default=None
         Groups of members fitted at the same time, in threads; a group is one batch of the logistic solver, and on small data
@@ -69,6 +74,8 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
 
     Attributes
     ----------
+    thresholds_ : array of shape (q,)
+        Cuts; a label is predicted where its score exceeds its cut.
     estimators_ : list of Chain
         Each with its `order`.
     n_iter_ : int
@@ -83,7 +90,8 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
     -----
     Links learn from the true values of the earlier labels and predict from the earlier predictions, 1 where p >= 1/2. So
     all links of all chains are known before the first is solved, and those of many members are solved as one batch. Repeated
-    rows of a bag enter once, with their count as weight. Columns and labels that are constant in a bag are dropped there.
+    rows of a bag enter once, with their count times their `sample_weight` as weight. Columns and labels that are constant in a
+    bag are dropped there.
 
     Examples
     --------
@@ -103,6 +111,8 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         combine: str = "confidence",
         bootstrap: bool = True,
         order: Sequence[int] | None = None,
+        threshold: float | str = "zero",
+        threshold_metric: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         max_iter: int = 1000,
@@ -113,12 +123,15 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         self.combine = combine
         self.bootstrap = bootstrap
         self.order = order
+        self.threshold = threshold
+        self.threshold_metric = threshold_metric
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.max_iter = max_iter
         self.tol = tol
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_base_estimator(self.base_estimator)
         check_solver(self.max_iter, self.tol)
         check_count("n_estimators", self.n_estimators)
@@ -128,13 +141,13 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
         if self.combine not in ("confidence", "vote"):
             raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
 
-    def _learn(self, X: Array, Y: np.ndarray) -> None:
+    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         orders, counts = self._plans(*Y.shape)
         size = max(1, TOGETHER // Y.size) if self.base_estimator is None else 1
         groups = [slice(start, start + size) for start in range(0, self.n_estimators, size)]
         with convergence_warning():
             fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._chains)(X, Y, orders[group], None if counts is None else counts[:, group]) for group in groups
+                delayed(self._chains)(X, Y, orders[group], None if counts is None else counts[:, group], weights) for group in groups
             )
         self.estimators_ = [chain for chains in fitted for chain in chains]
         self._votes = self.combine == "vote"
@@ -154,17 +167,21 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
             orders[member] = random.permutation(n_labels) if fixed is None else fixed
         return orders, counts
 
-    def _chains(self, X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None) -> list[Chain]:
+    def _chains(self, X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None) -> list[Chain]:
         if self.base_estimator is None:
+            if weights is not None:
+                counts = weights[:, None] * (np.ones((1, len(orders))) if counts is None else counts)
             links = fit_chains(X, Y, orders, counts, tol=self.tol, max_iter=self.max_iter)
         else:
-            links = [self._foreign_links(X, Y[:, order], None if counts is None else counts[:, c]) for c, order in enumerate(orders)]
+            of_members = [None] * len(orders) if counts is None else counts.T
+            links = [self._foreign_links(X, Y[:, order], bag, weights) for order, bag in zip(orders, of_members, strict=True)]
         return [Chain(order, of_chain) for order, of_chain in zip(orders, links, strict=True)]
 
-    def _foreign_links(self, X: Array, in_order: np.ndarray, counts: np.ndarray | None) -> list[Any]:
-        return [fit_one(self.base_estimator, beside(X, in_order[:, :s]), in_order[:, s], counts) for s in range(in_order.shape[1])]
+    def _foreign_links(self, X: Array, in_order: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None) -> list[Any]:
+        base = self.base_estimator
+        return [fit_one(base, beside(X, in_order[:, :s]), in_order[:, s], counts, weights) for s in range(in_order.shape[1])]
 
-    def _outputs(self, X: Array) -> np.ndarray:
+    def _confidences(self, X: Array) -> np.ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))
         for chain in self.estimators_:
             P = chain.probabilities(X)

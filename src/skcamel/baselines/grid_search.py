@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from numbers import Integral
 from typing import Any, ClassVar
@@ -10,25 +10,38 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, check_cv
 
+from skcamel import memory
 from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
+from skcamel.baselines.base import TrainingData, half_less, some_rows, with_weight
 from skcamel.baselines.jfsc import BaseJFSC
-from skcamel.baselines.linear import LinearBaseline, cut
+from skcamel.baselines.linear import TUNED, LinearBaseline, authors_cuts
 from skcamel.baselines.llsf import BaseLLSF
 from skcamel.metrics.conventions import NAMES, choice
-from skcamel.metrics.decision import count, decision_metrics
-from skcamel.metrics.ranking import ranking_metrics
 from skcamel.parameters import check_count, check_flag, check_not_negative, check_positive
 from skcamel.selection.results import tabulate
-from skcamel.selection.search import Scores
+from skcamel.selection.search import Scores, candidate_metrics
 
 Values = Sequence[float] | None
 Grid = dict[str, tuple[float, ...]]
+Candidate = dict[str, float]
 
 
 def powers(base: float, exponents: Iterable[int]) -> tuple[float, ...]:
     """Powers of a base, one for each exponent."""
     return tuple(float(base) ** k for k in exponents)
+
+
+class _Fold:
+    """Rows of a training and a test part."""
+
+    def __init__(self, train: np.ndarray, test: np.ndarray, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        self.train, self.test = train, test
+        self.relevant, self.weights = Y[test] > 0, None if weights is None else weights[test]
+
+    def metrics(self, scores: np.ndarray, cuts: np.ndarray) -> Scores:
+        """The seven metrics of scores (m, q) of the test part."""
+        return candidate_metrics(self.relevant, scores[None], cuts, self.weights)[0]
 
 
 class GridSearch(LinearBaseline):
@@ -46,7 +59,7 @@ class GridSearch(LinearBaseline):
     random_state: Any
 
     def _check_parameters(self) -> None:
-        self._check_shared()
+        super()._check_parameters()
         choice(self.grid, tuple(self.GRIDS), "grid")
         choice(self.scoring, NAMES, "scoring")
         for name, values in self._axes().items():
@@ -67,46 +80,82 @@ class GridSearch(LinearBaseline):
             axes[name] = values if given is None else tuple(given)
         return axes
 
-    def _learn(self, X: Array, Y: np.ndarray) -> None:
+    def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         if len(Y) < 2:
             raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
         axes = self._axes()
         candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-        folds = [self._fold(X, Y, train, test, candidates) for train, test in self._splits(X, Y)]
-        found = tabulate(candidates, folds, self.scoring)
+        folds = [_Fold(train, test, Y, weights) for train, test in self._splits(X, Y, weights)]
+        judge = self._judge_together if self._rule().is_tuned else self._judge_apart
+        results, cuts = judge((X, Y, weights), folds, candidates)
+        found = tabulate(candidates, results, self.scoring)
         self.cv_results_, self.scoring_ = found.table, found.scoring
         self.best_index_, self.best_score_, self.best_params_ = found.best_index, found.best_score, candidates[found.best_index]
         for name, value in self.best_params_.items():
             setattr(self, f"{name}_", value)
-        self._learn_with(X, Y, self.best_params_)
+        X, Y, weights = with_weight(X, Y, weights)
+        self._learn_with(X, Y, weights, self.best_params_)
+        return self._cuts(X, Y, weights) if cuts is None else cuts[found.best_index]
 
-    def _fold(self, X: Array, Y: np.ndarray, train: np.ndarray, test: np.ndarray, candidates: list[dict[str, float]]) -> list[Scores]:
-        """The seven metrics of every candidate on the test part; all that is learned is learned from the training part."""
-        prepared, problem = self._problem(X[train], Y[train])
-        known, new = (presets.scaled(prepared.scale, X[part]) for part in (train, test))
-        relevant = Y[test] > 0
+    def _judge_apart(self, data: TrainingData, folds: list[_Fold], candidates: list[Candidate]) -> tuple[list[list[Scores]], None]:
+        """The seven metrics of every candidate in every fold, with fixed cuts or those that its training part gives."""
+        results: list[list[Scores]] = [[{} for _ in candidates] for _ in folds]
+        for fold, result in zip(folds, results, strict=True):
+            _, Y, weights = some_rows(*data, fold.train)
+            for k, F, F_train in self._rated(data, fold, candidates):
+                cuts = self._rule().cuts(Y > 0, Y) if F_train is None else authors_cuts(Y, F_train, weights)
+                result[k] = fold.metrics(half_less(F), cuts)
+        return results, None
+
+    def _judge_together(
+        self, data: TrainingData, folds: list[_Fold], candidates: list[Candidate]
+    ) -> tuple[list[list[Scores]], list[np.ndarray]]:
+        """The same with cuts tuned on the held-out scores of all folds, as CAMEL's are on leave-one-out scores; and these cuts."""
+        relevant = np.concatenate([fold.relevant for fold in folds])
+        memory.require(
+            8 * len(candidates) * relevant.size,
+            f"Scores of {len(candidates)} candidates for {relevant.shape[0]} rows and {relevant.shape[1]} labels, on which "
+            f"threshold={self.threshold!r} is tuned,",
+            "Give fewer candidates, or threshold='zero'.",
+        )
+        scores = [np.empty((len(candidates), *fold.relevant.shape)) for fold in folds]
+        for fold, of_fold in zip(folds, scores, strict=True):
+            for k, F, _ in self._rated(data, fold, candidates):
+                of_fold[k] = half_less(F)
+        weights = None if data[2] is None else np.concatenate([data[2][fold.test] for fold in folds])
+        cuts = [self._rule().cuts(relevant, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
+        return [
+            [fold.metrics(*pair) for pair in zip(of_fold, cuts, strict=True)] for fold, of_fold in zip(folds, scores, strict=True)
+        ], cuts
+
+    def _rated(self, data: TrainingData, fold: _Fold, candidates: list[Candidate]) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+        """Number of each candidate, its F of the test part and, where the authors' rule wants it, of the training part.
+
+        All that is learned is learned from the training part.
+        """
+        train = some_rows(*data, fold.train)
+        prepared, problem = self._problem(*train)
+        new = presets.scaled(prepared.scale, data[0][fold.test])
+        known = presets.scaled(prepared.scale, train[0]) if self.threshold == TUNED else None
         ends = problem.solve_batches(self._penalties(candidates), max_iter=self.max_iter, tol=self.tol, budget=self.memory_budget)
-        scores: list[Scores] = [{} for _ in candidates]
         for index, end in ends:
-            for k, W in zip(index, end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
+            for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
                 coef, intercept = prepared.weights(W)
-                F = new @ coef.T + intercept
-                tau = self.threshold if not isinstance(self.threshold, str) else cut("tuned", Y[train], known @ coef.T + intercept)
-                values = ranking_metrics(relevant, F) | decision_metrics(count(relevant, tau <= F))
-                scores[k] = {name: float(value) for name, value in values.items()}
-        return scores
+                yield k, new @ coef.T + intercept, None if known is None else known @ coef.T + intercept
 
-    def _splits(self, X: Array, Y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _splits(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Rows that have weight, of the training and the test part of each fold."""
         is_matrix = self._target == "matrix"
         y = Y if is_matrix else Y.argmax(axis=1) if self._target == "multiclass" else Y[:, 0]
         if isinstance(self.cv, Integral) and self.random_state is not None:
             splitter = (KFold if is_matrix else StratifiedKFold)(int(self.cv), shuffle=True, random_state=self.random_state)
         else:
             splitter = check_cv(self.cv, y, classifier=not is_matrix)
-        rows = np.arange(len(y))
+        rows, counts = np.arange(len(y)), np.ones(len(y), dtype=bool) if weights is None else weights > 0
         splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y)]
-        if not splits:
-            raise ValueError("cv gave no split; it must give at least one (train, test) pair.")
+        splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
+        if not splits or not all(len(train) and len(test) for train, test in splits):
+            raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
         return splits
 
 
@@ -120,9 +169,9 @@ class LLSFCV(GridSearch, BaseLLSF):
     grid : {"coarse", "paper"}, default="coarse"
         "paper": α and β in 2^-10, 2^-9, …, 2^10 and ρ in 0.1, 1, 10, together 1 323 candidates. "coarse": every third power
         from 2^-9 to 2^9 and the same ρ, 147 candidates.
-    preset, threshold, max_iter, tol
-        As in :class:`LLSF`. Candidates are compared with the cuts that they would be deployed with. (The authors stop
-        earlier, at tol=1e-2, while tuning.)
+    preset, threshold, threshold_metric, max_iter, tol
+        As in :class:`LLSF`, but "common" and "label" are tuned on the scores that the search has of its test parts. Candidates are
+        compared with the cuts that they would be deployed with. (The authors stop earlier, at tol=1e-2, while tuning.)
     cv : int, splitter or iterable of (train, test), default=5
         An int means that many folds as in scikit-learn: in the order of the rows, or shuffled where `random_state` is given.
     scoring : str, default="average_precision"
@@ -167,7 +216,8 @@ class LLSFCV(GridSearch, BaseLLSF):
         *,
         grid: str = "coarse",
         preset: str = "faithful",
-        threshold: float | str = 0.5,
+        threshold: float | str = "zero",
+        threshold_metric: str | None = None,
         max_iter: int = proximal.MAX_ITER,
         tol: float = proximal.TOL,
         cv: int | BaseCrossValidator | Iterable[Any] = 5,
@@ -181,6 +231,7 @@ class LLSFCV(GridSearch, BaseLLSF):
         self.grid = grid
         self.preset = preset
         self.threshold = threshold
+        self.threshold_metric = threshold_metric
         self.max_iter = max_iter
         self.tol = tol
         self.cv = cv
@@ -199,8 +250,8 @@ class JFSCCV(GridSearch, BaseJFSC):
     grid : {"coarse", "paper"}, default="coarse"
         "paper": α, β and γ in 4^-5, 4^-4, …, 4^5 and η in 0.1, 1, 10, together 3 993 candidates. "coarse": every second power
         from 4^-4 to 4^4 and η = 0.1, 125 candidates.
-    preset, intercept, threshold, max_iter, tol
-        As in :class:`JFSC`.
+    preset, intercept, threshold, threshold_metric, max_iter, tol
+        As in :class:`JFSC`, the tuning of cuts as in :class:`LLSFCV`.
     cv, scoring, memory_budget, random_state
         As in :class:`LLSFCV`.
 
@@ -237,7 +288,8 @@ class JFSCCV(GridSearch, BaseJFSC):
         grid: str = "coarse",
         preset: str = "faithful",
         intercept: bool = True,
-        threshold: float | str = 0.5,
+        threshold: float | str = "zero",
+        threshold_metric: str | None = None,
         max_iter: int = proximal.MAX_ITER,
         tol: float = proximal.TOL,
         cv: int | BaseCrossValidator | Iterable[Any] = 5,
@@ -253,6 +305,7 @@ class JFSCCV(GridSearch, BaseJFSC):
         self.preset = preset
         self.intercept = intercept
         self.threshold = threshold
+        self.threshold_metric = threshold_metric
         self.max_iter = max_iter
         self.tol = tol
         self.cv = cv

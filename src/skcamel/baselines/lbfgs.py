@@ -276,8 +276,8 @@ class Batch:
         return dots if self.n_free == 1 else dots.reshape(-1, self.n_free).sum(axis=1)
 
     def _spread(self, values: np.ndarray) -> np.ndarray:
-        """One value per problem ► one per column."""
-        return values if self.n_free == 1 else np.repeat(values, self.n_free)
+        """Values (..., B), one per problem ► (..., B * n_free), one per column."""
+        return values if self.n_free == 1 else np.repeat(values, self.n_free, axis=-1)
 
 
 def _some(matrix: Any, columns: np.ndarray) -> Any:

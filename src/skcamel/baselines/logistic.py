@@ -81,7 +81,15 @@ class Softmax:
         return np.where(margins.max(axis=2) >= 0, best, self.n_classes - 1)
 
 
-def fit_logistic(X: Array, Y: np.ndarray, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER, memory: int = BUDGET) -> Logistic:
+def fit_logistic(
+    X: Array,
+    Y: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
+    memory: int = BUDGET,
+) -> Logistic:
     """One binary model for each column of Y.
 
     Parameters
@@ -89,6 +97,8 @@ def fit_logistic(X: Array, Y: np.ndarray, *, tol: float = TOLERANCE, max_iter: i
     X : array or CSR matrix of shape (n, d)
     Y : array of shape (n, B)
         Targets in {0, 1}. A target with one class gets that class with probability 1.
+    weights : array of shape (n,), default=None
+        Positive weights of the rows.
     tol, max_iter : float and int
         A problem ends when no entry of its gradient exceeds `tol` times the number of rows and, where the classes overlap,
         the objective has come to rest, to about 1e-7 of it. Separable targets end when their loss is below 0.01.
@@ -102,9 +112,10 @@ def fit_logistic(X: Array, Y: np.ndarray, *, tol: float = TOLERANCE, max_iter: i
     >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
     np.float64(2.0)
     """
-    columns = varying_columns(X)
+    columns = varying_columns(X, weights)
     live = varies(Y)
-    solution = solve(design(columns, X), Y[:, live], 1, tol=tol, max_iter=max_iter, memory=memory)
+    targets = Y[:, live]
+    solution = solve(design(columns, X), targets, 1, _for_all(weights, targets), tol=tol, max_iter=max_iter, memory=memory)
     return _model(columns, solution, live, Y[0])
 
 
@@ -130,7 +141,7 @@ def fit_chains(
     orders : array of shape (C, q)
         A permutation of the labels for each chain.
     counts : array of shape (n, C), default=None
-        How often each row is in the bag of each chain; None: once.
+        How often each row is in the bag of each chain, or its weight there; None: once.
     tol, max_iter, memory
         As in :func:`fit_logistic`.
 
@@ -157,7 +168,14 @@ def fit_chains(
 
 
 def fit_softmax(
-    X: Array, codes: np.ndarray, n_classes: int, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER, memory: int = BUDGET
+    X: Array,
+    codes: np.ndarray,
+    n_classes: int,
+    weights: np.ndarray | None = None,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
+    memory: int = BUDGET,
 ) -> Softmax:
     """One model of `n_classes` classes for each column of `codes`.
 
@@ -168,13 +186,19 @@ def fit_softmax(
         Classes 0 ... n_classes - 1, all of which occur in every column.
     n_classes : int
         At least 2.
-    tol, max_iter, memory
+    weights, tol, max_iter, memory
         As in :func:`fit_logistic`.
     """
-    columns = varying_columns(X)
+    columns = varying_columns(X, weights)
     targets = 1 - codes if n_classes == 2 else codes  # class 0 has the margin, the last class none
-    solution = solve(design(columns, X), targets, n_classes - 1, tol=tol, max_iter=max_iter, memory=memory)
+    of_problems = _for_all(weights, targets)
+    solution = solve(design(columns, X), targets, n_classes - 1, of_problems, tol=tol, max_iter=max_iter, memory=memory)
     return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution.ending)
+
+
+def _for_all(weights: np.ndarray | None, targets: np.ndarray) -> np.ndarray | None:
+    """The same weights for every problem, (n, B), without a copy."""
+    return None if weights is None else np.broadcast_to(weights[:, None], targets.shape)
 
 
 def beside(X: Array, labels: np.ndarray) -> Array:

@@ -32,7 +32,7 @@ class Prepared(NamedTuple):
         return W, np.zeros(W.shape[:-1])
 
 
-def prepare(preset: str, X: Array, Y: np.ndarray, *, intercept: bool) -> Prepared:
+def prepare(preset: str, X: Array, Y: np.ndarray, weights: np.ndarray | None = None, *, intercept: bool) -> Prepared:
     """Training rows under a preset.
 
     "faithful": rows of unit length, the intercept a column of ones that is penalised like any other. "fair": columns
@@ -43,6 +43,8 @@ def prepare(preset: str, X: Array, Y: np.ndarray, *, intercept: bool) -> Prepare
     preset : {"faithful", "fair"}
     X : array or CSR matrix of shape (n, d)
     Y : array of shape (n, q), in {0, 1}
+    weights : array of shape (n,), default=None
+        Of the rows, in the means.
     intercept : bool
     """
     if preset == "fair" and sparse.issparse(X):
@@ -55,7 +57,7 @@ def prepare(preset: str, X: Array, Y: np.ndarray, *, intercept: bool) -> Prepare
         ones = np.ones((X.shape[0], 1))
         extended = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(ones)])) if sparse.issparse(rows) else np.hstack([rows, ones])
         return Prepared(scale, extended, Y, None, None, extended=True)
-    x_mean, y_mean = rows.mean(axis=0), Y.mean(axis=0)
+    x_mean, y_mean = (np.average(part, axis=0, weights=weights) for part in (rows, Y))
     return Prepared(scale, rows - x_mean, Y - y_mean, x_mean, y_mean)
 
 

@@ -12,9 +12,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from skcamel.arrays import allowed_threads
+from skcamel.arrays import Array, allowed_threads
 from skcamel.rows import dense
 
 MAX_ITER = 100
@@ -126,8 +127,22 @@ def soft(U: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     return U - np.clip(U, -threshold, threshold)
 
 
-def label_distance(Y: np.ndarray) -> np.ndarray:
-    """R (q, q): cosine distance between the columns of Y (n, q) in {0, 1}, 0 on the diagonal.
+def rooted(X: Array, weights: np.ndarray | None) -> Array:
+    """Rows times the roots of their weights, (n, ...): their products are weighted sums.
+
+    Examples
+    --------
+    >>> rooted(np.array([[1.0], [2.0]]), np.array([4.0, 1.0])).ravel()
+    array([2., 2.])
+    """
+    if weights is None:
+        return X
+    root = np.sqrt(weights)
+    return sparse.csr_array(sparse.diags_array(root) @ X) if sparse.issparse(X) else root[:, None] * X
+
+
+def label_distance(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """R (q, q): cosine distance between the columns of Y (n, q) in {0, 1}, 0 on the diagonal; rows may be weighted.
 
     Machine epsilon is added to Y, so that an empty label has cosine sqrt(positives of k / n) with label k.
 
@@ -137,7 +152,7 @@ def label_distance(Y: np.ndarray) -> np.ndarray:
     array([[0., 1.],
            [1., 0.]])
     """
-    shifted = Y + np.finfo(np.float64).eps
+    shifted = rooted(Y + np.finfo(np.float64).eps, weights)
     units = shifted / np.linalg.norm(shifted, axis=0)
     R = np.maximum(1 - units.T @ units, 0)
     np.fill_diagonal(R, 0)

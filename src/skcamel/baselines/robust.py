@@ -30,7 +30,7 @@ class Penalties(NamedTuple):
         return Penalties(*(values[index] for values in self))
 
 
-def fisher(X: Array, Y: np.ndarray) -> np.ndarray:
+def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Spread within the classes minus gap between them, of every label and feature: (q, d).
 
     With P and N the rows with and without the label and m+, m- their means of the feature,
@@ -40,6 +40,8 @@ def fisher(X: Array, Y: np.ndarray) -> np.ndarray:
     ----------
     X : array or CSR matrix of shape (n, d)
     Y : array of shape (n, q), in {0, 1}
+    weights : array of shape (n,), default=None
+        Of the rows, in all sums and counts.
 
     Examples
     --------
@@ -48,18 +50,19 @@ def fisher(X: Array, Y: np.ndarray) -> np.ndarray:
     """
     X = shifted(X, middle(X))  # changes nothing in s, and much in its rounding
     squares = X.multiply(X) if sparse.issparse(X) else X * X
-    inside, outside = Y.T, 1 - Y.T  # (q, n)
+    w = np.ones(len(Y)) if weights is None else weights
+    inside, outside = w * Y.T, w * (1 - Y.T)  # (q, n)
     n_inside, n_outside = inside.sum(axis=1)[:, None], outside.sum(axis=1)[:, None]
     mean_inside, spread_inside = _mean_and_spread(X, squares, inside, n_inside)
     mean_outside, spread_outside = _mean_and_spread(X, squares, outside, n_outside)
-    share = n_inside / np.maximum(n_outside, 1)
+    share = n_inside / np.where(n_outside > 0, n_outside, 1)
     s = spread_inside + share * spread_outside - n_inside * (mean_inside - mean_outside) ** 2
     return np.where((n_inside > 0) & (n_outside > 0), s, 0.0)
 
 
 def _mean_and_spread(X: Array, squares: Array, members: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean, and sum of squared distances from it, of the rows that are members: (q, d) each."""
-    mean = (members @ X) / np.maximum(size, 1)
+    mean = (members @ X) / np.where(size > 0, size, 1)
     return mean, np.maximum(members @ squares - size * mean**2, 0)
 
 
@@ -82,6 +85,8 @@ class RobustRegression:
         Fisher term.
     row_weights : callable, default=inverse_lengths
         Residuals (q, C, n) ► D (C, n).
+    weights : array of shape (n,), default=None
+        Of the rows.
     """
 
     def __init__(
@@ -91,10 +96,12 @@ class RobustRegression:
         R: np.ndarray,
         S: np.ndarray,
         row_weights: Callable[[np.ndarray], np.ndarray] = inverse_lengths,
+        weights: np.ndarray | None = None,
     ) -> None:
         self.X, self.R, self.S, self.row_weights = X, R, S[:, None], row_weights
+        self.weights = np.ones(X.shape[0]) if weights is None else weights
         self.targets = np.ascontiguousarray(Y.T)[:, None]  # (q, 1, n)
-        self.ridge = proximal.Ridge(X, Y)
+        self.ridge = proximal.Ridge(proximal.rooted(X, weights), proximal.rooted(Y, weights))
         self.label_norm = float(np.linalg.norm(R, 2))
         self.fisher_norm = float(np.abs(S).max())
 
@@ -139,7 +146,7 @@ class _State:
 
     def step(self, momentum: float) -> np.ndarray:
         problem = self.problem
-        weights = problem.row_weights(self.residual)
+        weights = problem.weights * problem.row_weights(self.residual)
         L = self._lipschitz(weights)
         V = self.W + momentum * (self.W - self.W_before)
         residual = self.residual + momentum * (self.residual - self.residual_before)
@@ -162,7 +169,7 @@ class _State:
 
     def _objective(self) -> np.ndarray:
         """J of all candidates, (C,)."""
-        rows = np.sqrt(np.einsum("qcn,qcn->cn", self.residual, self.residual)).sum(axis=1)
+        rows = np.sqrt(np.einsum("qcn,qcn->cn", self.residual, self.residual)) @ self.problem.weights
         correlation = np.einsum("qcd,qcd->c", self.W, self.problem.related(self.W))
         spread = np.einsum("qcd,qcd,qd->c", self.W, self.W, self.problem.S[:, 0])
         size = np.abs(self.W).sum(axis=(0, 2))

@@ -69,7 +69,8 @@ def _of_model(model: str, file: str, data_home: str | None) -> tuple[tuple[str, 
     assert rows.Y is not None  # noqa: S101 asked for
     note_training_rows(fitted, rows)
     with nameless():
-        return tuple(map(str, fitted.label_names_)), rows.Y, fitted.decision_function(rows.X), fitted.predict(rows.X)
+        outputs = fitted.outputs(rows.X)
+    return tuple(map(str, fitted.label_names_)), rows.Y, outputs.scores, outputs.decisions
 
 
 def _of_files(truth: str, predictions: str, data_home: str | None) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]:

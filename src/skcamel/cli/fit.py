@@ -26,6 +26,9 @@ METRICS = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_pre
 METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
 TAKES = {  # options that a method understands beside the common ones
     "camel": {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths"},
+    "br": {"threshold"},
+    "ecc": {"threshold"},
+    "rakel": {"threshold"},
     "llsf": {"scoring", "threshold"},
     "jfsc": {"scoring", "threshold"},
 }
@@ -57,9 +60,7 @@ TAKES = {  # options that a method understands beside the common ones
     metavar="METRIC",
     help=f"Metric that decides (camel, llsf, jfsc): {', '.join(METRICS)}.  [default: average_precision]",
 )
-@click.option(
-    "--threshold", metavar="RULE", help="Cuts of camel: zero, common, label, auto or a number; of llsf and jfsc: tuned or a number."
-)
+@click.option("--threshold", metavar="RULE", help="Cuts of the scores: zero, common, label, auto or a number; of llsf and jfsc also tuned.")
 @click.option("--alphas", "--alpha", type=Values(), metavar="A,…", help="Strengths of collaboration to try, from 0 to 1 (camel).")
 @click.option("--lambda2s", "--lambda2", type=Values(), metavar="L,…", help="Penalties to try, above 0 (camel).")
 @click.option(
@@ -114,7 +115,7 @@ def fit(
     the model is fitted on the other rows alone.
     """
     given = {key: value for key, value in choices.items() if value is not None}
-    if unfit := sorted(set(given) - TAKES.get(method, set())):
+    if unfit := sorted(set(given) - TAKES[method]):
         raise click.UsageError(f"--{unfit[0]} does not apply to --method {method}; leave it out.")
     if output is not None:
         _check_output(Path(output), force=force)
@@ -234,8 +235,8 @@ def _fitted(model: Any, dataset: Dataset, test_size: float | None, random_state:
             "estimate": figures,
         }
     if test is not None:
-        X = dataset.X[test]
-        facts |= {"test_rows": len(test), "test": evaluate(dataset.Y[test], model.decision_function(X), model.predict(X))}
+        outputs = model.outputs(dataset.X[test])
+        facts |= {"test_rows": len(test), "test": evaluate(dataset.Y[test], outputs.scores, outputs.decisions)}
     return facts
 
 

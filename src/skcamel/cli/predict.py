@@ -51,14 +51,11 @@ def predict(
     if probabilities and not hasattr(fitted, "predict_proba"):
         raise click.UsageError(f"{type(fitted).__name__} in {model} has scores but no probabilities; leave out --probabilities.")
     X = rows_for(fitted, file, data_home=data_home, truth=False).X
-    asked = {
-        "scores": (scores, "decision_function"),
-        "decisions": (decisions, "predict"),
-        "probabilities": (probabilities, "predict_proba"),
-    }
     with nameless():
-        values = {key: getattr(fitted, method)(X) for key, (wanted, method) in asked.items() if wanted}
-        found = Predictions(tuple(map(str, fitted.label_names_)), fitted.label_sets(X), values)
+        outputs = fitted.outputs(X)
+    asked = {"scores": scores, "decisions": decisions, "probabilities": probabilities}
+    values = {key: getattr(outputs, key) for key, wanted in asked.items() if wanted}
+    found = Predictions(tuple(map(str, fitted.label_names_)), outputs.label_sets, values)
     if output is None:
         write_separated(found, StandardOutput())
         return

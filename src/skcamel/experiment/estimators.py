@@ -11,6 +11,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
+from skcamel.baselines.base_learner import class_one
+from skcamel.estimator import MultiLabelClassifier
 from skcamel.experiment.identity import described
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Fitted, Outcome
@@ -71,13 +73,15 @@ class FittedEstimator:
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         """The one outcome."""
-        decisions = self._columns(_dense(self.model.predict(X)), "predict", X.shape[0])
+        ours = self.model.outputs(X) if isinstance(self.model, MultiLabelClassifier) else None  # one evaluation gives both
+        decisions = self._columns(_dense(self.model.predict(X) if ours is None else ours.predictions), "predict", X.shape[0])
         if strange := set(np.unique(decisions).tolist()) - {-1, 0, 1}:
             raise ValueError(f"predict of {type(self.model).__name__} gave {min(strange)!r}; decisions are 0 and 1.")
         chosen = dict(getattr(self.model, "best_params_", {}))
         if hasattr(self.model, "threshold_rule_"):
             chosen["cuts"] = self.model.threshold_rule_
-        outcome = Outcome(self._scores(X, decisions), (decisions == 1).astype(np.int64), jsonable(chosen))
+        scores = self._scores(X, decisions) if ours is None else ours.scores
+        outcome = Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen))
         return {getattr(self.model, "scoring_", ""): outcome}
 
     def _scores(self, X: Array, decisions: np.ndarray) -> np.ndarray:
@@ -88,7 +92,7 @@ class FittedEstimator:
                     return _of_each_label(given, self.model)
                 columns = _dense(given).astype(np.float64)
                 if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
-                    columns = _positive(columns, self.model.classes_)
+                    columns = class_one(columns, self.model.classes_)
                 return self._columns(columns, answer, X.shape[0])
         return decisions.astype(np.float64)
 
@@ -122,10 +126,4 @@ def _dense(given: Any) -> np.ndarray:
 
 def _of_each_label(given: list[Any], model: Any) -> np.ndarray:
     """Probabilities of class 1 (m, q) from scikit-learn's list of arrays (m, classes of the label)."""
-    return np.column_stack([_positive(np.asarray(P), classes) for P, classes in zip(given, model.classes_, strict=True)])
-
-
-def _positive(P: np.ndarray, classes: Any) -> np.ndarray:
-    """Column of class 1; a label that was constant in training has one column, of whichever class that was."""
-    where = np.flatnonzero(np.asarray(classes) == 1)
-    return P[:, where[0]] if len(where) else np.zeros(len(P))
+    return np.column_stack([class_one(P, classes) for P, classes in zip(given, model.classes_, strict=True)])

@@ -13,6 +13,7 @@ from skcamel.metrics.conventions import choice
 __all__ = ["FOLDS", "METHOD_TITLES", "PRESETS", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"]
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
+CUTS = {"quick": "zero", "paper": "zero", "best": "label"}  # threshold of all methods but CAMEL, which has its own for each criterion
 TREES = 500
 
 
@@ -26,8 +27,8 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
         with the name that its records shall bear.
     preset : {"quick", "paper", "best"}, default="paper"
         CAMEL: that of :meth:`skcamel.CamelClassifierCV.from_preset`. Others: "quick": coarse grids, 3 inner folds; "paper":
-        features and cuts as the authors of each method have them; "best": features scaled and cuts tuned inside the training
-        part, where the method has such options.
+        features and cuts as the authors of each method have them; "best": features scaled where the method has such an option,
+        and cuts tuned inside the training part by one rule for all: a cut for each label, for macro-F1.
     per_metric : bool, default=False
         CAMEL selects a model for each of the seven metrics, and each metric is that of its own model.
     device : str, default=None
@@ -62,21 +63,22 @@ def _named(name: str, preset: str, per_metric: bool, device: str | None) -> Meth
     if name in ("br", "ecc", "rakel"):
         from skcamel.baselines import BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
-        return EstimatorMethod(name, {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL}[name]())
-    return EstimatorMethod(name, _scikit(name))
+        kinds: dict[str, Any] = {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL}
+        return EstimatorMethod(name, kinds[name](threshold=CUTS[preset]))
+    return EstimatorMethod(name, _scikit(name, CUTS[preset]))
 
 
 def _grid_search(name: str, preset: str) -> Method:
     """LLSF or JFSC with a coarse grid: the authors' own has 1 323 or 3 993 candidates; give ``("llsf", LLSFCV(grid="paper"))`` for it."""
     from skcamel.baselines import JFSCCV, LLSFCV
 
-    told: dict[str, Any] = {"grid": "coarse", "cv": 3 if preset == "quick" else 5}
-    told |= {"preset": "fair", "threshold": "tuned"} if preset == "best" else {"preset": "faithful", "threshold": 0.5}
+    told: dict[str, Any] = {"grid": "coarse", "cv": 3 if preset == "quick" else 5, "threshold": CUTS[preset]}
+    told["preset"] = "fair" if preset == "best" else "faithful"
     search = LLSFCV if name == "llsf" else JFSCCV
     return EstimatorMethod(name, search(**told), {"grid": jsonable(search.GRIDS["coarse"])})
 
 
-def _scikit(name: str) -> Any:
+def _scikit(name: str, cuts: str) -> Any:
     """Methods of scikit-learn.
 
     Columns are scaled but not centred, so that sparse rows stay sparse: a shift changes neither an intercept that is not
@@ -89,10 +91,10 @@ def _scikit(name: str) -> Any:
     from sklearn.svm import SVC
 
     from skcamel.baselines import BinaryRelevance
+    from skcamel.baselines.with_cuts import WithCuts
 
-    if name == "extra-trees":
-        return ExtraTreesClassifier(TREES)
-    if name == "random-forest":
-        return RandomForestClassifier(TREES)
+    if name in ("extra-trees", "random-forest"):
+        forest = (ExtraTreesClassifier if name == "extra-trees" else RandomForestClassifier)(TREES)
+        return forest if cuts == "zero" else WithCuts(forest, threshold=cuts)
     learner = LogisticRegression(max_iter=1000) if name == "logistic" else SVC(gamma="auto")
-    return make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner))
+    return make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner, threshold=cuts))

@@ -25,6 +25,7 @@ from skcamel import memory
 from skcamel.files import whole_file
 from skcamel.persistence import archive, schema
 from skcamel.persistence.archive import HEADER
+from skcamel.persistence.older import bring_up_to_date
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -166,6 +167,7 @@ def _built(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     parameters, state = ({key: _decode(node, arrays, used) for key, node in header[tree].items()} for tree in ("parameters", "state"))
     if used != arrays.keys():
         raise ValueError(f"{len(arrays.keys() - used)} of its arrays belong to nothing")
+    bring_up_to_date(header["class"], parameters, state)
     model = getattr(import_module(MODELS[header["class"]]), header["class"])(**parameters)
     if parameters.keys() != model.get_params(deep=False).keys():
         raise ValueError("some of its parameters are missing")

@@ -94,6 +94,7 @@ COMMON: dict[str, Rule] = {
     "label_names_": names("q"),
     "classes_": rules.classes,
     "_target": one_of("matrix", "binary", "multiclass"),
+    "thresholds_": floats("q", low=-FINITE, high=FINITE),
     "n_iter_": integer(0),
 }
 CAMEL = COMMON | {
@@ -107,7 +108,6 @@ CAMEL = COMMON | {
     "collaboration_": floats("q", "q"),
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
-    "thresholds_": floats("q", low=-FINITE, high=FINITE),
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "X_fit_": either(nothing, rules.rows("n", "d")),
     "_kernel": part("Kernel", name=one_of(*kernel.NAMES), bandwidth=POSITIVE),
@@ -122,7 +122,6 @@ LINEAR = COMMON | {
     "intercept_": floats("q"),
     "label_distance_": floats("q", "q"),
     "scaling_": SCALING,
-    "threshold_": number(),
 }
 JFSC = LINEAR | {"fisher_": floats("q", "d", low=-OF_PRODUCTS, high=OF_PRODUCTS)}
 

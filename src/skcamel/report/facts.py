@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.display.ordering import similar_order
+from skcamel.outputs import Outputs
 
 
 def chosen(model: Any, name: str) -> Any:
@@ -56,16 +57,19 @@ class Evaluated:
     model: Any
     X: Any
     relevant: np.ndarray  # (m, q) bool
-    scores: np.ndarray  # (m, q)
+    outputs: Outputs
     name: str
     note: str  # how the labels of the two were matched, where it needs saying
 
-    @cached_property
+    @property
+    def scores(self) -> np.ndarray:
+        """Scores, (m, q)."""
+        return self.outputs.scores
+
+    @property
     def predicted(self) -> np.ndarray:
-        """Decisions, (m, q) bool; the best class alone where the model was fitted on classes."""
-        if self.model._target == "multiclass":
-            return np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]
-        return self.model._decide(self.scores)
+        """Decisions, (m, q); the best class alone where the model was fitted on classes."""
+        return self.outputs.decisions
 
     @cached_property
     def n_seen(self) -> int:
@@ -73,12 +77,7 @@ class Evaluated:
         if self.model.X_fit_ is None:
             return 0
         known = set(_row_keys(self.model.X_fit_))
-        rows = self.model._scaling(self.X)
-        if sparse.issparse(rows) and not sparse.issparse(self.model.X_fit_):
-            rows = rows.toarray()
-        elif sparse.issparse(self.model.X_fit_):
-            rows = sparse.csr_array(rows)
-        return sum(key in known for key in _row_keys(rows))
+        return sum(key in known for key in _row_keys(self.model.scaled_rows(self.X)))
 
 
 def evaluated(model: Any, dataset: Any) -> Evaluated:
@@ -100,7 +99,7 @@ def evaluated(model: Any, dataset: Any) -> Evaluated:
     columns = [theirs.index(name) for name in names] if by_name else list(range(len(names)))
     note = "" if by_name else "Label names of the data and of the model differ; columns were matched by their position."
     X = dataset.X.astype(np.float64)
-    return Evaluated(model, X, dataset.Y[:, columns] > 0, model._scores(X), dataset.name, note)
+    return Evaluated(model, X, dataset.Y[:, columns] > 0, model.outputs(X), dataset.name, note)
 
 
 def _row_keys(X: Any) -> list[bytes]:

@@ -31,14 +31,14 @@ def without_collaboration(model: Any, X: Any, own: np.ndarray) -> Independent:
     impossible, the label's own part alone stands in, and the sentence says so.
     """
     if chosen(model, "alpha") == 0:
-        scores = model._base() + own
+        scores = model.base_scores_ + own
         return Independent(
             scores, model.thresholds_, True, "This model has α = 0: its labels do not collaborate, and nothing would change."
         )
     Y = training_labels(model)
     reason = _reason_against(model, Y)
     if Y is None or reason:
-        scores = model._base() + own * np.diag(model.collaboration_)
+        scores = model.base_scores_ + own * np.diag(model.collaboration_)
         return Independent(
             scores,
             model.thresholds_,
@@ -62,7 +62,7 @@ def without_collaboration(model: Any, X: Any, own: np.ndarray) -> Independent:
         warnings.simplefilter("ignore", ConvergenceWarning)  # about S, which α = 0 does not use
         alone.fit(model.X_fit_, Y)
     return Independent(
-        alone.decision_function(model._scaling(X)),
+        alone.outputs(model.scaled_rows(X)).scores,
         alone.thresholds_,
         True,
         "The scores with α = 0 are those of the same model fitted again with α = 0 on its training rows, everything else equal: "

@@ -36,7 +36,7 @@ COLUMNS = (
 
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     """The seven metrics, a table of labels, and threshold curves."""
-    Y, P = found.relevant.astype(np.int64), found.predicted.astype(np.int64)
+    Y, P = found.relevant.astype(np.int64), found.predicted
     curves = f1_curves(found.relevant, found.scores)
     cuts = facts.model.thresholds_
     rows = [

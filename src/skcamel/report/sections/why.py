@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from skcamel.report.facts import Evaluated, ModelFacts
@@ -20,23 +22,20 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
     m, q = found.scores.shape
     rows = np.unique(np.linspace(0, m - 1, min(m, MOST_ROWS, max(10, MOST_SCORES // q))).astype(int))
     X = found.X[rows]
-    own = facts.model._deviations(X)
+    own = facts.model.deviations(X)
     alone = without_collaboration(facts.model, X, own)
-    if facts.model._target == "multiclass":
-        predicted_alone = np.arange(own.shape[1]) == alone.scores.argmax(axis=1)[:, None]
-    else:
-        predicted_alone = alone.scores > alone.cuts
+    predicted_alone = replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions
     flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * predicted_alone
     context = {
         "alone": alone.sentence,
         "is_refit": alone.is_refit,
         "rows": count(m, "row") if len(rows) == m else f"{len(rows)} of {count(m, 'row')}, spread evenly over the data",
-        "by_class": facts.model._target == "multiclass",
+        "by_class": found.outputs.target == "multiclass",
     }
     data = {
         "rows": rows.tolist(),
         "own": Rounded(own),
-        "base": facts.model._base(),
+        "base": facts.model.base_scores_,
         "cuts": facts.model.thresholds_,
         "alone": Rounded(alone.scores),
         "alone_cuts": alone.cuts,

@@ -1,0 +1,232 @@
+"""One rule for the cuts of all comparison methods, and weights that equal repeated rows."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+
+from baselines import overlapping
+from fuzzing import model_files
+from reference import thresholds as literal
+from skcamel import ModelFileError, load
+from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.baselines.with_cuts import WithCuts
+from skcamel.inputs import ConstantLabelWarning
+from skcamel.metrics import NAMES, evaluate
+from skcamel.metrics.conventions import LOSSES
+from skcamel.selection.thresholds import Rule
+
+X, Y = overlapping.make(120)
+MODELS = [
+    BinaryRelevance(),
+    BinaryRelevance(LogisticRegression()),
+    EnsembleOfClassifierChains(3, random_state=0),
+    RAkEL(random_state=0),
+    LLSF(preset="fair"),
+    JFSC(preset="fair"),
+    WithCuts(ExtraTreesClassifier(5, random_state=0)),
+]
+each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model).replace(" ", "")[:30])
+SEARCHES = [LLSFCV([0.1, 1.0], [0.05], [0.1], preset="fair", cv=3), JFSCCV([0.1], [0.01, 0.1], [0.05], [0.1], preset="fair", cv=3)]
+each_search = pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
+
+
+@each_model
+def test_default_decisions_are_those_of_F_at_least_one_half(model):
+    fitted = clone(model).fit(X[:90], Y[:90])
+    F = fitted._confidences(X)
+    np.testing.assert_array_equal(fitted.predict(X), F >= 0.5)
+    np.testing.assert_array_equal(fitted.thresholds_, np.zeros(4))
+    np.testing.assert_allclose(fitted.decision_function(X), F - 0.5, atol=1e-300)
+    np.testing.assert_array_equal(fitted.decision_function(X) > 0, F >= 0.5)
+
+
+@each_model
+def test_a_number_is_a_cut_of_the_scores(model):
+    fitted = clone(model).set_params(threshold=-0.1).fit(X, Y)
+    np.testing.assert_array_equal(fitted.thresholds_, np.full(4, -0.1))
+    np.testing.assert_array_equal(fitted.predict(X), fitted.decision_function(X) > -0.1)
+
+
+def held_out(model, X, Y, weights=None):
+    """Scores of the rows of each of five shuffled folds by a model that the other four taught."""
+    scores = np.empty(Y.shape)
+    for train, test in KFold(5, shuffle=True, random_state=0).split(X):
+        w = None if weights is None else weights[train]
+        scores[test] = clone(model).fit(X[train], Y[train], sample_weight=w).decision_function(X[test])
+    return scores
+
+
+@each_model
+@pytest.mark.parametrize("metric", [None, "hamming_loss"])
+def test_tuned_cuts_are_those_of_the_scores_of_inner_folds(model, metric):
+    scores = held_out(model, X, Y)
+    for mode in ("common", "label"):
+        fitted = clone(model).set_params(threshold=mode, threshold_metric=metric).fit(X, Y)
+        np.testing.assert_allclose(fitted.thresholds_, Rule(mode, metric).cuts(Y > 0, scores), atol=1e-12)
+        np.testing.assert_array_equal(fitted.predict(X), fitted.decision_function(X) > fitted.thresholds_)
+        np.testing.assert_array_equal(fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X))
+    best, _ = literal.best_common(metric or "micro_f1", Y > 0, scores)
+    common = clone(model).set_params(threshold="common", threshold_metric=metric).fit(X, Y).thresholds_
+    assert literal.value(metric or "micro_f1", Y > 0, scores, common) == best
+
+
+def test_weights_and_sparse_rows_reach_the_inner_folds():
+    weights = np.random.default_rng(0).uniform(0.5, 3, size=len(X))
+    scores = held_out(BinaryRelevance(), X, Y, weights)
+    model = BinaryRelevance(threshold="label").fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(model.thresholds_, Rule("label").cuts(Y > 0, scores, weights), atol=1e-12)
+    thin = BinaryRelevance(threshold="label").fit(sparse.csr_array(X), Y, sample_weight=weights)
+    np.testing.assert_allclose(thin.thresholds_, model.thresholds_, atol=1e-6)
+
+
+@each_model
+def test_labels_that_are_constant_in_a_fold_are_legal(model):
+    rare = Y.copy()
+    rare[:, 0], rare[:, 1], rare[:, 2] = 0, 1, 0
+    rare[3, 2] = 1
+    with pytest.warns(ConstantLabelWarning):
+        fitted = clone(model).set_params(threshold="label").fit(X, rare)
+    assert np.isfinite(fitted.thresholds_).all()
+    assert not fitted.predict(X)[:, 0].any()
+    assert fitted.predict(X)[:, 1].all()
+
+
+def test_one_row_cannot_be_folded():
+    with (
+        pytest.warns(ConstantLabelWarning),
+        pytest.raises(ValueError, match="tuned on inner folds, which need at least 2 rows, got n_samples = 1"),
+    ):
+        BinaryRelevance(threshold="label").fit(X[:1], Y[:1])
+
+
+@each_search
+@pytest.mark.parametrize("cv", [3, ShuffleSplit(2, random_state=0)], ids=["folds", "some rows twice"])
+def test_a_search_tunes_on_the_scores_of_its_test_parts(search, cv):
+    model = clone(search).set_params(threshold="label", cv=cv).fit(X, Y)
+    splits = list((KFold(3) if cv == 3 else cv).split(X))
+    single = {LLSFCV: LLSF, JFSCCV: JFSC}[type(search)]
+    for k, params in enumerate(model.cv_results_["params"]):
+        tried = single(**params, preset="fair")
+        scores = [clone(tried).fit(X[train], Y[train]).decision_function(X[test]) for train, test in splits]
+        truth = [Y[test] for _, test in splits]
+        cuts = Rule("label").cuts(np.concatenate(truth) > 0, np.concatenate(scores))
+        for name in NAMES:
+            values = [evaluate(y, s, s > cuts)[name] for y, s in zip(truth, scores, strict=True)]
+            expected = np.mean(values) * (-1 if name in LOSSES else 1)
+            assert model.cv_results_[f"mean_test_{name}"][k] == pytest.approx(expected, abs=1e-9)
+        if k == model.best_index_:
+            np.testing.assert_allclose(model.thresholds_, cuts, atol=1e-9)
+
+
+@each_search
+def test_a_search_that_cannot_hold_its_scores_says_what_to_do(search, monkeypatch):
+    monkeypatch.setattr("skcamel.memory.available", lambda device=None: 1000)
+    with pytest.raises(MemoryError, match="Give fewer candidates, or threshold='zero'"):
+        clone(search).set_params(threshold="label").fit(X, Y)
+    clone(search).fit(X, Y)
+
+
+DETERMINISTIC = [
+    BinaryRelevance(tol=1e-9),
+    EnsembleOfClassifierChains(2, bootstrap=False, random_state=0, tol=1e-9),
+    RAkEL(random_state=0, tol=1e-9),
+    LLSF(),
+    LLSF(preset="fair", threshold="tuned"),
+    JFSC(),
+    JFSC(preset="fair", threshold="tuned"),
+]
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("model", DETERMINISTIC, ids=lambda model: str(model).replace(" ", "")[:30])
+@settings(max_examples=8)
+@given(seed=st.integers(0, 10_000))
+def test_integer_weights_equal_repeated_rows(model, storage, seed):
+    rng = np.random.default_rng(seed)
+    X, Y = overlapping.make(100, d=3, q=3, seed=seed)
+    weights = rng.integers(0, 4, size=100)
+    repeated = np.repeat(np.arange(100), weights)
+    one = clone(model).fit(storage(X), Y, sample_weight=weights)
+    many = clone(model).fit(storage(X[repeated]), Y[repeated])
+    np.testing.assert_allclose(one.thresholds_, many.thresholds_, atol=1e-6)
+    difference = abs(one.decision_function(storage(X)) - many.decision_function(storage(X)))
+    if isinstance(model, RAkEL):  # a vote at an exact tie of two patterns may fall either way
+        assert (difference > 1e-9).mean() < 0.01
+    else:
+        assert difference.max() < 2e-5
+
+
+@each_search
+def test_rows_without_weight_are_as_if_they_were_not_there(search):
+    weights = np.where(np.arange(len(X)) % 4 == 0, 0.0, 1.5)
+    kept = np.flatnonzero(weights)
+    folds = [(np.arange(60, 120), np.arange(60)), (np.arange(60), np.arange(60, 120))]
+    places = [tuple(np.searchsorted(kept, part[weights[part] > 0]) for part in fold) for fold in folds]
+    one = clone(search).set_params(cv=folds, threshold="label").fit(X, Y, sample_weight=weights)
+    other = clone(search).set_params(cv=places, threshold="label").fit(X[kept], Y[kept], sample_weight=weights[kept])
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-12)
+    np.testing.assert_allclose(one.thresholds_, other.thresholds_, atol=1e-12)
+    assert one.cv_results_["mean_test_macro_f1"] == pytest.approx(other.cv_results_["mean_test_macro_f1"])
+
+
+def test_weights_move_a_bootstrap_too():
+    heavy = np.where(Y[:, 0] > 0, 20.0, 1.0)
+    plain, weighted = (EnsembleOfClassifierChains(5, random_state=0).fit(X, Y, sample_weight=w) for w in (None, heavy))
+    assert (weighted.decision_function(X)[:, 0] > plain.decision_function(X)[:, 0]).mean() > 0.95
+
+
+@pytest.mark.parametrize("kind", [BinaryRelevance, RAkEL, lambda base: EnsembleOfClassifierChains(2, base_estimator=base), WithCuts])
+def test_a_base_estimator_without_weights_is_refused(kind):
+    model = RAkEL(base_estimator=KNeighborsClassifier()) if kind is RAkEL else kind(KNeighborsClassifier())
+    with pytest.raises(ValueError, match=r"KNeighborsClassifier\(\) takes no sample_weight; choose a classifier that does, or repeat rows"):
+        model.fit(X, Y, sample_weight=np.arange(120))
+    model.fit(X, Y, sample_weight=np.ones(120))
+
+
+def older(model, tau, threshold):
+    """The file of a fitted model as it was written when LLSF and JFSC had one cut of F and the others none."""
+    text, arrays = model_files.stored(model)
+    header = json.loads(text)
+    parameters, state = header["parameters"], header["state"]
+    del parameters["threshold_metric"], parameters["threshold"], arrays[state.pop("thresholds_")["$array"]]
+    if "coef_" in state:
+        state["threshold_"], parameters["threshold"] = tau, threshold
+    members = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)} | arrays
+    return model_files.zipped([(key, model_files.npy(array)) for key, array in members.items()])
+
+
+@pytest.mark.parametrize(
+    ("model", "tau", "threshold", "now"),
+    [
+        (BinaryRelevance(), None, None, "zero"),
+        (EnsembleOfClassifierChains(2, random_state=0), None, None, "zero"),
+        (RAkEL(random_state=0), None, None, "zero"),
+        (LLSF(), 0.5, 0.5, "zero"),
+        (JFSC(), 0.25, 0.25, -0.25),
+        (LLSFCV([0.1], [0.1], [0.1]), 0.34, "tuned", "tuned"),
+    ],
+)
+def test_files_of_before_decide_as_they_did(model, tau, threshold, now, tmp_path):
+    fitted = clone(model).fit(X, Y)
+    (tmp_path / "model").write_bytes(older(fitted, tau, threshold))
+    again = load(tmp_path / "model")
+    F = fitted._confidences(X)
+    np.testing.assert_array_equal(again.predict(X), (0.5 if tau is None else tau) <= F)
+    np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
+    assert again.get_params()["threshold"] == now
+
+
+@pytest.mark.parametrize(("tau", "threshold"), [("tuned", 0.5), ({"$list": []}, 0.5), (10**400, 0.5), (0.5, None), (0.5, "best")])
+def test_files_of_before_are_checked_too(tau, threshold, tmp_path):
+    (tmp_path / "model").write_bytes(older(LLSF().fit(X, Y), tau, threshold))
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "model")

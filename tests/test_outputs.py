@@ -1,0 +1,112 @@
+"""One evaluation of a model gives scores, decisions, probabilities, label sets and ranks, each as its definition says."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.datasets import make_multilabel_classification
+
+import pages
+from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.baselines import JFSC, LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.experiment import EstimatorMethod
+from skcamel.outputs import Outputs
+from skcamel.report import build_model_report
+
+X, Y = make_multilabel_classification(90, n_features=6, n_classes=4, random_state=0)
+MODELS = [
+    CamelClassifier(threshold="label"),
+    CamelClassifier(0.1, solver="alternating"),
+    CamelClassifierCV(alphas=(0.5,), threshold="common"),
+    BinaryRelevance(),
+    EnsembleOfClassifierChains(3, random_state=0),
+    RAkEL(random_state=0),
+    LLSF(),
+    JFSC(),
+]
+each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+few_values = st.sampled_from([-2.0, -0.5, 0.0, np.finfo(float).tiny, 0.5, 3.0])
+
+
+def made(scores, cuts):
+    names = np.array([f"l{j}" for j in range(scores.shape[1])], dtype=object)
+    return Outputs(scores, cuts, names, np.arange(scores.shape[1]), "matrix")
+
+
+@given(st.integers(1, 5).flatmap(lambda q: st.tuples(arrays(float, (3, q), elements=few_values), arrays(float, q, elements=few_values))))
+def test_decisions_sets_ranks_and_top_are_the_literal_ones(drawn):
+    scores, cuts = drawn
+    found, q = made(scores, cuts), scores.shape[1]
+    assert (found.decisions.dtype, found.ranks.dtype, found.top(1).dtype) == (np.int64,) * 3
+    for r, row in enumerate(scores.tolist()):
+        decided = [int(score > cut) for score, cut in zip(row, cuts, strict=True)]
+        assert found.decisions[r].tolist() == decided
+        assert found.label_sets[r] == tuple(f"l{j}" for j in range(q) if decided[j])
+        order = sorted(range(q), key=lambda j: (-row[j], j))
+        assert found.ranks[r].tolist() == [1 + order.index(j) for j in range(q)]
+        for k in range(1, q + 1):
+            assert found.top(k)[r].tolist() == order[:k]
+
+
+@pytest.mark.parametrize(
+    ("k", "message"),
+    [
+        (3, "k=3 labels were asked for, the model has 2; give k <= 2"),
+        (0, "k must be an integer >= 1, got 0"),
+        (1.0, "k must be an integer >= 1, got 1.0"),
+    ],
+)
+def test_a_k_that_cannot_be_is_refused(k, message):
+    with pytest.raises(ValueError, match=message):
+        made(np.zeros((1, 2)), np.zeros(2)).top(k)
+    with pytest.raises(ValueError, match=message):
+        LLSF().fit(X, Y[:, :2]).top_k(X, k)
+
+
+@each_model
+def test_every_method_answers_from_the_outputs(model):
+    found = model.fit(X[:60], Y[:60]).outputs(X[60:])
+    np.testing.assert_array_equal(model.decision_function(X[60:]), found.scores)
+    np.testing.assert_array_equal(model.predict(X[60:]), found.decisions)
+    np.testing.assert_array_equal(model.top_k(X[60:], 2), found.top(2))
+    assert model.label_sets(X[60:]) == found.label_sets
+    assert hasattr(model, "predict_proba") == hasattr(found, "probabilities")
+    if hasattr(found, "probabilities"):
+        np.testing.assert_array_equal(model.predict_proba(X[60:]), found.probabilities)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).probabilities, found.probabilities)  # noqa: S301 (our own)
+    assert model.score(X[60:], 2 * Y[60:] - 1) == (found.decisions == Y[60:]).all(axis=1).mean()
+
+
+@each_model
+def test_a_1d_y_is_answered_in_its_classes(model):
+    many = np.array(["a", "b", "c"])[Y[:, 0] + Y[:, 1]]
+    found = model.fit(X, many).outputs(X)
+    np.testing.assert_array_equal(found.predictions, model.classes_[found.scores.argmax(axis=1)])
+    np.testing.assert_array_equal(found.decisions.sum(axis=1), 1)
+    assert found.label_sets == [(name,) for name in model.predict(X)]
+    assert not hasattr(found, "probabilities")
+    two = np.array(["no", "yes"])[Y[:, 0]]
+    found = model.fit(X, two).outputs(X)
+    np.testing.assert_array_equal(model.predict(X) == "yes", found.decisions[:, 0] == 1)
+    assert found.label_sets == [(name,) for name in model.predict(X)]
+    assert model.decision_function(X).shape == (90,)
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_array_equal(model.predict_proba(X)[:, 1:], found.probabilities)
+
+
+def test_a_unit_of_a_study_evaluates_the_kernel_once(evaluations):
+    fitted = EstimatorMethod("camel", CamelClassifier()).fit(X[:60], Y[:60], seed=0)
+    evaluations.clear()
+    fitted.outcomes(X[60:])
+    assert evaluations == [30]
+
+
+def test_a_page_evaluates_the_kernel_once_for_all_rows_and_once_for_the_reasons(evaluations, tmp_path):
+    model, data = pages.model(5, 60), pages.new_rows(5, 1200)
+    evaluations.clear()
+    build_model_report(model, data, tmp_path / "page.html")
+    assert evaluations.count(1200) == 1
+    assert len(evaluations) <= 4  # the reasons of 500 rows, and a refit with α = 0: its training rows, and those 500 again

@@ -66,7 +66,7 @@ class CamelClassifierCV(BaseCamel):
     scoring : str, default="average_precision"
         One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on every row (a ranking
         metric with one label) gives way to the Hamming loss, and `scoring_` says so.
-    threshold, threshold_metric, sparsity, max_iter, tol, device
+    threshold, threshold_metric, sparsity, correlation, max_iter, tol, device
         As in :class:`CamelClassifier`. Candidates are compared with the cuts that they would be deployed with.
     callback : callable, default=None
         Called with a :class:`Progress` whenever candidates have been scored. The logger "skcamel" tells the same.
@@ -108,6 +108,7 @@ class CamelClassifierCV(BaseCamel):
         threshold: float | str = "zero",
         threshold_metric: str | None = None,
         sparsity: float = 0.01,
+        correlation: str = "paper",
         max_iter: int = 10_000,
         tol: float = 1e-6,
         device: str | None = None,
@@ -125,6 +126,7 @@ class CamelClassifierCV(BaseCamel):
         self.threshold = threshold
         self.threshold_metric = threshold_metric
         self.sparsity = sparsity
+        self.correlation = correlation
         self.max_iter = max_iter
         self.tol = tol
         self.device = device

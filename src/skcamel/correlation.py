@@ -18,6 +18,7 @@ import numpy as np
 
 from skcamel.arrays import Array, namespace
 
+KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
 STEP_SHARE = 0.1  # ADMM's first ρ as a share of the mean diagonal of C
 LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts

@@ -71,7 +71,7 @@ class CamelMethod:
             "lambda1s": list(first.lambda1s),
             "lambda2s": list(first.lambda2s),
             "representations": [[*grid.scalings, *grid.kernels, *grid.bandwidths] for grid in self._grids()],
-            "correlation": jsonable(correlation.learn.__kwdefaults__),
+            "correlation": jsonable({name: value for name, value in (correlation.learn.__kwdefaults__ or {}).items() if name != "centred"}),
             "cuts": {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES} if preset == "best" else "zero",
         }
 

@@ -36,6 +36,7 @@ from skcamel.persistence.rules import (
 )
 
 OPTIONAL = ("feature_names_in_", "input_columns_", "convergence_")  # not every fit sets them
+OPTIONAL += ("cooccurrence_", "total_weight_")  # not every version did
 FEW = ("kernels", "scalings")  # sequences whose entries are checked against each other
 
 POSITIVE = number(1 / LARGEST, LARGEST)
@@ -89,6 +90,8 @@ CAMEL = COMMON | {
     "Z_": floats("n", "q"),
     "label_correlation_": floats("q", "q"),
     "collaboration_": floats("q", "q"),
+    "cooccurrence_": floats("q", "q", low=0),
+    "total_weight_": POSITIVE,
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
     "thresholds_": floats("q", low=-FINITE, high=FINITE),

@@ -11,6 +11,7 @@ from benchmarks.machine import Row, facts
 NAMES = (
     "selection",
     "correlation",
+    "centred",
     "metrics",
     "readers",
     "splitting",

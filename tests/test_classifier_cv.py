@@ -8,6 +8,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
+from skcamel.correlation import learn
 from skcamel.metrics import LOSSES, NAMES, evaluate
 
 
@@ -191,6 +192,16 @@ def test_progress_is_told_to_callback_and_log_and_never_printed(data, caplog, ca
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.parametrize("cv", ["loo", 3])
+def test_centred_labels_are_those_of_a_plain_fit_with_the_same_choice(data, cv):
+    X, Y = data[:2]
+    searched = CamelClassifierCV(alphas=(0.3, 0.7), lambda2s=(0.1,), cv=cv, correlation="centred").fit(X, Y)
+    plain = CamelClassifier(searched.alpha_, lambda2=0.1, correlation="centred").fit(X, Y)
+    np.testing.assert_allclose(searched.decision_function(X), plain.decision_function(X), atol=1e-9)
+    np.testing.assert_array_equal(searched.label_correlation_, learn(np.where(Y > 0, 1.0, -1.0), centred=True).S)
+    assert not np.allclose(searched.label_correlation_, CamelClassifier().fit(X, Y).label_correlation_)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -203,6 +214,7 @@ def test_progress_is_told_to_callback_and_log_and_never_printed(data, caplog, ca
         ({"kernels": ("rbf", "precomputed")}, "mixes 'precomputed' with kernels of features"),
         ({"kernels": ("sigmoid",)}, "kernel='sigmoid' is not known"),
         ({"scalings": ("robust",)}, "scaling='robust' is not known"),
+        ({"correlation": "raw"}, "correlation='raw' is not known; choose 'paper' or 'centred'"),
         ({"cv": []}, "cv gave no split"),
         ({"cv": [(np.arange(30), [])]}, "cv gave no split, or one without training or test rows"),
         ({"alphas": 0.5}, "alphas must be a sequence"),

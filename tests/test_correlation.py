@@ -1,4 +1,4 @@
-"""S solves q lassos: certified by the KKT conditions, and by scikit-learn's coordinate descent."""
+"""S solves q lassos: certified by the KKT conditions, and by scikit-learn's coordinate descent; as in the paper, and centred."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,11 @@ def test_S_agrees_with_coordinate_descent(rng, xp):
 def test_the_penalty_is_a_share_of_the_one_that_kills_the_column(rng):
     Y = signs(rng, 60, 5)
     assert (correlation.learn(Y, strength=0.999).S != 0).any(axis=0).all()
-    assert (correlation.learn(Y, strength=1.0).S == 0).all()
+    twice = np.column_stack([Y, Y])
+    for strength in (1.0, 3.0):
+        assert (correlation.learn(Y, strength=strength).S == 0).all()
+        assert (correlation.learn(twice, strength=strength).S == 0).all()
+        assert (correlation.learn(twice, strength=strength, centred=True).S == 0).all()
 
 
 @pytest.mark.parametrize("kind", ["duplicate", "negated", "constant", "more labels than rows"])
@@ -124,3 +128,169 @@ def test_equal_opposite_and_empty_labels_share_evenly():
 def test_labels_that_are_orthogonal_up_to_rounding_stay_uncorrelated():
     Y = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]])
     assert (correlation.learn(Y, weights=np.full(4, 0.1)).S == 0).all()
+
+
+def centred(Y, weights=None):
+    return Y - np.average(Y, axis=0, weights=weights)
+
+
+def violation_of(Y, S, strength=0.01, weights=None):
+    """KKT violation of every column in units of its penalty, from the labels themselves."""
+    Yc = centred(Y, weights)
+    D = np.ones(len(Y)) if weights is None else weights
+    q = Y.shape[1]
+    worst = np.zeros(q)
+    for j in range(q):
+        others = [i for i in range(q) if i != j]
+        penalty = strength * max((abs(D * Yc[:, i] @ Yc[:, j]) for i in others), default=0)
+        for i in others:
+            gradient = D * Yc[:, i] @ (Yc @ S[:, j] - Yc[:, j])
+            gap = abs(gradient + penalty * np.sign(S[i, j])) if S[i, j] else max(0, abs(gradient) - penalty)
+            worst[j] = max(worst[j], gap / max(penalty, 1e-10 * len(Y)))
+    return worst
+
+
+LABELS = arrays(np.int8, st.tuples(st.integers(1, 25), st.integers(1, 9)), elements=st.sampled_from([-1, 1]))
+
+
+@given(LABELS)
+def test_any_centred_labels_get_a_certified_solution_and_constant_ones_none(Y):
+    Y = Y.astype(float)
+    found = correlation.learn(Y, centred=True)
+    assert float(found.violation.max()) <= 1e-6
+    assert violation_of(Y, found.S).max() <= 1e-5
+    constant = (Y[:1] == Y).all(axis=0)
+    assert (found.S[constant] == 0).all()
+    assert (found.S[:, constant] == 0).all()
+    assert (np.diag(found.S) == 0).all()
+
+
+def lasso_with_intercept(Y, j, penalty):
+    """Coefficients of all labels, by scikit-learn's coordinate descent."""
+    others = np.arange(Y.shape[1]) != j
+    theirs = np.zeros(Y.shape[1])
+    if penalty > 0:
+        model = Lasso(alpha=penalty / len(Y), fit_intercept=True, tol=1e-14, max_iter=1_000_000).fit(Y[:, others], Y[:, j])
+        theirs[others] = model.coef_
+    return theirs
+
+
+def uneven(rng, n, q):
+    """Labels of very different frequency that depend on each other."""
+    hidden = rng.normal(size=(n, q)) + rng.normal(size=(n, 1))
+    return np.where(hidden > np.quantile(hidden, np.linspace(0.05, 0.97, q)), 1.0, -1.0)
+
+
+CENTRED = {
+    "plain": lambda Y: Y,
+    "equal": lambda Y: np.column_stack([Y, Y[:, 1], Y[:, -1]]),
+    "opposite": lambda Y: np.column_stack([-Y[:, 2], Y, -Y[:, 1], Y[:, 1]]),
+    "constant": lambda Y: np.column_stack([np.ones(len(Y)), Y, -np.ones(len(Y)), np.ones(len(Y))]),
+    "more labels than rows": lambda Y: Y[:6],
+}
+
+
+@pytest.mark.parametrize("kind", CENTRED)
+@pytest.mark.parametrize("strength", [0.01, 0.3])
+def test_centred_S_is_the_lasso_with_an_intercept(kind, strength, rng, xp):
+    Y = CENTRED[kind](uneven(rng, 120, 7))
+    found = correlation.learn(xp(Y), centred=True, strength=strength)
+    S, penalty = to_numpy(found.S), to_numpy(found.penalty)
+    assert to_numpy(found.violation).max() <= 1e-6
+    Yc = centred(Y)
+    theirs = np.column_stack([lasso_with_intercept(Y, j, penalty[j]) for j in range(Y.shape[1])])
+    np.testing.assert_allclose(objective(Yc, S, penalty), objective(Yc, theirs, penalty), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(Yc @ S, Yc @ theirs, atol=1e-4)  # unique where S is not
+    if kind == "plain":
+        np.testing.assert_allclose(S, theirs, atol=1e-6)
+
+
+@given(LABELS, st.data())
+def test_no_centred_label_has_more_in_common_with_another_than_that_one_with_itself(Y, data):
+    """|C_ij| ≤ C_jj whatever the frequencies, which is why a label with equals needs nothing but them."""
+    weights = np.array(data.draw(st.lists(st.floats(0.1, 10), min_size=len(Y), max_size=len(Y))))
+    C = correlation.gram(Y.astype(float), weights, centred=True)
+    assert (abs(C) <= np.diag(C) * (1 + 1e-9) + 1e-12).all()
+    twice = np.column_stack([Y, Y[:, :1]]).astype(float)
+    assert violation_of(twice, correlation.learn(twice, centred=True, weights=weights).S, weights=weights).max() <= 1e-5
+
+
+@given(LABELS, st.randoms(use_true_random=False))
+def test_the_order_of_labels_and_rows_does_not_matter_to_centred_fits(Y, random):
+    Y = Y.astype(float)
+    rows, labels = list(range(len(Y))), list(range(Y.shape[1]))
+    random.shuffle(rows)
+    random.shuffle(labels)
+    S = correlation.learn(Y, centred=True).S
+    again = correlation.learn(Y[rows][:, labels], centred=True).S
+    np.testing.assert_allclose(centred(Y)[:, labels] @ again, centred(Y) @ S[:, labels], atol=1e-5)
+
+
+def test_centred_labels_permute(rng):
+    Y = uneven(rng, 80, 6)
+    order = rng.permutation(6)
+    S = correlation.learn(Y, centred=True).S
+    np.testing.assert_allclose(correlation.learn(Y[rng.permutation(80)][:, order], centred=True).S, S[np.ix_(order, order)], atol=1e-9)
+
+
+def test_integer_weights_equal_repeated_rows_in_centred_fits(rng):
+    Y = np.column_stack([uneven(rng, 60, 5), np.ones(60)])
+    weights = rng.integers(0, 4, size=60)
+    weighted = correlation.learn(Y, centred=True, weights=weights.astype(float))
+    repeated = correlation.learn(np.repeat(Y, weights, axis=0), centred=True)
+    np.testing.assert_allclose(weighted.S, repeated.S, atol=1e-10)
+    np.testing.assert_allclose(weighted.penalty, repeated.penalty, atol=1e-10)
+    assert violation_of(Y, weighted.S, weights=weights).max() <= 1e-6
+
+
+@pytest.mark.parametrize("is_centred", [False, True])
+def test_an_opposite_label_has_the_opposite_signs(is_centred, rng):
+    Y = np.column_stack([uneven(rng, 70, 5), np.ones(70)])
+    signs = np.array([1, -1, 1, 1, -1, -1])
+    S = correlation.learn(Y, centred=is_centred).S
+    np.testing.assert_allclose(correlation.learn(Y * signs, centred=is_centred).S, signs[:, None] * S * signs, atol=1e-9)
+
+
+@pytest.mark.parametrize("value", [1.0, -1.0])
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 0.7, 70)])
+def test_a_constant_label_changes_nothing_else_in_centred_fits(value, weights, rng):
+    Y = uneven(rng, 70, 5)
+    S = correlation.learn(Y, centred=True, weights=weights).S
+    wider = correlation.learn(np.insert(Y, 2, value, axis=1), centred=True, weights=weights)
+    expected = np.insert(np.insert(S, 2, 0, axis=0), 2, 0, axis=1)
+    np.testing.assert_allclose(wider.S, expected, atol=1e-12)
+    assert (wider.S[2] == 0).all()
+    assert (wider.S[:, 2] == 0).all()
+    assert wider.penalty[2] == wider.violation[2] == 0
+
+
+@pytest.mark.parametrize("weights", [None, np.array([0.1, 0.2, 0.7])])
+def test_labels_that_are_all_constant_have_no_centred_correlation(weights):
+    found = correlation.learn(np.tile([1.0, -1, 1], (3, 1)), centred=True, weights=weights)
+    assert (found.S == 0).all()
+    assert (found.violation == 0).all()
+
+
+def test_equal_and_opposite_labels_share_evenly_in_centred_fits(rng):
+    Y = uneven(rng, 90, 4)
+    Y = np.column_stack([Y, Y[:, 0], -Y[:, 0]])
+    S = correlation.learn(Y, centred=True).S
+    for j in (1, 2, 3):
+        np.testing.assert_allclose([S[4, j], S[5, j]], [S[0, j], -S[0, j]], atol=1e-12)
+        np.testing.assert_allclose([S[j, 4], S[j, 5]], [S[j, 0], -S[j, 0]], atol=1e-12)
+    np.testing.assert_allclose([S[4, 0], S[0, 4], S[5, 4], S[0, 5]], np.array([1, 1, -1, -1]) * S[4, 0], atol=1e-12)
+
+
+def test_rare_centred_labels_of_very_different_frequency_are_solved(rng):
+    Y = np.where(rng.random((800, 150)) < 0.9 * rng.random(150) ** 6, 1.0, -1.0)  # some constant, some frequent
+    found = correlation.learn(Y, centred=True)
+    assert float(found.violation.max()) <= 1e-6
+    assert found.n_iter < 200
+
+
+def test_signs_of_centred_pushes_follow_what_the_labels_do_where_the_papers_do_not(rng):
+    """One of six labels in each row, as in data of scenes: none goes with another, yet uncentred labels push each other up."""
+    Y = np.where(np.arange(6) == rng.integers(6, size=600)[:, None], 1.0, -1.0)
+    off = ~np.eye(6, dtype=bool)
+    assert (correlation.learn(Y).S[off] > 0).all()
+    assert (correlation.learn(Y, centred=True).S[off] < 0).all()

@@ -71,9 +71,32 @@ def test_top_frame_and_text_tell_the_same(explained):
     np.testing.assert_array_equal(frame.predicted, frame.score > model.thresholds_[[int(name[-1]) for name in frame.label]])
     text = str(explanation)
     assert text.startswith("row 0")
-    assert text.endswith("… 27 more rows")
+    assert text.endswith("… 27 more rows\nLabel correlation learned as in the paper.")
     predicted = model.label_sets(X[70:71])[0]
     assert all(f"  {name}: " in text for name in predicted)
+
+
+def test_texts_tell_pushes_that_the_data_contradict_last_and_mark_them():
+    """Labels that exclude each other, which the paper's form lets push each other up, and two that go together."""
+    Y = np.eye(5, dtype=int)[np.arange(80) % 5]
+    Y[:12, 1] = Y[:12, 0]
+    X = np.column_stack([np.arange(80) % 5, np.arange(80)]).astype(float)
+    model = CamelClassifier(threshold=-5.0).fit(X, Y)
+    explanation = model.explain(X[:2])
+    together = np.corrcoef(Y.T)
+    for j in range(5):
+        told = explanation.told(1, j, 9)
+        assert sorted(push.source for push in told) == [i for i in range(5) if i != j and explanation.parts[1, i, j]]
+        assert [push.contradicts for push in told] == sorted(push.contradicts for push in told)
+        for push in told:
+            assert push.contradicts == (together[push.source, j] * model.label_correlation_[push.source, j] < 0)
+            assert push.amount == explanation.parts[1, push.source, j]
+    lines = str(explanation).splitlines()
+    first = next(line for line in lines if line.startswith("  label0: "))
+    assert "label1 " in first.partition(" others ")[2].partition("(")[0]
+    assert f"(seen {model.cooccurrence_[0, 1]:.0f}, expected " in first
+    assert "; against what the data show)" in first
+    assert str(CamelClassifier(correlation="centred").fit(X, Y).explain(X[:1])).endswith("learned from centred labels.")
 
 
 def test_rows_can_be_chosen(explained):

@@ -21,6 +21,7 @@ ORDER = (
     ("solve",),
     ("metrics",),
     ("selection",),
+    ("pushes",),
     ("inputs", "explanation", "notebook", "parameters"),
     ("outputs",),
     ("estimator",),

@@ -1,10 +1,12 @@
 """What a notebook shows of a model."""
 
+import numpy as np
 import pytest
 from sklearn import config_context
 
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.pushes import evidence, ordered
 
 
 def test_before_fit_a_notebook_shows_scikit_learns_diagram():
@@ -17,9 +19,11 @@ def test_after_fit_it_shows_the_strongest_pushes_below(make):
     model = make().fit(given.X, given.labels)
     html = model._repr_html_()
     assert "sk-top-container" in html
-    assert "60 rows, 4 labels, α = 0.5" in html
-    i, j = divmod(int(abs(model.label_correlation_).argmax()), 4)
-    assert f"label {i + 1} → label {j + 1}: {model.label_correlation_[i, j]:+.3f}" in html
+    assert "60 rows, 4 labels, α = 0.5, correlation learned as in the paper." in html
+    first = ordered(model.label_correlation_, 1, evidence(model))[0]
+    line = f"label {first.source + 1} → label {first.target + 1}: {first.amount:+.3f}{first.shown}"
+    assert first.shown.startswith(f" (seen {model.cooccurrence_[first.source, first.target]:.0f}, expected ")
+    assert html[html.index("<ul>") :].startswith(f"<ul><li>{line}</li>")
     assert model._repr_mimebundle_()["text/html"].endswith(html[html.index("<div><strong>Collaboration") :])
 
 
@@ -30,10 +34,24 @@ def test_names_are_escaped():
 
 
 def test_one_label_stands_alone():
-    assert "1 label, α = 0.5. No label pushes another." in pages.model(1, 60)._repr_html_()
+    assert "1 label, α = 0.5, correlation learned as in the paper. No label pushes another." in pages.model(1, 60)._repr_html_()
 
 
 def test_as_text_where_scikit_learn_is_told_so():
     with config_context(display="text"):
         assert list(pages.model(4, 60)._repr_mimebundle_()) == ["text/plain"]
         assert not hasattr(pages.model(4, 60), "_repr_html_")
+
+
+def test_it_says_what_the_correlation_was_learned_from_and_never_leads_with_what_the_data_contradict():
+    """One of six labels in each row: as the paper learns them, labels that exclude each other push each other up."""
+    Y = np.eye(6, dtype=int)[np.arange(60) % 6]
+    Y[:24, 1] |= Y[:24, 0]  # two that go together here and there
+    X = np.arange(60.0)[:, None]
+    paper, centred = (CamelClassifier(correlation=kind).fit(X, Y)._repr_html_() for kind in ("paper", "centred"))
+    assert "correlation learned as in the paper." in paper
+    assert "correlation learned from centred labels." in centred
+    assert "against what the data show" not in centred
+    marked = ["against" in line for line in paper[paper.index("<ul>") :].split("</li>")[:-1]]
+    assert marked == sorted(marked)
+    assert True in marked

@@ -34,6 +34,7 @@ MODELS = {
     "thresholds": lambda: CamelClassifier(threshold="label", threshold_metric="micro_f1").fit(X, Y),
     "far thresholds": lambda: CamelClassifier(threshold=1e100).fit(X, Y),
     "alternating": lambda: CamelClassifier(0.1, solver="alternating").fit(X, Y),
+    "centred": lambda: CamelClassifier(correlation="centred").fit(X, Y),
     "weights": lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(40) % 3),
     "strings": lambda: CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
     "multiclass": lambda: CamelClassifier().fit(X, np.arange(40) % 3),
@@ -204,6 +205,8 @@ def edited(stored, edit):
         (lambda h, a: h["parameters"].update(nonsense=1), "not a whole skcamel model file"),
         (lambda h, a: h["parameters"].update(lambda2=-1), "lambda2 must be a number > 0, got -1"),
         (lambda h, a: h["parameters"].pop("lambda2"), "parameters"),
+        (lambda h, a: h["parameters"].update(correlation="plain"), "correlation='plain' is not known; choose 'paper' or 'centred'"),
+        (lambda h, a: h["state"].update(total_weight_=0), "total_weight_ must be a number"),
         (lambda h, a: a.pop("a1"), "are not header, a0, a1"),
         (lambda h, a: a.update({f"a{len(a) - 1}": np.zeros(3)}), "1 of its arrays belong to nothing"),
     ],
@@ -212,6 +215,23 @@ def test_an_edited_file_is_refused(edit, message, stored, tmp_path):
     (tmp_path / "model").write_bytes(edited(stored, edit))
     with pytest.raises(ModelFileError, match=message):
         load(tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", ["plain", "search"])
+def test_a_file_of_before_centred_labels_loads_with_what_the_paper_does(kind, tmp_path):
+    """Files of the same format version that lack the parameter, and the counts that pages show beside pushes."""
+    model = MODELS[kind]()
+    expected = model.decision_function(NEW)
+    del model.cooccurrence_, model.total_weight_
+    save(model, tmp_path / "model")
+    (tmp_path / "model").write_bytes(edited((tmp_path / "model").read_bytes(), lambda h, a: h["parameters"].pop("correlation")))
+    again = load(tmp_path / "model")
+    assert again.correlation == "paper"
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(again.decision_function(NEW), expected)
+    assert "Label correlation learned as in the paper." in str(again.explain(NEW))
+    save(again, tmp_path / "again")
+    np.testing.assert_array_equal(load(tmp_path / "again").decision_function(NEW), expected)
 
 
 def test_a_missing_file_is_just_missing(tmp_path):

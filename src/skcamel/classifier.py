@@ -40,6 +40,10 @@ class CamelClassifier(BaseCamel):
         counts; it needs dense rows.
     sparsity : float > 0, default=0.01
         Penalty of the label correlation, as a share of the one that makes it vanish.
+    correlation : {"paper", "centred"}, default="paper"
+        What the label correlation is learned from: labels in {-1, +1} as in the paper, or these minus their means. With
+        centred labels pushes have the signs that people expect of labels that go together or avoid each other; scores
+        are about as good.
     solver : {"auto", "spectral", "alternating"}, default="auto"
         "auto" is "spectral", the exact closed form; "alternating" is the paper's Algorithm 1.
     max_iter : int, default=10_000
@@ -60,6 +64,8 @@ class CamelClassifier(BaseCamel):
     ----------
     label_correlation_ : array of shape (q, q)
         S; column j says which labels reconstruct label j.
+    cooccurrence_, total_weight_ : array of shape (q, q) and float
+        Number of training rows that have both labels, on the diagonal that have the label, and of all; weights count.
     collaboration_ : array of shape (q, q)
         G = (1 - α) I + α S.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
@@ -108,6 +114,7 @@ class CamelClassifier(BaseCamel):
         bandwidth: float | str = "mean",
         scaling: str = "none",
         sparsity: float = 0.01,
+        correlation: str = "paper",
         solver: str = "auto",
         max_iter: int = 10_000,
         tol: float = 1e-6,
@@ -123,6 +130,7 @@ class CamelClassifier(BaseCamel):
         self.bandwidth = bandwidth
         self.scaling = scaling
         self.sparsity = sparsity
+        self.correlation = correlation
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol

@@ -63,7 +63,7 @@ class CamelClassifierCV(BaseCamel):
     scoring : str, default="average_precision"
         One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on every row (a ranking
         metric with one label) gives way to the Hamming loss, and `scoring_` says so.
-    threshold, threshold_metric, sparsity, max_iter, tol, device
+    threshold, threshold_metric, sparsity, correlation, max_iter, tol, device
         As in :class:`CamelClassifier`. Candidates are compared with the cuts that they would be deployed with; under "auto" they
         are listed with the cut 0, and those that lead are tried with tuned cuts, judged on rows that did not set them.
     callback : callable, default=None
@@ -107,6 +107,7 @@ class CamelClassifierCV(BaseCamel):
         threshold: float | str = "zero",
         threshold_metric: str | None = None,
         sparsity: float = 0.01,
+        correlation: str = "paper",
         max_iter: int = 10_000,
         tol: float = 1e-6,
         device: str | None = None,
@@ -125,6 +126,7 @@ class CamelClassifierCV(BaseCamel):
         self.threshold = threshold
         self.threshold_metric = threshold_metric
         self.sparsity = sparsity
+        self.correlation = correlation
         self.max_iter = max_iter
         self.tol = tol
         self.device = device
@@ -286,7 +288,7 @@ class CamelClassifierCV(BaseCamel):
     def _places(self) -> tuple[Place, ...]:
         """The representations to try: those given, or the product of scalings, kernels and bandwidths."""
         if self.representations is None:
-            product = self.scalings, self.kernels, self.bandwidths
+            product: tuple[Any, ...] = self.scalings, self.kernels, self.bandwidths
             return places(*map(tuple, product)) if all(np.ndim(values) == 1 for values in product) else ()
         if isinstance(self.representations, str) or not hasattr(self.representations, "__len__") or not len(self.representations):
             raise ValueError(f"representations must be a sequence with at least one entry or None, got {self.representations!r}.")

@@ -4,8 +4,10 @@ Each label is reconstructed from the others by a lasso,
 
     min over s_j  ½ ||Y s_j - Y_j||² + λ_j ||s_j||₁,   s_jj = 0,   λ_j = strength · max_{i≠j} |Y_iᵀ Y_j|,
 
-with labels in {-1, +1}. All q problems share the Gram matrix C = YᵀY, so that one matrix ADMM solves them together.
-Labels that are equal or opposite (empty labels among them) enter once and share what they get: S would not be unique.
+with labels in {-1, +1} as in the paper, or with these centred (docs/deviations.md says why). All q problems share the Gram
+matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that are equal or opposite (in the paper's form empty
+labels among them) enter once and share what they get: S would not be unique. A constant label is 0 when centred: its row and
+its column of S are 0.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 
 from skcamel.arrays import Array, namespace
 
+KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
 STEP_SHARE = 0.1  # ADMM's first ρ as a share of the mean diagonal of C
 LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts
@@ -31,13 +34,17 @@ class Correlation(NamedTuple):
     n_iter: int
 
 
-def learn(Y: Array, *, strength: float = 0.01, weights: Array | None = None, tol: float = 1e-6, max_iter: int = 10_000) -> Correlation:
+def learn(
+    Y: Array, *, centred: bool = False, strength: float = 0.01, weights: Array | None = None, tol: float = 1e-6, max_iter: int = 10_000
+) -> Correlation:
     """Sparse reconstruction of every label from the others, problem (3) in its appendix form.
 
     Parameters
     ----------
     Y : array of shape (n, q)
         Labels in {-1, +1}.
+    centred : bool, default=False
+        Whether each label is taken minus its (weighted) mean, which is the lasso with an intercept.
     strength : float, default=0.01
         λ_j as a share of the value from which on S_j = 0; the paper takes 1/100.
     weights : array of shape (n,), default=None
@@ -61,7 +68,7 @@ def learn(Y: Array, *, strength: float = 0.01, weights: Array | None = None, tol
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    C = gram(Y, weights)  # (q, q)
+    C = gram(Y, weights, centred=centred)  # (q, q)
     penalty = penalties(C, strength)
     groups = equal_labels(C)
     one_each = C[groups.first][:, groups.first]
@@ -81,19 +88,22 @@ class EqualLabels(NamedTuple):
     size: Array  # (q,) number of labels in the group of label j
 
 
-def gram(Y: Array, weights: Array | None = None) -> Array:
-    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding."""
+def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Array:
+    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding, or constant and centred."""
     xp = namespace(Y)
+    if centred:
+        positive, negative = (_total(xp.clip(sign * Y, 0, None), weights) for sign in (1, -1))
+        Y = Y - (positive - negative) / (positive + negative)  # the mean of a constant label is exact: ±1
     C = Y.T @ (Y if weights is None else Y * weights[:, None])
-    rounding = len(Y) * np.finfo(np.float64).eps * xp.amax(xp.abs(C))
-    return xp.where(xp.abs(C) <= rounding, 0.0, C)
+    return xp.where(xp.abs(C) <= len(Y) * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
 
 
 def equal_labels(C: Array) -> EqualLabels:
-    """Groups of labels with |C_ij| = C_ii, which for labels in {-1, +1} means Y_i = ±Y_j."""
+    """Groups of labels with |C_ij|² = C_ii C_jj, which for labels with two values means Y_i = ±Y_j; a label of length 0 is alone."""
     xp = namespace(C)
-    same = xp.abs(C) >= (1 - 1e-12) * xp.diagonal(C)
     index = xp.arange(len(C), device=C.device)
+    lengths = _lengths(C)
+    same = (lengths > 0) & (xp.abs(C) >= (1 - 1e-12) * lengths) | (index[:, None] == index)
     stands_for = xp.argmax(same * 1, axis=0)  # the first of each group
     first = index[stands_for == index]
     group = xp.argmax((first[:, None] == stands_for) * 1, axis=0)
@@ -105,15 +115,18 @@ def expand(reduced: Array, C: Array, penalty: Array, groups: EqualLabels) -> Arr
 
     A group shares the coefficient of the label that stands for it evenly, which costs the same. A label that has equals
     needs nothing but them: 1 - λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no other label has
-    more than C_jj in common with Y_j, so the KKT conditions hold.
+    more than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any frequency, too:
+    C_ij / C_jj is half the difference between the means of label i where label j is present and where it is not.
     """
     xp = namespace(C)
     signs = groups.sign[:, None] * groups.sign
     S = signs * reduced[groups.group][:, groups.group] / groups.size[:, None]
     equals = (groups.group[:, None] == groups.group) * 1.0
     equals[_diagonal(C)] = 0
-    from_equals = (1 - penalty / xp.diagonal(C)) / xp.clip(groups.size - 1, 1, None)
-    return xp.where(groups.size > 1, signs * equals * from_equals, S)
+    has_equals = groups.size > 1
+    total = xp.clip(1 - penalty / xp.where(has_equals, xp.diagonal(C), 1.0), 0, None)
+    from_equals = total / xp.clip(groups.size - 1, 1, None)
+    return xp.where(has_equals, signs * equals * from_equals, S)
 
 
 def collaboration(S: Array, alpha: float) -> Array:
@@ -146,7 +159,7 @@ def kkt_violation(C: Array, S: Array, penalty: Array, columns: Array | None = No
 
 
 def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tuple[Array, int]:
-    """All columns by ADMM with the inverse of C + ρI; a column leaves as soon as its support gives the exact solution.
+    """All columns by ADMM with the inverse of C + ρD; a column leaves as soon as its support gives the exact solution.
 
     The constraint s_jj = 0 is kept by a rank-one correction of each column. At growing intervals the zero pattern
     reached so far is tried: on a given support with given signs the lasso is a linear system, and if its solution keeps
@@ -159,9 +172,8 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     n_iter : int
     """
     xp = namespace(C)
-    identity = xp.eye(len(C), dtype=C.dtype, device=C.device)
-    rho = max(STEP_SHARE * float(xp.mean(xp.diagonal(C))), float(xp.amax(penalty)))  # coefficients are of order 1, so is λ/ρ
-    inverse = xp.linalg.inv(C + rho * identity)
+    metric, rho = _first_step(C, penalty)
+    inverse = xp.linalg.inv(C + rho * xp.diag(metric))
     S = xp.zeros_like(C)
     open_ = xp.arange(len(C), device=C.device)[penalty > 0]  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
     dual = xp.zeros_like(C)[:, open_]
@@ -170,10 +182,10 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
         n_iter += 1
         own = (open_, xp.arange(len(open_), device=C.device))  # entries s_jj of the open columns
         before = S[:, open_]
-        smooth = inverse @ (C[:, open_] + rho * (before - dual))
+        smooth = inverse @ (C[:, open_] + rho * metric[:, None] * (before - dual))
         smooth -= inverse[:, open_] * (smooth[own] / xp.diagonal(inverse)[open_])
         dual += OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
-        sparse = xp.sign(dual) * xp.clip(xp.abs(dual) - penalty[open_] / rho, 0, None)
+        sparse = xp.sign(dual) * xp.clip(xp.abs(dual) - penalty[open_] / (rho * metric[:, None]), 0, None)
         sparse[own] = 0
         dual -= sparse
         S[:, open_] = sparse
@@ -184,8 +196,16 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
             open_, dual = open_[still], dual[:, still]
             if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:  # a new inverse costs about as much as one iteration
                 rho, dual = rho * factor, dual / factor
-                inverse = xp.linalg.inv(C + rho * identity)
+                inverse = xp.linalg.inv(C + rho * xp.diag(metric))
     return S, max(n_iter, 1)
+
+
+def _first_step(C: Array, penalty: Array) -> tuple[Array, float]:
+    """Diagonal of D, 1 on average, and ρ: coefficients are of order 1, so is λ/ρ; labels that vary less take longer steps."""
+    xp = namespace(C)
+    squares = xp.diagonal(C)
+    mean = float(xp.sum(squares)) / max(1, int(xp.sum((squares > 0) * 1))) or 1.0
+    return xp.where(squares > 0, squares / mean, 1.0), max(STEP_SHARE * mean, float(xp.amax(penalty)))
 
 
 def _step_factor(smooth: Array, sparse: Array, before: Array, dual: Array) -> float:
@@ -223,6 +243,17 @@ def _on_supports(C: Array, S: Array, penalty: Array, columns: Array) -> Array:
         if bool((solution * signs > 0).all()):
             exact[support, k] = solution
     return exact
+
+
+def _total(Y: Array, weights: Array | None) -> Array:
+    """Weighted sum over rows, (q,)."""
+    return namespace(Y).sum(Y, axis=0) if weights is None else weights @ Y
+
+
+def _lengths(C: Array) -> Array:
+    """√(C_ii C_jj), (q, q): the most that |C_ij| can be."""
+    lengths = namespace(C).sqrt(namespace(C).diagonal(C))
+    return lengths[:, None] * lengths
 
 
 def _diagonal(C: Array) -> tuple[Array, Array]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from skcamel.pushes import Evidence, Told, how_learned, ordered
 
 
 class Push(NamedTuple):
@@ -29,6 +31,10 @@ class Explanation:
     label_names : array of shape (q,)
     thresholds : array of shape (q,)
         Cut of each label.
+    evidence : Evidence or None
+        What the training rows show about pairs of labels; texts tell it, and tell pushes that contradict it last.
+    correlation : str
+        What the label correlation was learned from, as in :class:`skcamel.CamelClassifier`.
 
     Notes
     -----
@@ -40,6 +46,8 @@ class Explanation:
     parts: np.ndarray
     label_names: np.ndarray
     thresholds: np.ndarray
+    evidence: Evidence | None = None
+    correlation: str = "paper"
 
     @property
     def scores(self) -> np.ndarray:
@@ -57,7 +65,7 @@ class Explanation:
     def __getitem__(self, rows: Any) -> Explanation:
         """Explanation of some of the rows."""
         parts = self.parts[rows]
-        return Explanation(self.base, parts[None] if parts.ndim == 2 else parts, self.label_names, self.thresholds)
+        return replace(self, parts=parts[None] if parts.ndim == 2 else parts)
 
     def top(self, k: int = 3) -> list[dict[str, list[Push]]]:
         """The `k` strongest pushes into every label, strongest first, for every row; the own part may be among them.
@@ -81,6 +89,21 @@ class Explanation:
             }
             for r in range(len(self))
         ]
+
+    def told(self, row: int, label: int, k: int = 3) -> list[Told]:
+        """The `k` pushes of other labels into one score that a text should tell first.
+
+        Strongest first, but those whose sign contradicts what the training rows show come after all others; each with how
+        often both labels were seen together and how often they would be if they were independent.
+
+        Parameters
+        ----------
+        row, label : int
+            Positions.
+        k : int, default=3
+        """
+        others = self.parts[row, :, label] * (np.arange(len(self.base)) != label)
+        return ordered(others, k, self.evidence, label)
 
     def to_frame(self) -> Any:
         """A pandas frame with one line per row, label and source, without the zeros.
@@ -109,21 +132,20 @@ class Explanation:
 
     def __str__(self) -> str:
         """The first rows as text: predicted labels with base, own part and strongest pushes."""
-        lines = []
-        for r, pushes in enumerate(self[:3].top(3)):
-            scores = self.base + self.parts[r].sum(axis=0)
+        lines: list[str] = []
+        for r, scores in enumerate(self[:3].scores):
             lines.append(f"row {r}")
             shown = np.flatnonzero(scores > self.thresholds)
-            for j in shown[np.argsort(-scores[shown])]:
-                name = str(self.label_names[j])
-                others = [f"{push.source} {push.amount:+.2f}" for push in pushes[name] if push.source != name]
-                cut = f" (cut {self.thresholds[j]:+.2f})" if self.thresholds[j] else ""
-                lines.append(
-                    f"  {name}: {scores[j]:+.2f}{cut} = average {self.base[j]:+.2f}, own {self.parts[r, j, j]:+.2f}, others "
-                    f"{self.parts[r, :, j].sum() - self.parts[r, j, j]:+.2f}" + (f" ({', '.join(others)})" if others else "")
-                )
+            lines += [self._line(r, j, scores[j]) for j in shown[np.argsort(-scores[shown])]]
             if not len(shown):
                 lines.append("  no label predicted")
         if len(self) > 3:
             lines.append(f"… {len(self) - 3} more rows")
-        return "\n".join(lines)
+        return "\n".join([*lines, f"Label correlation learned {how_learned(self.correlation)}."])
+
+    def _line(self, r: int, j: int, score: float) -> str:
+        cut = f" (cut {self.thresholds[j]:+.2f})" if self.thresholds[j] else ""
+        own, others = self.parts[r, j, j], self.parts[r, :, j].sum() - self.parts[r, j, j]
+        told = ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in self.told(r, j))
+        parts = f"average {self.base[j]:+.2f}, own {own:+.2f}, others {others:+.2f}" + (f": {told}" if told else "")
+        return f"  {self.label_names[j]}: {score:+.2f}{cut} = {parts}"

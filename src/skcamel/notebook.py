@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import numpy as np
+
+from skcamel.pushes import LEGEND, evidence, how_learned, ordered
 
 STRONGEST = 5
 
 
-def collaboration_summary(S: np.ndarray, alpha: float, names: np.ndarray, n_rows: int) -> str:
+def collaboration_summary(model: Any, alpha: float) -> str:
     """Sizes and the strongest pushes between labels; names are escaped.
 
     Parameters
     ----------
-    S : array of shape (q, q)
+    model : fitted CamelClassifier or CamelClassifierCV
     alpha : float
-    names : array of shape (q,)
-    n_rows : int
-        Number of training rows.
 
     Examples
     --------
-    >>> text = collaboration_summary(np.array([[0, 0.5], [0, 0]]), 0.3, np.array(["<sea>", "sun"]), 40)
-    >>> "&lt;sea&gt; → sun" in text, "40 rows, 2 labels, α = 0.3" in text
+    >>> from skcamel import CamelClassifier
+    >>> model = CamelClassifier(correlation="centred").fit(np.eye(40), np.eye(40, 2, dtype=int))
+    >>> text = collaboration_summary(model, 0.3)
+    >>> "label0 → label1" in text, "40 rows, 2 labels, α = 0.3, correlation learned from centred labels." in text
     (True, True)
     """
-    order = np.argsort(-abs(S), axis=None, kind="stable")[: min(STRONGEST, np.count_nonzero(S))]
-    pushes = [
-        f"<li>{escape(str(names[i]))} → {escape(str(names[j]))}: {S[i, j]:+.3f}</li>" for i, j in (divmod(int(k), len(S)) for k in order)
-    ]
+    S, names, shown = model.label_correlation_, [escape(str(name)) for name in model.label_names_], evidence(model)
+    pushes = [f"<li>{names[i]} → {names[j]}: {s:+.3f}{push.shown}</li>" for push in ordered(S, STRONGEST, shown) for i, j, s in [push[:3]]]
     share = np.count_nonzero(S) / max(1, S.size - len(S))
+    legend = f" {LEGEND}" if shown is not None else ""
     found = (
-        f"Strongest pushes between labels (s; {share:.0%} of all pairs have one):<ul>{''.join(pushes)}</ul>"
+        f"Strongest pushes between labels (s; {share:.0%} of all pairs have one).{legend}<ul>{''.join(pushes)}</ul>"
         if pushes
         else "No label pushes another."
     )
-    return f"<div><strong>Collaboration</strong>: {n_rows} rows, {len(S)} label{'' if len(S) == 1 else 's'}, α = {alpha:g}. {found}</div>"
+    sizes = f"{len(model.dual_coef_)} rows, {len(S)} label{'' if len(S) == 1 else 's'}, α = {alpha:g}"
+    return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {escape(how_learned(model.correlation))}. {found}</div>"

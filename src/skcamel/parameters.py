@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skcamel import kernel, scaling
+from skcamel import correlation, kernel, scaling
 from skcamel.arrays import check_device
 from skcamel.selection import thresholds
 
@@ -15,6 +15,8 @@ from skcamel.selection import thresholds
 def check_shared_parameters(estimator: Any) -> None:
     """Parameters that both estimators have."""
     check_positive("sparsity", estimator.sparsity)
+    if not isinstance(estimator.correlation, str) or estimator.correlation not in correlation.KINDS:
+        raise ValueError(f"correlation={estimator.correlation!r} is not known; choose 'paper' or 'centred'.")
     check_positive("tol", estimator.tol)
     check_count("max_iter", estimator.max_iter)
     check_threshold(estimator.threshold, estimator.threshold_metric)

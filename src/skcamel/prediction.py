@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,7 @@ from skcamel.explanation import Explanation
 from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
 from skcamel.notebook import collaboration_summary
 from skcamel.outputs import Outputs
+from skcamel.pushes import cooccurrence, evidence
 from skcamel.selection import calibration
 from skcamel.selection.search import Data, on_device
 from skcamel.training import Model
@@ -25,6 +26,9 @@ PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
 class BaseCamel(MultiLabelClassifier):
     """What a fitted CAMEL model can do, however its hyper-parameters were found."""
+
+    # parameters that files and studies of earlier versions lack, and what stands for them
+    ADDED: ClassVar = {"correlation": "paper", "representations": None, "combine": False}
 
     def __sklearn_tags__(self) -> Any:
         """Pairwise for a precomputed kernel, which is not sparse."""
@@ -42,7 +46,7 @@ class BaseCamel(MultiLabelClassifier):
         if not hasattr(self, "label_correlation_"):
             return diagram
         alpha = self.alpha_ if hasattr(self, "alpha_") else self.alpha
-        return diagram + collaboration_summary(self.label_correlation_, alpha, self.label_names_, len(self.dual_coef_))
+        return diagram + collaboration_summary(self, alpha)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """What Jupyter asks for first."""
@@ -67,6 +71,7 @@ class BaseCamel(MultiLabelClassifier):
         warn_of_constant_labels(labels, weights)
         check_memory(rows, labels.Y.shape[1], self.device, **alive)
         X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
+        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
         return Data(X64, labels.Y, weights), labels
 
     def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
@@ -128,8 +133,8 @@ class BaseCamel(MultiLabelClassifier):
         Explanation
             ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``.
         """
-        own = self.deviations(X)
-        return Explanation(self.base_scores_, own[:, :, None] * self.collaboration_, self.label_names_, self.thresholds_)
+        parts = self.deviations(X)[:, :, None] * self.collaboration_
+        return Explanation(self.base_scores_, parts, self.label_names_, self.thresholds_, evidence(self), self.correlation)
 
     def deviations(self, X: Array) -> np.ndarray:
         """f(x) - f̄ of every row, (m, q): how far the labels' own predictions are from those of the average training row.

@@ -28,11 +28,16 @@ STRONG: tuple[Place, ...] = (
 )
 PRESETS: dict[str, dict[str, Any]] = {
     "quick": COARSE
-    | {"representations": (("none", "rbf", 1.0), ("standard", "rbf", 1.0), ("standard", "laplacian", 0.5)), "threshold": "auto"},
+    | {
+        "correlation": "centred",
+        "representations": (("none", "rbf", 1.0), ("standard", "rbf", 1.0), ("standard", "laplacian", 0.5)),
+        "threshold": "auto",
+    },
     "paper": {},
     "best": {
         "lambda2s": (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0, 10.0),
         "representations": STRONG,
+        "correlation": "centred",
         "threshold": "auto",
     },
 }

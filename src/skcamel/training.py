@@ -42,7 +42,14 @@ class Answering:
 
 def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
     """S of the training labels, with a warning where its certificate misses the tolerance."""
-    found = correlation.learn(data.Y, strength=estimator.sparsity, weights=data.weights, tol=estimator.tol, max_iter=estimator.max_iter)
+    found = correlation.learn(
+        data.Y,
+        centred=estimator.correlation == "centred",
+        strength=estimator.sparsity,
+        weights=data.weights,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+    )
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(

@@ -8,6 +8,7 @@ import pytest
 
 import pages
 from browsing import assert_accessible, rows_of, saved
+from skcamel.pushes import evidence, ordered
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
 
@@ -66,14 +67,18 @@ def test_the_slider_shows_more_and_fewer_pushes(show):
 
 def test_a_label_is_focused_by_click_by_keyboard_and_by_search(show):
     page = show("many")
-    S = pages.model(174, 500, 40).label_correlation_
+    model = pages.model(174, 500, 40)
+    S = model.label_correlation_
     page.locator("#graph-plot .node text").nth(3).click()
     chosen = page.inner_text("#graph-side h3")
     j = int(chosen.removeprefix("label ")) - 1
     ends = page.locator("#graph-plot [data-push]").evaluate_all("edges => edges.map(edge => edge.dataset.push.split(',').map(Number))")
     assert all(j in pair for pair in ends)
     strongest = page.locator("#graph-side .pushes").first.locator(".amount").first.inner_text()
-    assert number(strongest) == pytest.approx(S[abs(S[:, j]).argmax(), j], abs=6e-4)
+    (first,) = ordered(S[:, j], 1, evidence(model), j)
+    assert number(strongest) == pytest.approx(first.amount, abs=6e-4)
+    note = page.locator("#graph-side .pushes").first.locator(".seen").first.inner_text()
+    assert note.startswith(f"seen {first.seen:.0f}, expected ")
     page.press("#graph-plot .node[tabindex='0']", "ArrowRight")
     page.keyboard.press("Enter")
     assert page.inner_text("#graph-side h3") != chosen
@@ -152,9 +157,11 @@ def test_the_parts_of_a_row_are_those_of_explain(show):
     assert [int(row["true"]) for row in table] == rows.Y[7].tolist()
     page.locator("#parts-plot .bar-row").nth(2).click()
     j = pages.NASTY.index(page.inner_text("#why-side h3"))
-    pushes = np.delete(explanation.parts[0, :, j], j)
-    strongest = number(page.locator("#why-side .pushes:not(.sum) .amount").first.inner_text())
-    assert strongest == pytest.approx(pushes[abs(pushes).argmax()], abs=6e-4)
+    told = explanation.told(0, j, 10)
+    amounts = page.locator("#why-side .pushes:not(.sum) .amount").all_inner_texts()
+    assert [number(amount) for amount in amounts] == pytest.approx([push.amount for push in told], abs=6e-4)
+    notes = page.locator("#why-side .pushes:not(.sum) .seen").all_inner_texts()
+    assert [f" ({note})" for note in notes] == [push.shown for push in told]
 
 
 def test_rows_are_walked_and_the_next_change_is_found(show):

@@ -28,6 +28,7 @@ def test_json_holds_the_parts_that_python_gives(cli, model, row):
     found = json.loads(cli("explain", "m.skcamel", "new.csv", "--row", row, "--top", "2", "--json", *options).stdout)
     explanation = fitted.explain(X[row - 1 : row])
     assert found["row"] == row
+    assert found["correlation"] == "as in the paper"
     assert tuple(found["labels"]) == fitted.label_sets(X)[row - 1]
     for j, figure in enumerate(found["explanation"]):
         assert figure["label"] == HOSTILE[j]
@@ -35,10 +36,13 @@ def test_json_holds_the_parts_that_python_gives(cli, model, row):
         assert figure["own"] == explanation.parts[0, j, j]
         assert figure["cut"] == fitted.thresholds_[j]
         assert figure["predicted"] == (HOSTILE[j] in found["labels"])
-        strengths = [abs(push["push"]) for push in figure["pushes"]]
-        assert strengths == sorted(abs(np.delete(explanation.parts[0, :, j], j)), reverse=True)[: len(strengths)]
+        told = explanation.told(0, j, 2)
+        assert [push["against_the_data"] for push in figure["pushes"]] == [push.contradicts for push in told]
+        assert len(figure["pushes"]) == len(told) == min(2, np.count_nonzero(np.delete(explanation.parts[0, :, j], j)))
         for push in figure["pushes"]:
-            assert push["push"] == explanation.parts[0, HOSTILE.index(push["label"]), j]
+            i = HOSTILE.index(push["label"])
+            assert push["push"] == explanation.parts[0, i, j]
+            assert push["seen"] == fitted.cooccurrence_[i, j]
         total = figure["base"] + figure["own"] + sum(push["push"] for push in figure["pushes"]) + figure["other_pushes"]
         np.testing.assert_allclose(total, fitted.decision_function(X[row - 1 : row])[0, j], atol=1e-12)
 

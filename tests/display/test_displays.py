@@ -27,6 +27,7 @@ from skcamel.display import (
     plot_explanation,
 )
 from skcamel.display.collaboration import DOWN, UP
+from skcamel.pushes import Evidence
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +53,22 @@ def test_the_strongest_pushes_are_drawn_blue_up_and_orange_down():
     S = np.array([[0, 0.5, 0], [-0.9, 0, 0], [0.1, 0, 0]])
     ax = CollaborationDisplay(S, label_names="abc").plot(n_pushes=2).ax_
     assert [to_hex(arrow.get_facecolor()) for arrow in arrows(ax)] == [UP, DOWN]
+
+
+def test_pushes_against_the_data_are_drawn_after_all_others_and_hollow():
+    S = np.array([[0, 0.9, 0.2], [0, 0, 0], [0, 0, 0]])
+    seen = np.array([[10.0, 0, 8], [0, 10, 0], [8, 0, 10]])
+    display = CollaborationDisplay(S, label_names="abc", evidence=Evidence(S, seen, 30.0))
+    (only,) = arrows(display.plot(n_pushes=1).ax_)
+    assert to_hex(only.get_facecolor()) == UP
+    hollow, filled = arrows(display.plot(n_pushes=2).ax_)
+    assert hollow.get_facecolor()[3] == 0
+    assert to_hex(hollow.get_edgecolor()) == to_hex(filled.get_facecolor()) == UP
+
+
+@pytest.mark.parametrize(("kind", "words"), [("paper", "as in the paper"), ("centred", "from centred labels")])
+def test_the_graph_says_what_its_correlation_was_learned_from(kind, words):
+    assert plot_collaboration(pages.model(6, 80, correlation=kind)).get_title() == f"Label correlation learned {words}"
 
 
 def test_no_pushes_are_no_error():

@@ -146,6 +146,15 @@ def times(k):
     return FunctionTransformer(lambda x: k * x)
 
 
+def test_a_parameter_of_a_later_version_counts_only_where_it_is_set():
+    """Units of studies that were computed before it keep their identity."""
+    for make in (skcamel.CamelClassifier, skcamel.CamelClassifierCV):
+        assert "correlation" not in described(make())["params"]
+        assert described(make(correlation="paper")) == described(make())
+        assert described(make(correlation="centred"))["params"]["correlation"] == "centred"
+    assert get_method("camel", "paper").settings["correlation"] == {"strength": 0.01, "weights": None, "tol": 1e-6, "max_iter": 10_000}
+
+
 PAIRS = {
     "a parameter": (KNeighborsClassifier(3), KNeighborsClassifier(4)),
     "a nested parameter": (make_pipeline(StandardScaler(), SVC(C=1)), make_pipeline(StandardScaler(), SVC(C=2))),

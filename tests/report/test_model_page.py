@@ -1,5 +1,6 @@
 """The page of a model: what is in it for which model and data, how large it is, and what is refused."""
 
+import base64
 import json
 import re
 import tracemalloc
@@ -12,6 +13,7 @@ import pages
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import Dataset
+from skcamel.pushes import evidence, ordered
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 
@@ -153,6 +155,45 @@ def test_models_of_classes_have_pages(page_of, n_classes, rng):
     html = page_of(model, Dataset(X, Y))
     assert sections(html) == ALL
     assert ("where its score is the largest" in html) == (n_classes == 3)
+
+
+@pytest.mark.parametrize(("kind", "words"), [("paper", "learned as in the paper"), ("centred", "learned from centred labels")])
+def test_a_page_says_what_the_correlation_was_learned_from(page_of, kind, words):
+    html = page_of(pages.model(6, 60, correlation=kind), None)
+    assert f"<dt>Label correlation</dt><dd>{words}</dd>" in html
+    assert f"not zero, {words}." in html
+    assert f"a sparse regression {words}." in html
+
+
+def test_a_page_sends_what_was_seen_and_never_leads_with_what_the_data_contradict(page_of):
+    model = pages.model(6, 60)
+    shown = evidence(model)
+    html = page_of(model, None)
+    (first,) = ordered(model.label_correlation_, 1, shown)
+    assert 0 < shown.contradicts.sum() < np.count_nonzero(model.label_correlation_)
+    lead = f"The strongest that the data bear out: {model.label_names_[first.source]} pushes {model.label_names_[first.target]} "
+    assert lead in html
+    sent_evidence = sent(html, "page")["evidence"]
+    counts = np.frombuffer(base64.b64decode(sent_evidence["seen"]["f32"]), dtype="<f4")
+    np.testing.assert_array_equal(counts, model.cooccurrence_[np.triu_indices(6)])
+    flags = np.frombuffer(base64.b64decode(sent_evidence["against"]["u8"]), dtype=np.uint8)
+    np.testing.assert_array_equal(flags.reshape(6, 6), shown.contradicts)
+
+
+def test_where_all_pushes_contradict_the_data_the_page_says_so(page_of):
+    Y = np.eye(6, dtype=int)[np.arange(60) % 6]
+    X = np.arange(60.0)[:, None]
+    assert "All of them go against what the data show" in page_of(CamelClassifier().fit(X, Y), None)
+    assert "against what the data show," not in page_of(CamelClassifier(correlation="centred").fit(X, Y), None)
+
+
+def test_the_page_of_an_earlier_model_does_without_what_was_seen(page_of):
+    given = pages.data(4, 80)
+    model = CamelClassifier().fit(given.X, given.labels)
+    del model.cooccurrence_
+    html = page_of(model, given)
+    assert sent(html, "page")["evidence"] is None
+    assert "The strongest: " in html
 
 
 def test_labels_absent_from_the_data_have_no_average_precision(page_of):

@@ -41,6 +41,8 @@ def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, 
     fitted = open_model(model)
     if not hasattr(fitted, "explain"):
         raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
+    from skcamel.pushes import LEGEND, how_learned
+
     names = [str(name) for name in fitted.label_names_]
     places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
     if unknown := [label for label in labels if label not in places]:
@@ -53,13 +55,15 @@ def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, 
     with nameless():
         explanation = fitted.explain(X[row - 1 : row])
     figures = [_figures(explanation, j, top) for j in [places[label] for label in labels] or _worth_showing(explanation)]
+    learned = how_learned(fitted.correlation)
     if as_json:
         predicted = [name for name, score, cut in zip(names, explanation.scores[0], explanation.thresholds) if score > cut]
-        say_json({"row": row, "labels": predicted, "explanation": figures})
+        say_json({"row": row, "labels": predicted, "correlation": learned, "explanation": figures})
         return
     if getattr(fitted, "alpha_", getattr(fitted, "alpha", None)) == 0:
         note("alpha is 0 in this model, so labels do not push each other.")
     _print(row, file, figures, explanation)
+    say(f"\nLabel correlation learned {learned}.{' ' + LEGEND if explanation.evidence else ''}")
 
 
 def _worth_showing(explanation: Explanation) -> list[int]:
@@ -74,9 +78,8 @@ def _worth_showing(explanation: Explanation) -> list[int]:
 def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
     import numpy as np
 
-    pushes = explanation.parts[0, :, j].copy()
-    own, pushes[j] = float(pushes[j]), 0.0
-    listed = [i for i in np.argsort(-abs(pushes), kind="stable")[:top].tolist() if pushes[i] != 0]
+    pushes = np.delete(explanation.parts[0, :, j], j)
+    told = explanation.told(0, j, top)
     score, cut = float(explanation.scores[0, j]), float(explanation.thresholds[j])
     return {
         "label": str(explanation.label_names[j]),
@@ -84,29 +87,42 @@ def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
         "score": score,
         "cut": cut,
         "base": float(explanation.base[j]),
-        "own": own,
-        "pushes": [{"label": str(explanation.label_names[i]), "push": float(pushes[i])} for i in listed],
-        "other_pushes": float(pushes.sum() - pushes[listed].sum()),
-        "number_of_other_pushes": int(np.count_nonzero(pushes)) - len(listed),
+        "own": float(explanation.parts[0, j, j]),
+        "pushes": [
+            {
+                "label": str(explanation.label_names[push.source]),
+                "push": push.amount,
+                "seen": push.seen,
+                "expected": push.expected,
+                "against_the_data": push.contradicts,
+            }
+            for push in told
+        ],
+        "other_pushes": float(pushes.sum() - sum(push.amount for push in told)),
+        "number_of_other_pushes": int(np.count_nonzero(pushes)) - len(told),
     }
 
 
 def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation) -> None:
     import numpy as np
 
+    from skcamel.pushes import as_words
+
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
     say(f"Row {row} of {one_line(file)}: {predicted} of {len(explanation.base)} labels predicted")
     for figure in figures:
-        lines = [("average row", figure["base"]), ("own part", figure["own"])]
-        lines += [(f"push of {push['label']}", push["push"]) for push in figure["pushes"]]
+        lines = [("average row", figure["base"], ""), ("own part", figure["own"], "")]
+        for push in figure["pushes"]:
+            shown = as_words(push["seen"], push["expected"], contradicts=push["against_the_data"])
+            lines.append((f"push of {push['label']}", push["push"], shown))
         if figure["number_of_other_pushes"]:
-            lines.append((f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"]))
+            lines.append((f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"], ""))
         verdict = "predicted" if figure["predicted"] else "not predicted"
         sign = ">" if figure["predicted"] else "<="
-        width = max([16, *(len(one_line(name)) for name, _ in lines)])
+        width = max([16, *(len(one_line(name)) for name, _, _ in lines)])
         say(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} cut {figure['cut']:+.3f}")
-        largest = max(abs(np.array([value for _, value in lines])).max(), 1e-300)
-        for name, value in lines:
+        largest = max(abs(np.array([value for _, value, _ in lines])).max(), 1e-300)
+        for name, value, shown in lines:
             bar = ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
-            say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar}".rstrip())
+            say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<20} {shown}".rstrip())
         say(f"  {'= score':<{width}}  {figure['score']:+8.3f}")

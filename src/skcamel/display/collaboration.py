@@ -8,6 +8,7 @@ import numpy as np
 
 from skcamel.display.canvas import axes_or_new, legible
 from skcamel.display.ordering import similar_order
+from skcamel.pushes import Evidence, evidence, how_learned, ordered
 
 UP, DOWN = "#2166ac", "#b35806"  # blue and orange: told apart by everyone, also in grey
 WIDEST, THINNEST = 6.0, 0.4  # points, for up to 20 labels; many labels have thinner arrows
@@ -17,11 +18,14 @@ FEW = 40  # labels whose names are written horizontally
 def plot_collaboration(model: Any, *, n_pushes: int | None = None, ax: Any = None) -> Any:
     """Draw who pushes whom: labels on a circle, an arrow for each push, blue up and orange down, width by strength.
 
+    The title says what the correlation was learned from. Pushes whose sign contradicts what the training rows show are drawn
+    only if there is room for them after all others, and are hollow.
+
     Parameters
     ----------
     model : fitted CamelClassifier or CamelClassifierCV
     n_pushes : int, default=None
-        How many pushes, strongest first; None: about two for each label.
+        How many pushes, strongest first, those against the data last; None: about two for each label.
     ax : matplotlib axes, default=None
         Drawn into; None makes a new figure.
 
@@ -47,14 +51,18 @@ class CollaborationDisplay:
     S : array of shape (q, q)
         Label correlation; s_ij is the push of label i on label j.
     label_names : sequence of str
+    evidence : Evidence, default=None
+        What the training rows show about pairs of labels.
+    title : str, default=""
 
     Attributes
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`
     """
 
-    def __init__(self, S: np.ndarray, *, label_names: Any) -> None:
+    def __init__(self, S: np.ndarray, *, label_names: Any, evidence: Evidence | None = None, title: str = "") -> None:
         self.S = np.asarray(S)
+        self.evidence, self.title = evidence, title
         self.label_names = [str(name) for name in label_names]
 
     @classmethod
@@ -63,7 +71,9 @@ class CollaborationDisplay:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(model, "label_correlation_")
-        return cls(model.label_correlation_, label_names=model.label_names_).plot(n_pushes=n_pushes, ax=ax)
+        title = f"Label correlation learned {how_learned(model.correlation)}"
+        display = cls(model.label_correlation_, label_names=model.label_names_, evidence=evidence(model), title=title)
+        return display.plot(n_pushes=n_pushes, ax=ax)
 
     def plot(self, *, n_pushes: int | None = None, ax: Any = None) -> Self:
         """Draw; parameters as in :func:`plot_collaboration`."""
@@ -77,20 +87,26 @@ class CollaborationDisplay:
         self._draw_labels(positions)
         self.ax_.set(xlim=(-1.7, 1.7), ylim=(-1.35, 1.35) if q <= FEW else (-1.7, 1.7), aspect="equal")
         self.ax_.axis("off")
+        self.ax_.set_title(literal(self.title), fontsize="small")
         return self
 
     def _draw_pushes(self, positions: np.ndarray, n_pushes: int) -> None:
         from matplotlib.patches import FancyArrowPatch
 
-        strength = abs(self.S)
         thin = float(np.clip(20 / len(self.S), 0.3, 1))
-        order = np.argsort(-strength, axis=None, kind="stable")[: min(n_pushes, np.count_nonzero(self.S))]
-        for i, j in reversed([divmod(int(k), len(self.S)) for k in order]):  # the strongest on top
-            width = thin * (THINNEST + (WIDEST - THINNEST) * strength[i, j] / strength.max())
+        pushes = ordered(self.S, n_pushes, self.evidence)
+        strongest = max((abs(push.amount) for push in pushes), default=1.0)
+        for push in reversed(pushes):  # the first on top
+            i, j = push.source, push.target
+            width = thin * (THINNEST + (WIDEST - THINNEST) * abs(push.amount) / strongest)
             style = f"simple,tail_width={width},head_width={width + 4 * thin},head_length={6 * thin}"
             curve = "arc3,rad=0.15"
             arrow = FancyArrowPatch(positions[i], positions[j], arrowstyle=style, connectionstyle=curve, shrinkA=6, shrinkB=6)
-            arrow.set(color=UP if self.S[i, j] > 0 else DOWN, alpha=0.65, linewidth=0)
+            colour = UP if push.amount > 0 else DOWN
+            if push.contradicts:
+                arrow.set(facecolor="none", edgecolor=colour, alpha=0.65, linewidth=0.8)
+            else:
+                arrow.set(color=colour, alpha=0.65, linewidth=0)
             self.ax_.add_patch(arrow)
 
     def _draw_labels(self, positions: np.ndarray) -> None:

@@ -118,7 +118,9 @@ class Walk:
         if isinstance(value, bytes | bytearray):
             return {"bytes": len(value), "sha256": _digest(bytes(value))}
         if hasattr(value, "get_params"):
-            params = value.get_params(deep=False)
+            # what was added later and is left as it was before does not count: units computed before keep their identity
+            added = getattr(type(value), "ADDED", {}) if type(value).__module__.partition(".")[0] == "skcamel" else {}
+            params = {name: item for name, item in value.get_params(deep=False).items() if name not in added or item != added[name]}
             return {"class": self._named(type(value))["class"], "params": {name: self(params[name]) for name in sorted(params)}}
         return {"object": self._named(type(value))["class"], "sha256": _digest(_text(self._state(value)))}
 

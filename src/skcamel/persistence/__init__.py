@@ -169,7 +169,7 @@ def _built(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
         raise ValueError(f"{len(arrays.keys() - used)} of its arrays belong to nothing")
     bring_up_to_date(header["class"], parameters, state)
     model = getattr(import_module(MODELS[header["class"]]), header["class"])(**parameters)
-    if parameters.keys() != model.get_params(deep=False).keys():
+    if model.get_params(deep=False).keys() - parameters.keys() - getattr(model, "ADDED", {}).keys():
         raise ValueError("some of its parameters are missing")
     schema.check(model, state)
     vars(model).update(state)

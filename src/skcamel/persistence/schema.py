@@ -35,7 +35,8 @@ from skcamel.persistence.rules import (
     part,
 )
 
-OPTIONAL = ("feature_names_in_", "input_columns_", "convergence_", "threshold_rule_")  # not every fit sets them
+OPTIONAL = ("feature_names_in_", "input_columns_", "convergence_")  # not every fit sets them
+OPTIONAL += ("cooccurrence_", "total_weight_", "threshold_rule_")  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 POSITIVE = number(1 / LARGEST, LARGEST)
@@ -106,6 +107,8 @@ CAMEL = COMMON | {
     "Z_": floats("n", "q"),
     "label_correlation_": floats("q", "q"),
     "collaboration_": floats("q", "q"),
+    "cooccurrence_": floats("q", "q", low=0),
+    "total_weight_": POSITIVE,
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from skcamel.display.ordering import similar_order
 from skcamel.outputs import Outputs
+from skcamel.pushes import Evidence, evidence, how_learned
 
 
 def chosen(model: Any, name: str) -> Any:
@@ -43,6 +44,16 @@ class ModelFacts:
     def order(self) -> np.ndarray:
         """Labels such that those that push each other are neighbours, (q,)."""
         return similar_order(self.S)
+
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """What the training rows show about pairs of labels, where that is known."""
+        return evidence(self.model)
+
+    @property
+    def learned(self) -> str:
+        """What S was learned from, in words that follow "learned"."""
+        return how_learned(self.model.correlation)
 
     @property
     def n_train(self) -> int:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from skcamel import memory
 from skcamel.inputs import MATRICES_ALIVE
 from skcamel.prediction import BaseCamel
+from skcamel.pushes import AGAINST, LEGEND
 from skcamel.report.facts import ModelFacts, chosen, evaluated
 from skcamel.report.independent import MOST_ROWS
 from skcamel.report.page import Page, Rounded, count, significant, write
@@ -68,8 +71,17 @@ def model_page(model: Any, dataset: Dataset | None) -> Page:
         sections += [quality_section(facts, found), why_section(facts, found)]
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
-    shared = {"names": facts.names, "order": facts.order.tolist(), "S": S, "alpha": facts.alpha}
+    shared = {"names": facts.names, "order": facts.order.tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
     return Page(f"How {count(len(facts.names), 'label')} help each other{about}", _lead(found is None), _pairs(facts), sections, shared)
+
+
+def _sent(facts: ModelFacts) -> dict[str, Any] | None:
+    """What the training rows show, as the page needs it: counts are symmetric, so one triangle is sent."""
+    shown = facts.evidence
+    if shown is None:
+        return None
+    seen = np.concatenate([row[i:] for i, row in enumerate(shown.seen)])
+    return {"seen": seen, "total": shown.total, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
 
 
 def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
@@ -102,6 +114,7 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
         ("Training rows", f"{facts.n_train:,}"),
         ("Features", f"{model.n_features_in_:,}"),
         ("Labels", f"{len(facts.names):,}"),
+        ("Label correlation", f"learned {facts.learned}"),
         ("Collaboration α", significant(facts.alpha)),
         ("Fit weight λ1", significant(chosen(model, "lambda1"))),
         ("Ridge λ2", significant(chosen(model, "lambda2"))),

@@ -1,12 +1,13 @@
 "use strict";
 // The graph of collaboration: labels on a circle in an order computed beforehand, pushes as tapered curves.
-skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
+skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence }) => {
   const { svg, html, text, round, short, signed } = skcamel;
   const q = names.length;
   const s = (i, j) => S.values[i * q + j];
+  const seen = skcamel.evidence(evidence, q);
   const edges = [];
-  for (let i = 0; i < q; i++) for (let j = 0; j < q; j++) if (i !== j && s(i, j) !== 0) edges.push({ i, j, s: s(i, j) });
-  edges.sort((a, b) => Math.abs(b.s) - Math.abs(a.s) || a.i - b.i || a.j - b.j);
+  for (let i = 0; i < q; i++) for (let j = 0; j < q; j++) if (i !== j && s(i, j) !== 0) edges.push({ i, j, s: s(i, j), against: seen.against(i, j) });
+  edges.sort((a, b) => a.against - b.against || Math.abs(b.s) - Math.abs(a.s) || a.i - b.i || a.j - b.j);
 
   const slider = document.getElementById("graph-share");
   const readout = document.getElementById("graph-readout");
@@ -41,7 +42,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     spot[label] = { angle, x: cx + radius * Math.cos(angle), y: cy + radius * Math.sin(angle), position };
   });
 
-  function curve({ i, j, s: strength }, paint, strongest) {
+  function curve({ i, j, s: strength, against }, paint, strongest) {
     const [a, b] = [spot[i], spot[j]];
     // Towards the middle of the circle, less so for neighbours; a little to the side, so that i → j and j → i are apart.
     const [dx, dy] = [b.x - a.x, b.y - a.y];
@@ -56,7 +57,9 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     const [nx, ny] = [(-ty / t) * width, (tx / t) * width];
     const p = (x, y) => `${round(x)} ${round(y)}`;
     const path = `M${p(a.x + nx, a.y + ny)}Q${p(mx + nx * 0.6, my + ny * 0.6)} ${p(b.x, b.y)}Q${p(mx - nx * 0.6, my - ny * 0.6)} ${p(a.x - nx, a.y - ny)}Z`;
-    return svg("path", { d: path, fill: strength > 0 ? paint.up : paint.down, "fill-opacity": focus < 0 ? 0.62 : 0.85, "data-push": `${i},${j}` });
+    const colour = strength > 0 ? paint.up : paint.down;
+    const style = against ? { fill: colour, "fill-opacity": 0.06, stroke: colour, "stroke-opacity": 0.8 } : { fill: colour, "fill-opacity": focus < 0 ? 0.62 : 0.85 };
+    return svg("path", { d: path, ...style, "data-push": `${i},${j}` });
   }
 
   function node(label, paint, known) {
@@ -93,8 +96,9 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
     const known = new Set(visible.flatMap((edge) => [edge.i, edge.j]));
     if (focus >= 0) known.add(focus);
     const lines = svg("g", {});
-    // The strongest last, on top.
-    for (const edge of [...visible].reverse()) lines.append(curve(edge, paint, Math.abs(visible[0].s)));
+    // The first last, on top.
+    const strongest = visible.reduce((most, edge) => Math.max(most, Math.abs(edge.s)), 0);
+    for (const edge of [...visible].reverse()) lines.append(curve(edge, paint, strongest));
     drawing.append(svg("circle", { cx: round(cx), cy: round(cy), r: radius, fill: "none", stroke: paint.line }), lines);
     for (const label of order) drawing.append(node(label, paint, known));
     return drawing;
@@ -103,21 +107,24 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
   // ---- what is said beside it -------------------------------------------------------------------------------------
 
   const list = (title, found, name) => [html("h4", {}, title),
-    found.length ? skcamel.pushes(found.slice(0, 12).map((edge) => ({ name: name(edge), amount: edge.s, key: edge.i === focus ? edge.j : edge.i })), choose)
+    found.length ? skcamel.pushes(found.slice(0, 12).map((edge) => ({ name: name(edge), amount: edge.s, key: edge.i === focus ? edge.j : edge.i, note: seen.words(edge.i, edge.j) })), choose)
       : html("p", { class: "note" }, "none"),
-    ...(found.length > 12 ? [html("p", { class: "note" }, `and ${found.length - 12} weaker`)] : [])];
+    ...(found.length > 12 ? [html("p", { class: "note" }, `and ${found.length - 12} more`)] : [])];
 
   function tell() {
     const visible = shown();
-    const weakest = visible.length ? Math.abs(visible[visible.length - 1].s) : 0;
-    const total = focus < 0 ? edges.length : edges.filter((edge) => edge.i === focus || edge.j === focus).length;
+    const candidates = focus < 0 ? edges : edges.filter((edge) => edge.i === focus || edge.j === focus);
+    const last = candidates.filter((edge) => edge.against).length;
+    const weakest = visible.reduce((least, edge) => Math.min(least, edge.against ? Infinity : Math.abs(edge.s)), Infinity);
     readout.textContent = edges.length
-      ? `${visible.length.toLocaleString("en")} of ${total.toLocaleString("en")} pushes${focus < 0 ? "" : ` of ${names[focus]}`}, those with |s| ≥ ${weakest.toPrecision(2)}.`
+      ? `${visible.length.toLocaleString("en")} of ${candidates.length.toLocaleString("en")} pushes${focus < 0 ? "" : ` of ${names[focus]}`}`
+        + (Number.isFinite(weakest) ? `, those with |s| ≥ ${weakest.toPrecision(2)}` : "")
+        + (last === 0 ? "." : last === candidates.length ? `; all go ${evidence.phrase}.` : `; ${last.toLocaleString("en")} that go ${evidence.phrase} come last.`)
       : "There are no pushes.";
     clear.disabled = focus < 0;
     if (focus < 0) {
       side.replaceChildren(html("h3", {}, "Strongest pushes"),
-        skcamel.pushes(edges.slice(0, 10).map((edge) => ({ name: `${names[edge.i]} → ${names[edge.j]}`, amount: edge.s, key: edge.i })), choose),
+        skcamel.pushes(edges.slice(0, 10).map((edge) => ({ name: `${names[edge.i]} → ${names[edge.j]}`, amount: edge.s, key: edge.i, note: seen.words(edge.i, edge.j) })), choose),
         html("p", { class: "note" }, "Numbers are s; choose one to see all pushes of the label that pushes."));
     } else {
       side.replaceChildren(html("h3", {}, names[focus]),
@@ -147,7 +154,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
       const push = event.target.dataset ? event.target.dataset.push : undefined;
       if (!push) return;
       const [i, j] = push.split(",").map(Number);
-      readout.textContent = `${names[i]} pushes ${names[j]} ${s(i, j) > 0 ? "up" : "down"}: s = ${signed(s(i, j))}, α s = ${signed(alpha * s(i, j))}.`;
+      readout.textContent = `${names[i]} pushes ${names[j]} ${s(i, j) > 0 ? "up" : "down"}: s = ${signed(s(i, j))}, α s = ${signed(alpha * s(i, j))}${seen.brackets(i, j)}.`;
     });
     drawing.addEventListener("keydown", (event) => {
       const label = labelOf(event);
@@ -170,7 +177,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha }) => {
   const redraw = skcamel.figure("graph", {
     draw,
     after: listen,
-    csv: () => [["from", "to", "s", "push"], ...edges.map((edge) => [names[edge.i], names[edge.j], edge.s, alpha * edge.s])],
+    csv: () => [["from", "to", "s", "push", ...seen.heads], ...edges.map((edge) => [names[edge.i], names[edge.j], edge.s, alpha * edge.s, ...seen.cells(edge.i, edge.j)])],
   });
   tell();
   slider.addEventListener("input", () => { redraw(); tell(); });

@@ -1,8 +1,9 @@
 "use strict";
-skcamel.section("correlation", (root, _, { names, order, S, alpha }) => {
+skcamel.section("correlation", (root, _, { names, order, S, alpha, evidence }) => {
   const q = names.length;
   const sorted = order.map((label) => names[label]);
   const value = (r, c) => S.values[order[r] * q + order[c]];
+  const shown = skcamel.evidence(evidence, names.length);
   const limit = S.values.reduce((most, v) => Math.max(most, Math.abs(v)), 0);
   skcamel.heatmap("matrix", {
     rows: sorted,
@@ -11,7 +12,7 @@ skcamel.section("correlation", (root, _, { names, order, S, alpha }) => {
     limit: limit || 1,
     describe: (r, c) => r === c
       ? `${sorted[r]}: its own evidence, weight 1 − α = ${skcamel.number(1 - alpha, 2)}`
-      : `${sorted[r]} → ${sorted[c]}: s = ${skcamel.signed(value(r, c))}`,
+      : `${sorted[r]} → ${sorted[c]}: s = ${skcamel.signed(value(r, c))}${shown.brackets(order[r], order[c])}`,
     csv: () => [["from \\ to", ...sorted], ...sorted.map((name, r) => [name, ...sorted.map((__, c) => value(r, c))])],
   });
 });

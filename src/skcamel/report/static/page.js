@@ -217,18 +217,33 @@ const skcamel = (() => {
 
   // ---- lists of pushes --------------------------------------------------------------------------------------------
 
-  // A list of {name, amount}: a bar to the left or right, and the number. `choose` makes names buttons.
+  // What the training rows show about the labels i and j beside a push; all of it empty where a model did not keep it.
+  function evidence(sent, q) {
+    if (!sent) return { against: () => 0, words: () => "", brackets: () => "", heads: [], cells: () => [] };
+    const at = (i, j) => sent.seen.values[i * q - (i * (i - 1)) / 2 + (j - i)]; // the triangle above the diagonal, row by row
+    const seen = (i, j) => at(Math.min(i, j), Math.max(i, j));
+    const expected = (i, j) => (seen(i, i) * seen(j, j)) / sent.total;
+    const against = (i, j) => sent.against.values[i * q + j];
+    const counted = (value) => (Number.isInteger(value) || value >= 1000 ? Math.round(value).toLocaleString("en") : value >= 1 ? value.toFixed(1) : String(Number(value.toPrecision(2))));
+    const words = (i, j) => `seen ${counted(seen(i, j))}, expected ${counted(expected(i, j))}${against(i, j) ? `; ${sent.phrase}` : ""}`;
+    return {
+      against, words, brackets: (i, j) => ` (${words(i, j)})`,
+      heads: ["seen", "expected", "against_the_data"], cells: (i, j) => [seen(i, j), expected(i, j), against(i, j)],
+    };
+  }
+
+  // A list of {name, amount, note}: a bar to the left or right, and the number. `choose` makes names buttons.
   function pushes(items, choose) {
     const most = Math.max(...items.map((item) => Math.abs(item.amount)), 1e-12);
     const list = html("ul", { class: "pushes" });
-    for (const { name, amount, key } of items) {
+    for (const { name, amount, key, note } of items) {
       const width = (Math.abs(amount) / most) * 21;
       const bar = svg("svg", { width: 44, height: 12, "aria-hidden": "true" },
         svg("line", { x1: 22, x2: 22, y1: 0, y2: 12, stroke: SCREEN.line }),
         svg("rect", { x: round(amount >= 0 ? 22 : 22 - width), y: 2, width: round(width), height: 8, fill: amount >= 0 ? SCREEN.up : SCREEN.down }));
       const label = choose ? html("button", { type: "button", class: "link name", title: name }, name) : html("span", { class: "name", title: name }, name);
       if (choose) label.addEventListener("click", () => choose(key));
-      list.append(html("li", {}, label, bar, html("span", { class: "amount" }, signed(amount))));
+      list.append(html("li", {}, label, bar, html("span", { class: "amount" }, signed(amount)), ...(note ? [html("span", { class: "seen" }, note)] : [])));
     }
     return list;
   }
@@ -293,5 +308,5 @@ const skcamel = (() => {
     }));
   }
 
-  return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, pushes, finder, csvText, table, save, SCREEN };
+  return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, evidence, pushes, finder, csvText, table, save, SCREEN };
 })();

@@ -1,10 +1,11 @@
 "use strict";
 // Why this label. Sent are f(x) − f̄ of each row; the pushes on label j are f_i − f̄_i times G_ij and are computed here,
 // since all of them would be rows × labels × labels numbers.
-skcamel.section("why", (root, data, { names, S, alpha }) => {
+skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   const { svg, html, text, round, number, signed, short } = skcamel;
   const { rows, own, base, cuts, alone, flags } = data;
   const q = names.length;
+  const seen = skcamel.evidence(evidence, q);
   const [TRUE, PREDICTED, ALONE] = [1, 2, 4];
   const FEW = 20;
   const withoutName = data.is_refit ? "α = 0" : "own part alone";
@@ -104,8 +105,8 @@ skcamel.section("why", (root, data, { names, S, alpha }) => {
     const shownCount = visible(parts).length;
     readout.textContent = shownCount < q ? `${shownCount} of ${q} labels.` : "";
     const p = parts[label < 0 ? visible(parts)[0]?.j ?? 0 : label];
-    const pushes = names.map((name, i) => ({ name, key: i, amount: pushOf(row, i, p.j) })).filter((push) => push.key !== p.j && push.amount !== 0);
-    pushes.sort((a, b) => Math.abs(b.amount) - Math.abs(a.amount) || a.key - b.key);
+    const pushes = names.map((name, i) => ({ name, key: i, amount: pushOf(row, i, p.j), against: seen.against(i, p.j), note: seen.words(i, p.j) })).filter((push) => push.key !== p.j && push.amount !== 0);
+    pushes.sort((a, b) => a.against - b.against || Math.abs(b.amount) - Math.abs(a.amount) || a.key - b.key);
     const sum = html("ul", { class: "pushes sum" });
     for (const [name, amount] of [["average row", p.base], ["own evidence", p.own], ["push of the others", p.push], ["score", p.score], ["cut", p.cut], [withoutName, p.alone], ...(p.aloneCut === p.cut ? [] : [[`cut, ${withoutName}`, p.aloneCut]])]) {
       sum.append(html("li", {}, html("span", { class: "name" }, name), html("span", { class: "amount" }, signed(amount))));
@@ -116,7 +117,8 @@ skcamel.section("why", (root, data, { names, S, alpha }) => {
       sum,
       html("h4", {}, "Strongest pushes on it"),
       pushes.length ? skcamel.pushes(pushes.slice(0, 10), chooseLabel) : html("p", { class: "note" }, "none"),
-      ...(pushes.length > 10 ? [html("p", { class: "note" }, `and ${pushes.length - 10} weaker`)] : []));
+      ...(pushes.length > 10 ? [html("p", { class: "note" }, `and ${pushes.length - 10} more`)] : []),
+      ...(evidence && pushes.length ? [html("p", { class: "note" }, evidence.legend)] : []));
   }
 
   function chooseLabel(which, keepFocus = false) {

@@ -1,0 +1,88 @@
+"""Pushes as they are told: beside what the training rows show, and those that contradict it last."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from skcamel import CamelClassifier, CamelClassifierCV, pushes
+from skcamel.pushes import Evidence, cooccurrence, evidence, ordered
+
+LABELS = arrays(np.int8, st.tuples(st.integers(2, 20), st.integers(1, 6)), elements=st.sampled_from([-1, 1]))
+
+
+def literal(S, Y, weights):
+    """Every push with its counts and whether it contradicts the plain correlation, by loops."""
+    told = []
+    for i in range(len(S)):
+        for j in range(len(S)):
+            if S[i, j]:
+                seen = sum(w for w, y in zip(weights, Y, strict=True) if y[i] > 0 and y[j] > 0)
+                one, other = (sum(w for w, y in zip(weights, Y, strict=True) if y[k] > 0) for k in (i, j))
+                excess = seen * sum(weights) - one * other
+                told.append((i, j, S[i, j], seen, one * other / sum(weights), excess * S[i, j] < 0))
+    return sorted(told, key=lambda push: (push[5], -abs(push[2])))
+
+
+@given(LABELS, st.data())
+def test_pushes_are_told_as_a_literal_loop_tells_them(Y, data):
+    n, q = Y.shape
+    S = data.draw(arrays(np.float64, (q, q), elements=st.sampled_from([-0.5, -0.1, 0.0, 0.1, 0.3])))
+    weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
+    told = ordered(S, q * q, Evidence(S, *cooccurrence(Y, weights)))
+    expected = literal(S, Y.tolist(), weights.tolist())
+    assert [push[:3] + push[5:] for push in told] == [push[:3] + push[5:] for push in expected]
+    np.testing.assert_allclose([push[3:5] for push in told], [push[3:5] for push in expected])
+
+
+@given(LABELS)
+def test_the_direction_of_the_data_is_that_of_the_plain_correlation(Y):
+    q = Y.shape[1]
+    up = Evidence(np.ones((q, q)), *cooccurrence(Y, None)).contradicts
+    down = Evidence(-np.ones((q, q)), *cooccurrence(Y, None)).contradicts
+    centred = Y - Y.mean(axis=0)
+    direction = np.sign(np.round(centred.T @ centred, 9))
+    np.testing.assert_array_equal(up, direction < 0)
+    np.testing.assert_array_equal(down, direction > 0)
+
+
+def test_pushes_on_one_label_are_those_of_its_column(rng):
+    Y = np.where(rng.random((30, 4)) < 0.4, 1, -1)
+    S = rng.normal(size=(4, 4))
+    shown = Evidence(S, *cooccurrence(Y, None))
+    for j in range(4):
+        assert ordered(S[:, j], 3, shown, j) == [push for push in ordered(S, 16, shown) if push.target == j][:3]
+
+
+def test_without_training_labels_the_strongest_come_first():
+    told = ordered(np.array([[0, 0.2], [-0.9, 0]]), 5)
+    assert [(push.source, push.target, push.amount, push.shown) for push in told] == [(1, 0, -0.9, ""), (0, 1, 0.2, "")]
+
+
+@pytest.mark.parametrize("make", [CamelClassifier, lambda **given: CamelClassifierCV(alphas=(0.5,), lambda2s=(0.1,), **given)])
+def test_models_keep_what_was_seen_and_integer_weights_equal_repeated_rows(make, rng):
+    X, Y = rng.normal(size=(30, 3)), rng.integers(2, size=(30, 4))
+    weights = rng.integers(0, 3, size=30)
+    weighted = make(correlation="centred").fit(X, Y, sample_weight=weights)
+    repeated = make(correlation="centred").fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    np.testing.assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
+    np.testing.assert_array_equal(repeated.cooccurrence_, np.repeat(Y, weights, axis=0).T @ np.repeat(Y, weights, axis=0))
+    assert weighted.total_weight_ == repeated.total_weight_ == weights.sum()
+    np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-9)
+
+
+def test_a_model_of_an_earlier_version_has_no_evidence(rng):
+    model = CamelClassifier().fit(rng.normal(size=(20, 2)), rng.integers(2, size=(20, 3)))
+    assert evidence(model) is not None
+    del model.cooccurrence_
+    assert evidence(model) is None
+    assert "seen" not in str(model.explain(rng.normal(size=(3, 2))))
+    assert "seen" not in model._repr_html_().rpartition("<div><strong>Collaboration")[2]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0.0, "0"), (3.0, "3"), (12345.0, "12,345"), (1234.5, "1,234"), (2.345, "2.3"), (0.0512, "0.051")]
+)
+def test_counts_are_short(number, text):
+    assert pushes.counted(number) == text

@@ -11,23 +11,46 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, check_cv
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, to_numpy
+from skcamel.classifier import CamelClassifier
 from skcamel.inputs import COPIES_ALIVE, SCORES_ALIVE, Labels, unchanged_on_error
+from skcamel.kernel import RADIAL
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
-from skcamel.parameters import check_bandwidth, check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
+from skcamel.parameters import (
+    check_bandwidth,
+    check_flag,
+    check_in_unit_interval,
+    check_kernel,
+    check_positive,
+    check_scaling,
+    check_shared_parameters,
+)
 from skcamel.prediction import BaseCamel
 from skcamel.presets import PRESETS
-from skcamel.selection.engine import Found, Winner, search, usable
+from skcamel.selection.combination import Combination
+from skcamel.selection.engine import ZERO, Found, Winner, search, usable
 from skcamel.selection.results import Results, tabulate
 from skcamel.selection.search import Data, Grid, Place, Scores, all_candidates, places, score_fold
 from skcamel.selection.thresholds import Rule
-from skcamel.training import Model, learn_correlation, learn_to_answer, warn_of_rounding
+from skcamel.training import Answering, Model, learn_correlation, learn_to_answer, warn_of_rounding
 
 log = logging.getLogger("skcamel")
 
 SHORTLIST_ALIVE = 32  # n x q matrices of candidates whose cuts are tuned
 PAPER_ALPHAS = tuple(round(0.1 * k, 1) for k in range(11))
 PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
+
+
+class Chosen(NamedTuple):
+    """What a search came to for one criterion."""
+
+    results: Results
+    winners: list[tuple[float, Winner]]  # with their weights; one unless models are combined
+    scores: Array | None = None  # (n, q) leave-one-out scores of the combination
+    shift: np.ndarray | float = 0.0  # (q,) that it adds to the scores of each member
+
+
+OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_")
 
 
 class Progress(NamedTuple):
@@ -57,6 +80,10 @@ class CamelClassifierCV(BaseCamel):
         Scalings as in :class:`CamelClassifier`.
     representations : sequence of (scaling, kernel, multiple of the mean distance), default=None
         What to try in place of the product of scalings, kernels and bandwidths.
+    combine : bool, default=False
+        Whether scores are ȳ + Σ w_r (f_r(x) - ȳ) over representations, w ≥ 0 by least squares on leave-one-out scores. Each takes
+        part with its candidate of least squared error and α ≤ ½, but for standardised columns of sparse rows. Where that is a
+        standard error worse in average precision than the best candidate of the first representation, this one alone answers.
     cv : "loo", int, splitter or iterable of (train, test), default="loo"
         "loo" is exact leave-one-out with S and σ held. An int means that many folds as in scikit-learn: in the order of
         the rows, or shuffled where `random_state` is given.
@@ -74,7 +101,10 @@ class CamelClassifierCV(BaseCamel):
     Attributes
     ----------
     alpha_, lambda1_, lambda2_, kernel_, scaling_, bandwidth_, bandwidth_multiplier_
-        The choice; bandwidth_ is σ itself.
+        The choice; bandwidth_ is σ itself. Not set where models are combined.
+    members_, weights_ : list of CamelClassifier, array
+        The models that are combined, those with weight 0 left out, and their weights; scores are the weighted sum of the members'
+        scores, whose intercepts hold their share of (1 - Σ w) ȳ. Set where `combine` is.
     best_score_, best_params_, best_index_, scoring_
         As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
     cv_results_ : dict
@@ -102,6 +132,7 @@ class CamelClassifierCV(BaseCamel):
         scalings: Sequence[str] = ("none",),
         *,
         representations: Sequence[Place] | None = None,
+        combine: bool = False,
         cv: str | int | BaseCrossValidator | Iterable[Any] = "loo",
         scoring: str = "average_precision",
         threshold: float | str = "zero",
@@ -121,6 +152,7 @@ class CamelClassifierCV(BaseCamel):
         self.kernels = kernels
         self.scalings = scalings
         self.representations = representations
+        self.combine = combine
         self.cv = cv
         self.scoring = scoring
         self.threshold = threshold
@@ -206,36 +238,45 @@ class CamelClassifierCV(BaseCamel):
         else:
             chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid), data, grid, S)
         for name, model in models.items():
-            results, winner = chosen[name]
-            model.__dict__ |= {key: self.__dict__[key] for key in ("n_features_in_", "feature_names_in_") if key in self.__dict__}
-            model._choose(results)
-            model._store(self._finished(winner, data, S, results.scoring), labels, kept)
+            self._hand_on(model)
+            model._choose(chosen[name].results)
+            model._finish(chosen[name], data, S, labels, kept)
+
+    def _hand_on(self, model: BaseCamel) -> None:
+        """Give another model what the checks found out, and nothing else of an earlier fit."""
+        known = {key: self.__dict__[key] for key in OF_CHECKS if key in self.__dict__}
+        parameters = {key: value for key, value in model.__dict__.items() if key in model.get_params(deep=False)}
+        model.__dict__.clear()
+        model.__dict__ |= parameters | known
 
     def _alive(self, n_models: int) -> dict[str, int]:
         """Matrices alive at the peak, shown by tests/test_memory.py: scores of a shortlist, solutions and scaled rows of models."""
         shortlist = SHORTLIST_ALIVE if self.threshold == "auto" else 0
         return {"scores": SCORES_ALIVE + shortlist + 5 * (n_models - 1), "copies": COPIES_ALIVE + 2 * (n_models - 1)}
 
-    def _by_leave_one_out(self, names: Sequence[str], data: Data, grid: Grid, S: np.ndarray) -> dict[str, tuple[Results, Winner]]:
-        """For each criterion the table and the winner, all from one pass."""
+    def _by_leave_one_out(self, names: Sequence[str], data: Data, grid: Grid, S: np.ndarray) -> dict[str, Chosen]:
+        """For each criterion the table and the winner, or the members with their weights, all from one pass."""
         used = {name: usable(name, data.Y, data.weights) for name in names}
         found = self._search(data, grid, S, tuple(dict.fromkeys(used.values())))
-        chosen = {}
+        members = Combination.of(found.members, data, self._seed()) if found.members else None
+        chosen: dict[str, Chosen] = {}
         for name, criterion in used.items():
             winner = found.winners[criterion]
             table = tabulate(found.params, [found.metrics], criterion, split_scores=False)
-            chosen[name] = table._replace(best_index=winner.index, best_score=winner.score), winner
+            table = table._replace(best_index=winner.index, best_score=winner.score)
+            chosen[name] = Chosen(table, [(1.0, found.firsts[criterion] if self.combine else winner)])
+            if members is not None and not members.is_worse_than(found.firsts[criterion].scores):
+                chosen[name] = Chosen(table, members.live(found.members), members.combined(), to_numpy(members.shift))
         return chosen
 
-    def _by_folds(
-        self, names: Sequence[str], folds: list[list[Scores]], data: Data, grid: Grid, S: np.ndarray
-    ) -> dict[str, tuple[Results, Winner]]:
+    def _by_folds(self, names: Sequence[str], folds: list[list[Scores]], data: Data, grid: Grid, S: np.ndarray) -> dict[str, Chosen]:
         """For each criterion the table of the folds, and the winner fitted on all rows."""
         candidates = all_candidates(data, grid, self.device)
-        chosen: dict[str, tuple[Results, Winner]] = {}
+        chosen: dict[str, Chosen] = {}
         for name in names:
             results = tabulate(candidates, folds, name)
-            chosen[name] = results, self._search(data, grid.only(results.best_index), S, (results.scoring,)).winners[results.scoring]
+            winner = self._search(data, grid.only(results.best_index), S, (results.scoring,)).winners[results.scoring]
+            chosen[name] = Chosen(results, [(1.0, winner)])
         return chosen
 
     def _search(self, data: Data, grid: Grid, S: np.ndarray, criteria: Sequence[str]) -> Found:
@@ -243,12 +284,34 @@ class CamelClassifierCV(BaseCamel):
             if isinstance(self.cv, str):  # folds have told already
                 self._tell(found.metrics, len(found.metrics), len(grid))
 
-        return search(data, grid, S, self._rule(), criteria, device=self.device, seed=self._seed(), tell=tell)
+        options: dict[str, Any] = {"device": self.device, "seed": self._seed(), "combine": self.combine}
+        return search(data, grid, S, self._rule(), criteria, tell=tell, **options)
 
-    def _finished(self, winner: Winner, data: Data, S: np.ndarray, scoring: str) -> Model:
-        warn_of_rounding(winner.largest, winner.params["lambda2"])
-        answering = learn_to_answer(winner.scores, data, winner.rule or self._rule(), scoring, self._seed())
-        return Model(winner.representation, S, winner.G, winner.params["lambda2"], winner.solution, answering)
+    def _finish(self, chosen: Chosen, data: Data, S: np.ndarray, labels: Labels, kept: np.ndarray | None) -> None:
+        """Learn to answer from the leave-one-out scores, and store the winner or the members."""
+        ((_, first), *_) = chosen.winners
+        scores = first.scores if chosen.scores is None else chosen.scores
+        rule = self._rule() if self.combine else first.rule or self._rule()
+        answering = learn_to_answer(scores, data, rule, self.scoring_, self._seed())
+        if not self.combine:
+            self._store(_model(first, S, answering), labels, kept)
+            return
+        self.weights_ = np.array([weight for weight, _ in chosen.winners])
+        self.members_: list[CamelClassifier] = []
+        for _, winner in chosen.winners:
+            member = self._member(winner)
+            self._hand_on(member)
+            member._store(_model(winner, S, learn_to_answer(winner.scores, data, ZERO)), labels, kept)
+            member._offset, member.intercept_ = member._offset + chosen.shift, member.intercept_ + chosen.shift
+            self.members_.append(member)
+        self._store_answering(answering, S, labels)
+
+    def _member(self, winner: Winner) -> CamelClassifier:
+        """An estimator with the parameters of a candidate, ready to be told its solution."""
+        chosen = {key: value for key, value in winner.params.items() if key != "bandwidth"}
+        shared = {key: getattr(self, key) for key in ("sparsity", "correlation", "max_iter", "tol", "device")}
+        radial = winner.params["kernel"] in RADIAL
+        return CamelClassifier(**chosen, **shared, bandwidth=winner.representation.kernel.bandwidth if radial else "mean")
 
     def _seed(self) -> int:
         """Deals the rows on which rules for the cuts are judged; the same from one fit to the next."""
@@ -281,6 +344,9 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"kernels={tuple(k for _, k, _ in tried)!r} mixes 'precomputed' with kernels of features; give it alone.")
         if self.callback is not None and not callable(self.callback):
             raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
+        check_flag("combine", self.combine)
+        if self.combine and not isinstance(self.cv, str):
+            raise ValueError("combine=True learns its weights on leave-one-out scores; use cv='loo'.")
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
@@ -334,6 +400,8 @@ class CamelClassifierCV(BaseCamel):
         self.cv_results_, self.scoring_ = found.table, found.scoring
         self.best_index_, self.best_score_ = found.best_index, found.best_score
         self.best_params_ = found.table["params"][found.best_index]
+        if self.combine:
+            return
         self.alpha_, self.lambda1_, self.lambda2_, self.kernel_, self.scaling_, self.bandwidth_multiplier_ = (
             self.best_params_[key] for key in ("alpha", "lambda1", "lambda2", "kernel", "scaling", "bandwidth")
         )
@@ -348,3 +416,9 @@ class CamelClassifierCV(BaseCamel):
         log.info("%d of %d candidates scored, best %s so far %.4f", done, total, name, best)
         if self.callback is not None:
             self.callback(Progress(done, total, best))
+
+
+def _model(winner: Winner, S: np.ndarray, answering: Answering) -> Model:
+    lambda2 = winner.params["lambda2"]
+    warn_of_rounding(winner.largest, lambda2)
+    return Model(winner.representation, S, winner.G, lambda2, winner.solution, answering)

@@ -12,19 +12,18 @@ from skcamel.pushes import LEGEND, evidence, how_learned, ordered
 STRONGEST = 5
 
 
-def collaboration_summary(model: Any, alpha: float) -> str:
+def collaboration_summary(model: Any) -> str:
     """Sizes and the strongest pushes between labels; names are escaped.
 
     Parameters
     ----------
     model : fitted CamelClassifier or CamelClassifierCV
-    alpha : float
 
     Examples
     --------
     >>> from skcamel import CamelClassifier
-    >>> model = CamelClassifier(correlation="centred").fit(np.eye(40), np.eye(40, 2, dtype=int))
-    >>> text = collaboration_summary(model, 0.3)
+    >>> model = CamelClassifier(0.3, correlation="centred").fit(np.eye(40), np.eye(40, 2, dtype=int))
+    >>> text = collaboration_summary(model)
     >>> "label0 → label1" in text, "40 rows, 2 labels, α = 0.3, correlation learned from centred labels." in text
     (True, True)
     """
@@ -37,5 +36,9 @@ def collaboration_summary(model: Any, alpha: float) -> str:
         if pushes
         else "No label pushes another."
     )
-    sizes = f"{len(model.dual_coef_)} rows, {len(S)} label{'' if len(S) == 1 else 's'}, α = {alpha:g}"
+    members = [member for _, member in model.weighted_members()]
+    alphas = ", ".join(f"{alpha:g}" for alpha in sorted({float(own.alpha_ if hasattr(own, "alpha_") else own.alpha) for own in members}))
+    sizes = f"{len(members[0].dual_coef_)} rows, {len(S)} label{'' if len(S) == 1 else 's'}, α = {alphas}"
+    if len(members) > 1:
+        sizes = f"{len(members)} models combined, {sizes}"
     return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {escape(how_learned(model.correlation))}. {found}</div>"

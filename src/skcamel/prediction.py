@@ -19,7 +19,7 @@ from skcamel.outputs import Outputs
 from skcamel.pushes import cooccurrence, evidence
 from skcamel.selection import calibration
 from skcamel.selection.search import Data, on_device
-from skcamel.training import Model
+from skcamel.training import Answering, Model
 
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
@@ -45,8 +45,7 @@ class BaseCamel(MultiLabelClassifier):
         diagram = super()._repr_html_inner()
         if not hasattr(self, "label_correlation_"):
             return diagram
-        alpha = self.alpha_ if hasattr(self, "alpha_") else self.alpha
-        return diagram + collaboration_summary(self, alpha)
+        return diagram + collaboration_summary(self)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """What Jupyter asks for first."""
@@ -77,8 +76,8 @@ class BaseCamel(MultiLabelClassifier):
     def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
         """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
         solution, representation = model.solution, model.representation
-        self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
-        self.label_correlation_, self.collaboration_ = model.S, model.G
+        self._store_answering(model.answering, model.S, labels)
+        self.collaboration_ = model.G
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
         self.A_, self.b_, self.Z_ = to_numpy(solution.A), to_numpy(solution.b), to_numpy(solution.Z)
         self.n_iter_ = solution.n_iter
@@ -87,18 +86,23 @@ class BaseCamel(MultiLabelClassifier):
         elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
             del self.convergence_
         self.bandwidth_ = representation.kernel.bandwidth
-        self.thresholds_, self.threshold_rule_ = model.answering.cuts, model.answering.rule.mode
         self.X_fit_ = (
             None if self._is_pairwise() else (representation.X if sparse.issparse(representation.X) else to_numpy(representation.X))
         )
         self._kernel, self._scaling = representation.kernel, representation.scaling
-        self._slopes: Any = model.answering.slopes  # None after the alternating solver
         self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
         if self._kernel.name == "linear" and self._scaling.scale is None:
             self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
             self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
         self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+
+    def _store_answering(self, answering: Answering, S: np.ndarray, labels: Labels) -> None:
+        """Set what a model has whether it is combined or not."""
+        self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
+        self.label_correlation_, self.n_iter_ = S, 1
+        self.thresholds_, self.threshold_rule_ = answering.cuts, answering.rule.mode
+        self._slopes: Any = answering.slopes  # None after the alternating solver
 
     def outputs(self, X: Array) -> Outputs:
         """Scores f(x)G, decisions, probabilities, label sets and ranks from one evaluation of the kernel.
@@ -115,11 +119,20 @@ class BaseCamel(MultiLabelClassifier):
             Scores are float32 for float32 rows, else float64.
         """
         check_is_fitted(self)
-        scores = self._kernel_times(X, self.dual_coef_)
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(calibration.probabilities, slopes=self._slopes) if linked else None
-        narrow = _narrowed(scores + self._offset, scores.dtype)
-        return Outputs(narrow, self.thresholds_, self.label_names_, self.classes_, self._target, link)
+        return Outputs(self._scores(X), self.thresholds_, self.label_names_, self.classes_, self._target, link)
+
+    def weighted_members(self) -> list[tuple[float, BaseCamel]]:
+        """Weights and models whose scores add up to this model's: itself, unless a search combined several."""
+        check_is_fitted(self)
+        return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
+
+    def _scores(self, X: Array) -> np.ndarray:
+        """Scores of every row, (m, q), in the precision of X; each member evaluates its kernel once."""
+        scores = [(weight, member._kernel_times(X, member.dual_coef_), member._offset) for weight, member in self.weighted_members()]
+        total = sum(weight * (own.astype(np.float64) + offset) for weight, own, offset in scores)
+        return _narrowed(np.asarray(total), scores[0][1].dtype)
 
     def explain(self, X: Array) -> Explanation:
         """Exact additive parts of every score: the label's own prediction and the push of every other label.
@@ -133,8 +146,8 @@ class BaseCamel(MultiLabelClassifier):
         Explanation
             ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``.
         """
-        parts = self.deviations(X)[:, :, None] * self.collaboration_
-        return Explanation(self.base_scores_, parts, self.label_names_, self.thresholds_, evidence(self), self.correlation)
+        parts = sum(weight * member.deviations(X)[:, :, None] * member.collaboration_ for weight, member in self.weighted_members())
+        return Explanation(self.base_scores_, np.asarray(parts), self.label_names_, self.thresholds_, evidence(self), self.correlation)
 
     def deviations(self, X: Array) -> np.ndarray:
         """f(x) - f̄ of every row, (m, q): how far the labels' own predictions are from those of the average training row.
@@ -152,7 +165,7 @@ class BaseCamel(MultiLabelClassifier):
     @property
     def base_scores_(self) -> np.ndarray:
         """Scores of the average training row, (q,)."""
-        return self._offset + self._kernel_mean @ self.dual_coef_
+        return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self.weighted_members()))
 
     def scaled_rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.

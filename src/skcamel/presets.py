@@ -38,6 +38,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "lambda2s": (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0, 10.0),
         "representations": STRONG,
         "correlation": "centred",
+        "combine": True,
         "threshold": "auto",
     },
 }

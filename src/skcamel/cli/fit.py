@@ -190,7 +190,7 @@ def _unchecked(method: str, given: dict[str, Any], random_state: int) -> Any:
 
 def _product(given: dict[str, Any]) -> dict[str, Any]:
     """Scalings, kernels or bandwidths of one's own take the place of a preset's representations."""
-    own: dict[str, Any] = {"representations": None} if {"scalings", "kernels", "bandwidths"} & set(given) else {}
+    own: dict[str, Any] = {"representations": None, "combine": False} if {"scalings", "kernels", "bandwidths"} & set(given) else {}
     return given | own
 
 

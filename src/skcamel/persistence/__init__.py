@@ -55,6 +55,7 @@ PARTS = {
     "Softmax": "skcamel.baselines.logistic",
     "Ending": "skcamel.baselines.lbfgs",
 }
+MEMBER = "CamelClassifier"  # what a combined model is made of
 SEARCH_ONLY = ("cv", "callback", "random_state")  # parameters that a fitted model does not need
 
 
@@ -87,16 +88,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if not hasattr(model, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     arrays = _Arrays()
-    parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
-    state = {key: value for key, value in vars(model).items() if key not in parameters}
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "written_by": f"skcamel {skcamel.__version__}",
-        "class": name,
-        "parameters": {key: _encode(value, arrays, key) for key, value in parameters.items()},
-        "state": {key: _encode(value, arrays, key) for key, value in state.items()},
-    }
+    header = {"format": FORMAT, "version": VERSION, "written_by": f"skcamel {skcamel.__version__}", **_node(model, arrays)}
     text = json.dumps(header).encode()
     try:
         if len(text) > HEADER_BYTES:
@@ -164,16 +156,33 @@ def _built(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     if header["class"] not in MODELS:
         raise ModelFileError(f"holds a {str(header['class'])[:80]!r}, which this skcamel does not know")
     used: set[str] = set()
-    parameters, state = ({key: _decode(node, arrays, used) for key, node in header[tree].items()} for tree in ("parameters", "state"))
+    model = _model(header, arrays, used)
     if used != arrays.keys():
         raise ValueError(f"{len(arrays.keys() - used)} of its arrays belong to nothing")
-    bring_up_to_date(header["class"], parameters, state)
-    model = getattr(import_module(MODELS[header["class"]]), header["class"])(**parameters)
+    return model
+
+
+def _model(node: dict[str, Any], arrays: dict[str, np.ndarray], used: set[str]) -> Any:
+    """A model, or a member of one, from its class, parameters and state."""
+    parameters, state = ({key: _decode(value, arrays, used) for key, value in node[tree].items()} for tree in ("parameters", "state"))
+    bring_up_to_date(node["class"], parameters, state)
+    model = getattr(import_module(MODELS[node["class"]]), node["class"])(**parameters)
     if model.get_params(deep=False).keys() - parameters.keys() - getattr(model, "ADDED", {}).keys():
         raise ValueError("some of its parameters are missing")
     schema.check(model, state)
     vars(model).update(state)
     return model
+
+
+def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
+    """Class, parameters and state of a model; the inverse of :func:`_model`."""
+    parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
+    state = {key: value for key, value in vars(model).items() if key not in parameters}
+    return {
+        "class": type(model).__name__,
+        "parameters": {key: _encode(value, arrays, key) for key, value in parameters.items()},
+        "state": {key: _encode(value, arrays, key) for key, value in state.items()},
+    }
 
 
 def _storable(model: Any, key: str, value: Any) -> Any:
@@ -223,6 +232,8 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
             return {f"${kind.__name__}": [_encode(item, arrays, where) for item in value]}
     if isinstance(value, dict):
         return {"$dict": {str(key): _encode(item, arrays, where) for key, item in value.items()}}
+    if type(value).__name__ == MEMBER and MODELS[MEMBER] == type(value).__module__:
+        return {"$member": _node(value, arrays)}
     if PARTS.get(type(value).__name__) == type(value).__module__:
         return {f"${type(value).__name__}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
     raise TypeError(
@@ -248,6 +259,10 @@ def _decode(node: Any, arrays: dict[str, np.ndarray], used: set[str]) -> Any:
     if kind == "$csr":
         *parts, n, d = content
         return archive.csr(*map(array, parts), shape=(n, d))
+    if kind == "$member":
+        if content["class"] != MEMBER:
+            raise ValueError(f"a member is a {MEMBER}")
+        return _model(content, arrays, used)
     if kind == "$dict":
         return {key: _decode(item, arrays, used) for key, item in content.items()}
     if kind in ("$list", "$tuple", "$text", "$objects"):

@@ -98,24 +98,26 @@ COMMON: dict[str, Rule] = {
     "thresholds_": floats("q", low=-FINITE, high=FINITE),
     "n_iter_": integer(0),
 }
-CAMEL = COMMON | {
+ANY_CAMEL = COMMON | {
+    "label_correlation_": floats("q", "q"),
+    "cooccurrence_": floats("q", "q", low=0),
+    "total_weight_": POSITIVE,
+    "threshold_rule_": either(one_of("zero", "common", "label"), number()),
+    "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
+}
+CAMEL = ANY_CAMEL | {
     "dual_coef_": floats("n", "q"),
     "intercept_": floats("q", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     "_offset": floats("q"),
     "A_": floats("n", "q"),
     "b_": floats("q", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     "Z_": floats("n", "q"),
-    "label_correlation_": floats("q", "q"),
     "collaboration_": floats("q", "q"),
-    "cooccurrence_": floats("q", "q", low=0),
-    "total_weight_": POSITIVE,
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
-    "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "X_fit_": either(nothing, rules.rows("n", "d")),
     "_kernel": part("Kernel", name=one_of(*kernel.NAMES), bandwidth=POSITIVE),
     "_scaling": SCALING,
-    "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
     "_kernel_mean": floats("n", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     "_lambda2": POSITIVE,
     "_kept": either(nothing, indices("n", below=("d",), ascending=True)),
@@ -149,6 +151,19 @@ CAMEL_SEARCH = _search(
     lambda1=AT_LEAST_0,
     lambda2=AT_LEAST_0,
 )
+
+
+def _member(value: Any, sizes: Sizes) -> None:
+    """A model of its own, sound by itself, of as many features and labels."""
+    if type(value).__name__ != "CamelClassifier" or (value.n_features_in_, len(value.label_names_)) != (sizes["d"], sizes["q"]):
+        raise ValueError(f"must hold fitted CamelClassifiers of {sizes['d']} features and {sizes['q']} labels")
+
+
+COMBINED = (
+    ANY_CAMEL
+    | {"members_": each(_member, "m"), "weights_": floats("m", low=0)}
+    | {key: rule for key, rule in CAMEL_SEARCH.items() if key == "cv_results_" or key.startswith(("best_", "scoring_"))}
+)
 TABLES: dict[str, dict[str, Rule]] = {
     "CamelClassifier": CAMEL,
     "CamelClassifierCV": CAMEL | CAMEL_SEARCH | {"bandwidth_multiplier_": POSITIVE},
@@ -171,7 +186,7 @@ TABLES: dict[str, dict[str, Rule]] = {
 def check(model: Any, state: Mapping[str, Any]) -> None:
     """Raise ValueError unless the parameters of `model`, not yet fitted, and the attributes in `state` make a sound model."""
     name = type(model).__name__
-    table = TABLES[name]
+    table = COMBINED if getattr(model, "combine", False) is True else TABLES[name]
     if unknown := [repr(key) for key in state if key not in table]:
         raise ValueError(f"{', '.join(unknown)[:200]} is no attribute of a fitted {name}")
     if missing := [key for key in table if key not in state and key not in OPTIONAL]:

@@ -32,8 +32,29 @@ class ModelFacts:
 
     @property
     def alpha(self) -> float:
-        """Degree of collaboration."""
-        return float(chosen(self.model, "alpha"))
+        """Degree of collaboration; of a combined model the weighted mean of its members'."""
+        alphas = [chosen(member, "alpha") for _, member in self.members]
+        return float(np.average(alphas, weights=[weight for weight, _ in self.members]))
+
+    @cached_property
+    def members(self) -> list[tuple[float, Any]]:
+        """Weights and models whose scores add up; the model itself where nothing is combined."""
+        return self.model.weighted_members()
+
+    @property
+    def is_combined(self) -> bool:
+        """Whether the scores are those of several models."""
+        return hasattr(self.model, "members_")
+
+    def deviations(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """f(x) - f̄ as it counts for a label itself, with 1 - α, and as it pushes others, with α s; (m, q) each, one where they agree."""
+        if not self.is_combined:
+            own = self.model.deviations(X)
+            return own, own
+        parts = [(weight, float(member.alpha), member.deviations(X)) for weight, member in self.members]
+        own = sum(weight * (1 - alpha) * part for weight, alpha, part in parts)
+        pushing = sum(weight * alpha * part for weight, alpha, part in parts)
+        return np.asarray(own / (1 - self.alpha or 1.0)), np.asarray(pushing / (self.alpha or 1.0))
 
     @property
     def S(self) -> np.ndarray:  # noqa: N802 - the paper's letter
@@ -58,7 +79,7 @@ class ModelFacts:
     @property
     def n_train(self) -> int:
         """Number of training rows."""
-        return len(self.model.dual_coef_)
+        return len(self.members[0][1].dual_coef_)
 
 
 @dataclass(frozen=True)
@@ -85,10 +106,11 @@ class Evaluated:
     @cached_property
     def n_seen(self) -> int:
         """How many of the rows the model was trained on."""
-        if self.model.X_fit_ is None:
+        _, model = self.model.weighted_members()[0]
+        if model.X_fit_ is None:
             return 0
-        known = set(_row_keys(self.model.X_fit_))
-        return sum(key in known for key in _row_keys(self.model.scaled_rows(self.X)))
+        known = set(_row_keys(model.X_fit_))
+        return sum(key in known for key in _row_keys(model.scaled_rows(self.X)))
 
 
 def evaluated(model: Any, dataset: Any) -> Evaluated:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.classifier import CamelClassifier
-from skcamel.report.facts import chosen
+from skcamel.report.facts import ModelFacts, chosen
 
 MOST_ROWS = 5000  # training rows; a refit beyond that takes minutes
 RECOVERED = 1e-3  # labels are -1 or +1; what is further off was not recovered
@@ -24,21 +24,22 @@ class Independent(NamedTuple):
     sentence: str  # what these scores are
 
 
-def without_collaboration(model: Any, X: Any, own: np.ndarray) -> Independent:
-    """Scores of the rows X without collaboration; `own` is f(x) - f̄, (m, q).
+def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Independent:
+    """Scores of the rows X without collaboration; `own` is f(x) - f̄ as it counts for a label itself, (m, q).
 
     The model is fitted again with α = 0 on its training rows and the labels recovered from its solution. Where that is
     impossible, the label's own part alone stands in, and the sentence says so.
     """
-    if chosen(model, "alpha") == 0:
+    model = facts.model
+    if facts.alpha == 0:
         scores = model.base_scores_ + own
         return Independent(
             scores, model.thresholds_, True, "This model has α = 0: its labels do not collaborate, and nothing would change."
         )
-    Y = training_labels(model)
-    reason = _reason_against(model, Y)
+    Y = None if facts.is_combined else training_labels(model)
+    reason = "several models are combined" if facts.is_combined else _reason_against(model, Y)
     if Y is None or reason:
-        scores = model.base_scores_ + own * np.diag(model.collaboration_)
+        scores = model.base_scores_ + (1 - facts.alpha) * own
         return Independent(
             scores,
             model.thresholds_,

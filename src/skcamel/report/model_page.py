@@ -61,12 +61,14 @@ def model_page(model: Any, dataset: Dataset | None) -> Page:
         raise TypeError(
             f"A page is made of a CamelClassifier or CamelClassifierCV, got {type(model).__name__}, which has no collaboration."
         )
-    if not hasattr(model, "collaboration_"):
+    if not hasattr(model, "classes_"):
         raise ValueError(f"This {type(model).__name__} is not fitted; call fit before making its page.")
     facts = ModelFacts(model)
     _check_memory(facts, dataset)
     found = None if dataset is None else evaluated(model, dataset)
-    sections = [graph_section(facts), matrix_section(facts), spectrum_section(facts)]
+    sections = [graph_section(facts), matrix_section(facts)]
+    if not facts.is_combined:  # each member has its own
+        sections.append(spectrum_section(facts))
     if found is not None:
         sections += [quality_section(facts, found), why_section(facts, found)]
     about = f" on {found.name}" if found is not None and found.name else ""
@@ -88,8 +90,11 @@ def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
     """Refuse a page that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
     q = len(facts.names)
     m, d = (0, 0) if dataset is None else dataset.X.shape
-    wide = 0 if dataset is None or facts.model.X_fit_ is None or hasattr(facts.model.X_fit_, "indptr") else m * d
-    refit = facts.n_train if dataset is not None and facts.n_train <= MOST_ROWS else 0  # with α = 0, see `independent`
+    rows = facts.members[0][1].X_fit_
+    wide = 0 if dataset is None or rows is None or hasattr(rows, "indptr") else m * d
+    refit = (
+        facts.n_train if dataset is not None and not facts.is_combined and facts.n_train <= MOST_ROWS else 0
+    )  # with α = 0, see `independent`
     memory.require(
         8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_train) * q + ROWS * wide),
         f"A page of {count(q, 'label')} and {count(m, 'row')}",
@@ -108,7 +113,7 @@ def _lead(without_data: bool) -> str:
 
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     model = facts.model
-    kernel = chosen(model, "kernel")
+    cuts = getattr(model, "threshold_rule_", model.threshold)
     return [
         ("Model", type(model).__name__),
         ("Training rows", f"{facts.n_train:,}"),
@@ -116,10 +121,27 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
         ("Labels", f"{len(facts.names):,}"),
         ("Label correlation", f"learned {facts.learned}"),
         ("Collaboration α", significant(facts.alpha)),
-        ("Fit weight λ1", significant(chosen(model, "lambda1"))),
-        ("Ridge λ2", significant(chosen(model, "lambda2"))),
-        ("Kernel", kernel if isinstance(kernel, str) else "callable"),
-        ("Bandwidth σ", significant(model.bandwidth_)),
-        ("Scaling", str(chosen(model, "scaling"))),
-        ("Cuts", model.threshold if isinstance(model.threshold, str) else significant(model.threshold)),
+        *_members(facts),
+        ("Cuts", cuts if isinstance(cuts, str) else significant(cuts)),
+    ]
+
+
+def _members(facts: ModelFacts) -> list[tuple[str, str]]:
+    """The kernel and its parameters, or those of each member with its weight."""
+    if not facts.is_combined:
+        model, kernel = facts.model, chosen(facts.model, "kernel")
+        return [
+            ("Fit weight λ1", significant(chosen(model, "lambda1"))),
+            ("Ridge λ2", significant(chosen(model, "lambda2"))),
+            ("Kernel", kernel if isinstance(kernel, str) else "callable"),
+            ("Bandwidth σ", significant(model.bandwidth_)),
+            ("Scaling", str(chosen(model, "scaling"))),
+        ]
+    named = ("α", "alpha"), ("λ2", "lambda2"), ("σ", "bandwidth_")
+    return [
+        (
+            f"Member {k}, weight {significant(weight)}",
+            ", ".join([f"{own.scaling} {own.kernel}", *(f"{symbol} = {significant(getattr(own, key))}" for symbol, key in named)]),
+        )
+        for k, (weight, own) in enumerate(facts.members, 1)
     ]

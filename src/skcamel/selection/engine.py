@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 from skcamel import correlation
 from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, to_match
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
-from skcamel.selection.search import Data, Grid, Representation, Scores, candidate_metrics, label_bases, represent
+from skcamel.selection.combination import LARGEST_ALPHA
+from skcamel.selection.search import Data, Grid, Place, Representation, Scores, candidate_metrics, label_bases, represent
 from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
 from skcamel.solve import spectral
 from skcamel.solve.problem import Solution
@@ -51,7 +52,8 @@ class Found:
     params: list[dict[str, Any]] = field(default_factory=list)  # of every candidate
     metrics: list[Scores] = field(default_factory=list)
     winners: dict[str, Winner] = field(default_factory=dict)  # by criterion
-    members: dict[str, list[Winner]] = field(default_factory=dict)  # by criterion: the best candidate of each representation
+    firsts: dict[str, Winner] = field(default_factory=dict)  # by criterion, of the first representation alone
+    members: list[Winner] = field(default_factory=list)  # of each representation that may be combined the least squared error
 
 
 def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:
@@ -96,7 +98,7 @@ def search(
     seed : int, default=0
         Deals the rows to the ninths.
     combine : bool, default=False
-        Whether the best candidate of every representation is kept, too.
+        Whether members are kept, too: of each representation the candidate of α ≤ ½ with the least squared error.
     tell : callable, default=None
         Called with what is found so far, after each representation.
 
@@ -109,25 +111,31 @@ def search(
     >>> len(found.params), found.winners["one_error"].params["alpha"]
     (4, 0.0)
     """
-    found = Found(members={criterion: [] for criterion in criteria})
+    found = Found()
     bases, tried = None, iter(grid.places)
     for representation, spectrum in represent(data, grid, device):
         bases = bases or label_bases(to_match(S, spectrum.values), grid.alphas)
-        turn = _Turn(data, grid, rule, criteria, representation, spectrum, bases, seed)
-        start, params = len(found.params), grid.candidates(next(tried), turn.unit)
+        place = next(tried)
+        turn = _Turn(data, grid, rule, criteria, representation, spectrum, bases, seed, combine=combine)
+        start, params = len(found.params), grid.candidates(place, turn.unit)
         for criterion, (local, score, own) in turn.best().items():
-            if combine or criterion not in found.winners or score > found.winners[criterion].score:
-                winner = turn.solved(local, S, params[local], score, own)
-                winner = replace(winner, index=start + local)
-                if combine:
-                    found.members[criterion].append(winner)
-                if criterion not in found.winners or score > found.winners[criterion].score:
-                    found.winners[criterion] = winner
+            if criterion not in found.winners or score > found.winners[criterion].score:
+                found.winners[criterion] = turn.solved(local, start, S, params[local], score, own)
+        if combine and not start:
+            found.firsts.update(found.winners)
+        if combine and _may_be_combined(place, data):
+            local = turn.least_error()
+            found.members.append(turn.solved(local, start, S, params[local], -turn.errors[local], None))
         found.params.extend(params)
         found.metrics.extend(turn.metrics)
         tell(found)
         del representation, spectrum, turn  # before the next kernel matrix is made
     return found
+
+
+def _may_be_combined(place: Place, data: Data) -> bool:
+    """Not where columns of sparse rows are standardised, which flatters leave-one-out."""
+    return place[0] != "standard" or not hasattr(data.X, "toarray")
 
 
 class _Turn:
@@ -143,6 +151,8 @@ class _Turn:
         spectrum: spectral.Spectrum,
         bases: Sequence[spectral.LabelBasis],
         seed: int,
+        *,
+        combine: bool,
     ) -> None:
         self.representation, self.spectrum = representation, spectrum
         self.bases, self.criteria, self.rule, self.seed = bases, criteria, rule, seed
@@ -151,6 +161,10 @@ class _Turn:
         self.targets = spectral.project(self.spectrum, to_match(data.Y, self.spectrum.values))
         self.relevant = self.targets.Y > 0
         self.tries_rules = rule.mode == AUTO and any(criterion in METRICS for criterion in criteria)
+        # squared errors are compared between candidates of these α alone
+        allowed = [k for k, alpha in enumerate(grid.alphas) if alpha <= LARGEST_ALPHA] or range(len(grid.alphas))
+        self.comparable = {a * len(self.penalties) + p for a in allowed for p in range(len(self.penalties))} if combine else set()
+        self.errors: dict[int, float] = {}
         self.metrics: list[Scores] = []
         self.kept: dict[int, Array] = {}  # leave-one-out scores of those that lead
         self.solutions: dict[int, Solution] = {}
@@ -173,16 +187,27 @@ class _Turn:
             xp.stack([rule.cuts(self.relevant, F, weights)[None] for F in stack]) if rule.is_tuned else rule.cuts(self.relevant, stack[0])
         )
         self.metrics += candidate_metrics(self.relevant, stack, cuts, weights)
+        for k in sorted(self.comparable & set(range(first, first + len(stack)))):
+            self.errors[k] = self._error(stack[k - first])
         leading = self._leading()
         alone = len(stack) == 1
         self.kept |= {k: stack[k - first] if alone else stack[k - first] + 0.0 for k in leading if k >= first}
         self.kept = {k: scores for k, scores in self.kept.items() if k in leading}
 
+    def _error(self, scores: Array) -> float:
+        """Squared error of leave-one-out scores."""
+        xp = namespace(scores)
+        rows = xp.sum((scores - self.targets.Y) ** 2, axis=1)
+        return float(xp.sum(rows) if self.spectrum.weights is None else self.spectrum.weights @ rows)
+
+    def least_error(self) -> int:
+        """The candidate of least squared error among those that may be combined."""
+        return min(self.errors, key=self.errors.__getitem__)
+
     def _leading(self) -> set[int]:
         """Candidates whose scores may be wanted later; few, so that memory does not grow with the grid."""
-        if self.tries_rules:
-            return {k for name in NAMES for k in self._ranked(name)[:SHORTLIST]}
-        return {self._ranked(criterion)[0] for criterion in self.criteria}
+        names, how_many = (NAMES, SHORTLIST) if self.tries_rules else (self.criteria, 1)
+        return {k for name in names for k in self._ranked(name)[:how_many]} | ({self.least_error()} if self.errors else set())
 
     def _ranked(self, criterion: str) -> list[int]:
         values = [larger_is_better(criterion, scores[criterion]) for scores in self.metrics]
@@ -192,16 +217,17 @@ class _Turn:
         """For each criterion the leading candidate, its score, and its rule where that is known."""
         found: dict[str, tuple[int, float, Rule | None]] = {}
         tried = Rules(self.relevant, self.spectrum.weights, self.seed) if self.tries_rules else None
+        shortlist = {k for name in NAMES for k in self._ranked(name)[:SHORTLIST]}
         for criterion in self.criteria:
             if tried is not None and criterion in METRICS:
-                found[criterion] = tried.best_of(self.kept, criterion)
+                found[criterion] = tried.best_of({k: self.kept[k] for k in shortlist}, criterion)
             else:
                 first = self._ranked(criterion)[0]
                 score = larger_is_better(criterion, self.metrics[first][criterion])
                 found[criterion] = first, score, None if self.rule.mode == AUTO else self.rule
         return found
 
-    def solved(self, local: int, S: np.ndarray, params: dict[str, Any], score: float, rule: Rule | None) -> Winner:
+    def solved(self, local: int, start: int, S: np.ndarray, params: dict[str, Any], score: float, rule: Rule | None) -> Winner:
         """A candidate with its solution; criteria that agree on it share one."""
         basis = self.bases[local // len(self.penalties)]
         if local not in self.solutions:
@@ -210,7 +236,7 @@ class _Turn:
             )
         G = correlation.collaboration(S, params["alpha"])
         largest = spectral.greatest(self.spectrum)
-        return Winner(0, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local])
+        return Winner(start + local, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local])
 
 
 def larger_is_better(name: str, value: float) -> float:

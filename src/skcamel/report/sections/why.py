@@ -22,8 +22,8 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
     m, q = found.scores.shape
     rows = np.unique(np.linspace(0, m - 1, min(m, MOST_ROWS, max(10, MOST_SCORES // q))).astype(int))
     X = found.X[rows]
-    own = facts.model.deviations(X)
-    alone = without_collaboration(facts.model, X, own)
+    own, pushing = facts.deviations(X)
+    alone = without_collaboration(facts, X, own)
     predicted_alone = replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions
     flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * predicted_alone
     context = {
@@ -35,6 +35,7 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
     data = {
         "rows": rows.tolist(),
         "own": Rounded(own),
+        **({} if pushing is own else {"pushing": Rounded(pushing)}),
         "base": facts.model.base_scores_,
         "cuts": facts.model.thresholds_,
         "alone": Rounded(alone.scores),

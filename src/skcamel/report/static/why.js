@@ -1,6 +1,6 @@
 "use strict";
 // Why this label. Sent are f(x) − f̄ of each row; the pushes on label j are f_i − f̄_i times G_ij and are computed here,
-// since all of them would be rows × labels × labels numbers.
+// since all of them would be rows × labels × labels numbers. A combined model sends two: what counts for a label itself and what it pushes with.
 skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   const { svg, html, text, round, number, signed, short } = skcamel;
   const { rows, own, base, cuts, alone, flags } = data;
@@ -16,13 +16,14 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
 
   const has = (r, j, bit) => (flags.values[r * q + j] & bit) !== 0;
   const f = (r, i) => own.values[r * q + i];
+  const pushing = (data.pushing ?? own).values;
   const ownPart = (r, j) => (1 - alpha) * f(r, j);
-  const pushOf = (r, i, j) => alpha * S.values[i * q + j] * f(r, i);
+  const pushOf = (r, i, j) => alpha * S.values[i * q + j] * pushing[r * q + i];
 
   function partsOf(r) {
     const pushed = new Float64Array(q);
     for (let i = 0; i < q; i++) {
-      const weight = alpha * f(r, i);
+      const weight = alpha * pushing[r * q + i];
       if (weight !== 0) for (let j = 0; j < q; j++) if (i !== j) pushed[j] += weight * S.values[i * q + j];
     }
     return names.map((name, j) => ({

@@ -1,0 +1,126 @@
+"""Representations combined: scores ȳ + Σ w_r (f_r(x) - ȳ), with weights w ≥ 0 learned on leave-one-out scores.
+
+The means ȳ of the labels stand for a model that knows no features: weights that do not add up to 1 then shrink or stretch what
+the features say, and not how frequent a label is.
+
+Two things flatter leave-one-out where rows are few. A row that is left out has helped to learn S, so that a label of few rows is
+known through S, the more the larger α is; and it has helped to scale the columns, so that a word of two rows weighs half of what it
+weighs for a new row. So members have α ≤ ½, and columns of sparse rows are not standardised. ``benchmarks/combination.py`` shows
+on small and large sets that the result is as good as the first representation alone, or better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+from skcamel.arrays import Array, as_floats, namespace, to_match, to_numpy
+from skcamel.metrics.ranking import ranking_rows
+from skcamel.selection.search import Data
+
+LARGEST_ALPHA = 0.5  # of a member
+GROUPS = 5  # of rows; weights that are judged come from the other groups
+SAME = 1e-10  # members that are equal share their weight
+
+
+def weights_of(gram: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,).
+
+    Examples
+    --------
+    >>> weights_of(np.eye(2), np.array([0.5, -1.0]))
+    array([0.5, 0. ])
+    """
+    scale = float(np.trace(gram)) / len(gram)
+    if scale == 0:
+        return np.full(len(gram), 1 / len(gram))
+    root = np.linalg.cholesky(gram + SAME * scale * np.eye(len(gram)))
+    return nnls(root.T, solve_triangular(root, target, lower=True))[0]
+
+
+class Combination:
+    """Members by their leave-one-out scores.
+
+    Parameters
+    ----------
+    Y : array of shape (n, q)
+        Labels in {-1, +1}.
+    scores : sequence of R arrays of shape (n, q)
+    weights : array of shape (n,), default=None
+        Weights of the rows.
+    seed : int, default=0
+        Deals the rows to the groups on which the combination is judged.
+    """
+
+    def __init__(self, Y: Array, scores: Sequence[Array], weights: Array | None = None, seed: int = 0) -> None:
+        xp = namespace(Y)
+        self.Y, self.scores, self.row_weights = Y, scores, weights
+        w = as_floats(np.ones(len(Y)), Y) if weights is None else weights
+        total, unit = w @ Y, xp.clip(w, None, 1.0)[:, None]  # what leave-one-out takes away
+        self.mean = total / xp.sum(w)  # (q,)
+        self.means = (total - unit * Y) / (xp.sum(w) - unit)  # (n, q) of the other rows
+        self.group = np.random.default_rng(seed).permutation(len(Y)) % GROUPS
+        self.grams, self.targets = np.zeros((GROUPS, len(scores), len(scores))), np.zeros((GROUPS, len(scores)))
+        for g in range(GROUPS):
+            here = to_match(self.group == g, Y)
+            share, means = xp.sqrt(w[here])[:, None], self.means[here]
+            rows = xp.stack([xp.reshape(share * (F[here] - means), (-1,)) for F in scores])  # (R, part of n x q)
+            self.grams[g] = to_numpy(rows @ rows.T)
+            self.targets[g] = to_numpy(rows @ xp.reshape(share * (Y[here] - means), (-1,)))
+        self.weights = weights_of(self.grams.sum(axis=0), self.targets.sum(axis=0))
+
+    @property
+    def shift(self) -> Array:
+        """What is added to the scores of each member so that Σ w_r f_r(x) is the combination, (q,)."""
+        total = float(self.weights.sum())
+        return self.mean * (1 - total) / total
+
+    @classmethod
+    def of(cls, members: Sequence[Any], data: Data, seed: int) -> Combination:
+        """Members that hold their leave-one-out `scores`."""
+        like = members[0].scores
+        weights = None if data.weights is None else to_match(data.weights, like)
+        return cls(to_match(data.Y, like), [member.scores for member in members], weights, seed)
+
+    def live(self, members: Sequence[Any]) -> list[tuple[float, Any]]:
+        """Weights and members, those with weight 0 left out."""
+        return [(weight, member) for weight, member in zip(self.weights.tolist(), members, strict=True) if weight > 0]
+
+    def combined(self, w: np.ndarray | None = None) -> Array:
+        """Leave-one-out scores of the combination, (n, q)."""
+        w = self.weights if w is None else w
+        total = self.means + 0.0
+        for weight, F in zip(w.tolist(), self.scores, strict=True):
+            if weight:
+                total = total + weight * (F - self.means)
+        return total
+
+    def is_worse_than(self, other: Array) -> bool:
+        """Whether scores (n, q) are better by more than a standard error, in average precision, than these members are.
+
+        The weights of each fifth of the rows come from the other four. Where no row defines average precision, squared errors
+        of the rows are compared. Members that know nothing, with all weights 0, are worse than anything.
+        """
+        xp = namespace(self.Y)
+        if not self.weights.any():
+            return True
+        judged = 0.0 * self.Y
+        for g in range(GROUPS):
+            here = to_match(self.group == g, self.Y)
+            others = np.arange(GROUPS) != g
+            judged[here] = self.combined(weights_of(self.grams[others].sum(axis=0), self.targets[others].sum(axis=0)))[here]
+        relevant = self.Y > 0
+        counted = xp.any(relevant, axis=1) & ~xp.all(relevant, axis=1)
+        if not bool(xp.any(counted)):
+            counted = ~counted | counted
+            values = [-xp.sum((self.Y - F) ** 2, axis=1) for F in (other, judged)]
+        else:
+            values = [ranking_rows(relevant, F)["average_precision"] for F in (other, judged)]
+        w = as_floats(np.ones(len(self.Y)), self.Y) if self.row_weights is None else self.row_weights
+        gain, share = to_numpy((values[0] - values[1])[counted]), to_numpy(w[counted] / xp.sum(w[counted]))
+        mean = float(share @ gain)
+        return mean > float(np.sqrt((share**2) @ (gain - mean) ** 2))

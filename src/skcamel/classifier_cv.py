@@ -252,7 +252,8 @@ class CamelClassifierCV(BaseCamel):
     def _alive(self, n_models: int) -> dict[str, int]:
         """Matrices alive at the peak, shown by tests/test_memory.py: scores of a shortlist, solutions and scaled rows of models."""
         shortlist = SHORTLIST_ALIVE if self.threshold == "auto" else 0
-        return {"scores": SCORES_ALIVE + shortlist + 5 * (n_models - 1), "copies": COPIES_ALIVE + 2 * (n_models - 1)}
+        held = 2 * (n_models - 1) + (len(self._places()) if self.combine else 0)
+        return {"scores": SCORES_ALIVE + shortlist + 6 * held, "copies": COPIES_ALIVE + held}
 
     def _by_leave_one_out(self, names: Sequence[str], data: Data, grid: Grid, S: np.ndarray) -> dict[str, Chosen]:
         """For each criterion the table and the winner, or the members with their weights, all from one pass."""

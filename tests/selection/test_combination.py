@@ -1,0 +1,156 @@
+"""Representations combined: weights against a literal solution, and everything a model can do done by its members."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.optimize import nnls
+from sklearn.base import clone
+
+from skcamel import CamelClassifier, CamelClassifierCV, load, save
+from skcamel.report import build_model_report
+from skcamel.selection.combination import Combination, weights_of
+
+TRIED = (("none", "rbf", 1.0), ("standard", "laplacian", 0.5), ("rank", "laplacian", 1.0), ("unit", "linear", 1.0))
+OPTIONS = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.01, 0.1, 1.0), "representations": TRIED, "combine": True, "threshold": "auto"}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(5)
+    X = rng.gamma(0.4, size=(130, 5))
+    Y = (np.log(X + 0.01) @ rng.normal(size=(5, 4)) + rng.normal(size=(130, 4)) > 1).astype(int)
+    return X[:90], Y[:90], X[90:], Y[90:]
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return CamelClassifierCV(**OPTIONS).fit(rows[0], rows[1])
+
+
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_weights_are_those_of_literal_least_squares(seed, weighted):
+    rng = np.random.default_rng(seed)
+    Y = np.where(rng.random((12, 3)) < 0.4, 1.0, -1.0)
+    scores = [0.3 * Y + rng.normal(size=Y.shape) for _ in range(4)]
+    w = rng.integers(1, 4, size=12).astype(float) if weighted else None
+    found = Combination(Y, scores, w)
+    repeats = np.ones(12, dtype=int) if w is None else w.astype(int)
+    index = np.repeat(np.arange(12), repeats)
+    means = (Y[index].sum(axis=0) - Y) / (len(index) - 1)
+    literal, _ = nnls(np.column_stack([(F - means)[index].ravel() for F in scores]), (Y - means)[index].ravel())
+    np.testing.assert_allclose(found.weights, literal, atol=1e-6)
+    np.testing.assert_allclose(found.combined(), means + np.tensordot(found.weights, np.array(scores) - means, 1), atol=1e-12)
+
+
+def test_members_that_are_equal_share_their_weight():
+    np.testing.assert_allclose(weights_of(np.ones((2, 2)), np.ones(2)), [0.5, 0.5], atol=1e-6)
+    np.testing.assert_allclose(weights_of(np.zeros((2, 2)), np.zeros(2)), [0.5, 0.5])
+
+
+def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows, model):
+    X, Y, new, _ = rows
+    assert 1 < len(model.members_) == len(model.weights_) <= 4
+    assert (model.weights_ > 0).all()
+    total = sum(w * member.decision_function(new) for w, member in zip(model.weights_, model.members_, strict=True))
+    np.testing.assert_allclose(model.decision_function(new), total, atol=1e-12)
+    mean = (2.0 * Y - 1).mean(axis=0)
+    alone = [clone(member).fit(X, Y) for member in model.members_]
+    literal = mean + sum(w * (own.decision_function(new) - mean) for w, own in zip(model.weights_, alone, strict=True))
+    np.testing.assert_allclose(model.decision_function(new), literal, atol=1e-9)
+    assert all(isinstance(member, CamelClassifier) and member.alpha <= 0.5 for member in model.members_)
+
+
+def test_a_combined_model_has_the_attributes_of_its_best_candidate_but_not_of_a_single_model(model):
+    assert model.best_params_ == model.cv_results_["params"][model.best_index_]
+    assert model.best_score_ == model.cv_results_["mean_test_average_precision"].max()
+    for name in ("alpha_", "kernel_", "dual_coef_", "collaboration_", "bandwidth_"):
+        assert not hasattr(model, name)
+
+
+def test_answers_follow_from_the_scores(rows, model):
+    _, _, new, _ = rows
+    scores = model.decision_function(new)
+    np.testing.assert_array_equal(model.predict(new), scores > model.thresholds_)
+    np.testing.assert_array_equal(model.predict_proba(new) > 0.5, scores > 0)
+    explained = model.explain(new)
+    np.testing.assert_allclose(explained.scores, scores, atol=1e-10)
+    assert "models combined" in model._repr_html_inner()
+
+
+def test_a_combined_model_survives_its_file(rows, model, tmp_path):
+    _, _, new, _ = rows
+    save(model, tmp_path / "m.skcamel")
+    again = load(tmp_path / "m.skcamel")
+    np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
+    np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+    assert again.get_params() == model.get_params()
+    assert again.members_[0].get_params() == model.members_[0].get_params()
+
+
+def test_a_page_of_a_combined_model_names_its_members(rows, model, tmp_path):
+    from skcamel.data import Dataset
+
+    _, _, new, truth = rows
+    build_model_report(model, Dataset(new, truth, label_names=list(map(str, model.label_names_))), tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert all(f"Member {k}, weight" in text for k in range(1, len(model.members_) + 1))
+    assert "several models are combined" in text
+
+
+def test_a_refit_leaves_nothing_of_the_other_kind(rows):
+    X, Y, _, _ = rows
+    model = CamelClassifierCV(**OPTIONS).fit(X, Y).set_params(combine=False).fit(X, Y)
+    assert not hasattr(model, "members_")
+    assert hasattr(model, "dual_coef_")
+    model.set_params(combine=True).fit(X, Y)
+    assert not hasattr(model, "dual_coef_")
+    assert hasattr(model, "members_")
+
+
+def test_where_members_are_worse_the_first_representation_answers_alone(rng):
+    """Labels that only the raw features know: the other representations see a column of noise as large as the rest."""
+    X = np.column_stack([rng.normal(size=60), 1e-3 * rng.normal(size=(60, 30))])
+    Y = (X[:, :1] + [[0.0, 0.4]] > 0).astype(int)
+    Y = Y ^ (rng.random(Y.shape) < 0.15)
+    worse = Combination(2.0 * Y - 1, [rng.normal(size=Y.shape)])
+    assert worse.is_worse_than(2.0 * Y - 1)
+    assert not Combination(2.0 * Y - 1, [2.0 * Y - 1]).is_worse_than(rng.normal(size=Y.shape))
+    tried = (("none", "rbf", 1.0), ("standard", "rbf", 1e-3))
+    model = CamelClassifierCV(representations=tried, combine=True).fit(X, Y)
+    first = model.members_[0]
+    assert (first.scaling, first.kernel) == ("none", "rbf")
+
+
+def test_without_any_signal_there_is_still_an_answer(rng):
+    X, Y = rng.normal(size=(40, 2)), (rng.random((40, 3)) < 0.5).astype(int)
+    model = CamelClassifierCV(representations=TRIED[:2], combine=True).fit(X, Y)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_one_label_and_classes_can_be_combined(rows):
+    X, Y, new, _ = rows
+    for y in (Y[:, :1], Y[:, 0], Y[:, 0] + Y[:, 1]):
+        model = CamelClassifierCV(**OPTIONS).fit(X, y)
+        assert model.predict(new).shape == (40, *y.shape[1:])
+
+
+def test_standardised_columns_of_sparse_rows_are_no_members(rows):
+    X, Y, _, _ = rows
+    thin = sparse.csr_array(np.where(X > 0.3, X, 0.0))
+    model = CamelClassifierCV(**OPTIONS).fit(thin, Y)
+    assert all(member.scaling in ("none", "unit") for member in model.members_)
+    only = CamelClassifierCV(**OPTIONS | {"representations": (("standard", "rbf", 1.0),)}).fit(thin, Y)
+    assert [member.scaling for member in only.members_] == ["standard"]
+
+
+def test_weights_of_one_change_nothing(rows):
+    X, Y, new, _ = rows
+    plain, weighted = CamelClassifierCV(**OPTIONS).fit(X, Y), CamelClassifierCV(**OPTIONS).fit(X, Y, sample_weight=np.ones(90))
+    np.testing.assert_allclose(plain.decision_function(new), weighted.decision_function(new), atol=1e-8)
+
+
+def test_folds_and_combination_are_refused_together(rows):
+    with pytest.raises(ValueError, match=r"combine=True learns its weights on leave-one-out scores; use cv='loo'"):
+        CamelClassifierCV(combine=True, cv=3).fit(rows[0], rows[1])

@@ -288,6 +288,17 @@ def test_rare_centred_labels_of_very_different_frequency_are_solved(rng):
     assert found.n_iter < 200
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_uneven_weights_and_more_labels_than_rows_are_solved_in_centred_fits(seed):
+    """Lengths of centred labels then differ by orders of magnitude: steps of one size for all would not arrive."""
+    rng = np.random.default_rng(seed)
+    Y = np.where(rng.random((12, 28)) < rng.random(28) ** 2, 1.0, -1.0)
+    weights = 10.0 ** rng.uniform(-2, 2, size=12)
+    found = correlation.learn(Y, centred=True, weights=weights)
+    assert float(found.violation.max()) <= 1e-6
+    assert violation_of(Y, found.S, weights=weights).max() <= 1e-5
+
+
 def test_signs_of_centred_pushes_follow_what_the_labels_do_where_the_papers_do_not(rng):
     """One of six labels in each row, as in data of scenes: none goes with another, yet uncentred labels push each other up."""
     Y = np.where(np.arange(6) == rng.integers(6, size=600)[:, None], 1.0, -1.0)

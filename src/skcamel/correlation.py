@@ -20,7 +20,7 @@ from skcamel.arrays import Array, namespace
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
-STEP_SHARE = 0.1  # ADMM's first ρ as a share of the mean diagonal of C
+STEP_SHARE = 0.1  # ADMM's first ρ as a share of the squared length of the labels
 LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts
 FIRST_CHECK, CHECK_GROWTH = 10, 1.5  # optimality is looked at after 10, 16, 25, 38 … iterations
 
@@ -159,8 +159,9 @@ def kkt_violation(C: Array, S: Array, penalty: Array, columns: Array | None = No
 
 
 def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tuple[Array, int]:
-    """All columns by ADMM with the inverse of C + ρD; a column leaves as soon as its support gives the exact solution.
+    """All columns by ADMM with one inverse; a column leaves as soon as its support gives the exact solution.
 
+    Labels are brought to one length first: where they vary differently, steps that suit one would be far too short for another.
     The constraint s_jj = 0 is kept by a rank-one correction of each column. At growing intervals the zero pattern
     reached so far is tried: on a given support with given signs the lasso is a linear system, and if its solution keeps
     the signs and meets the KKT conditions, that column is solved to rounding. Columns whose support never settles
@@ -172,8 +173,13 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     n_iter : int
     """
     xp = namespace(C)
-    metric, rho = _first_step(C, penalty)
-    inverse = xp.linalg.inv(C + rho * xp.diag(metric))
+    lengths = _relative_lengths(C)  # (q,), all 1 for labels in {-1, +1}
+    products, ratios = lengths[:, None] * lengths, lengths[:, None] / lengths
+    R, P = C / products, penalty / products  # the problem of labels of one length, whose solution is S · ratios
+    identity = xp.eye(len(C), dtype=C.dtype, device=C.device)
+    # coefficients are of order 1, so is λ/ρ; without any label that varies there is nothing to solve
+    rho = max(STEP_SHARE * float(xp.amax(xp.diagonal(R))), float(xp.amax(penalty / lengths**2))) or 1.0
+    inverse = xp.linalg.inv(R + rho * identity)
     S = xp.zeros_like(C)
     open_ = xp.arange(len(C), device=C.device)[penalty > 0]  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
     dual = xp.zeros_like(C)[:, open_]
@@ -181,14 +187,14 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     while len(open_) and n_iter < max_iter:
         n_iter += 1
         own = (open_, xp.arange(len(open_), device=C.device))  # entries s_jj of the open columns
-        before = S[:, open_]
-        smooth = inverse @ (C[:, open_] + rho * metric[:, None] * (before - dual))
+        before = S[:, open_] * ratios[:, open_]
+        smooth = inverse @ (R[:, open_] + rho * (before - dual))
         smooth -= inverse[:, open_] * (smooth[own] / xp.diagonal(inverse)[open_])
         dual += OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
-        sparse = xp.sign(dual) * xp.clip(xp.abs(dual) - penalty[open_] / (rho * metric[:, None]), 0, None)
+        sparse = xp.sign(dual) * xp.clip(xp.abs(dual) - P[:, open_] / rho, 0, None)
         sparse[own] = 0
         dual -= sparse
-        S[:, open_] = sparse
+        S[:, open_] = sparse / ratios[:, open_]
         if n_iter in (check, max_iter):
             check = int(CHECK_GROWTH * check) + 1
             still = ~_finish(C, S, penalty, open_, tol)
@@ -196,16 +202,8 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
             open_, dual = open_[still], dual[:, still]
             if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:  # a new inverse costs about as much as one iteration
                 rho, dual = rho * factor, dual / factor
-                inverse = xp.linalg.inv(C + rho * xp.diag(metric))
+                inverse = xp.linalg.inv(R + rho * identity)
     return S, max(n_iter, 1)
-
-
-def _first_step(C: Array, penalty: Array) -> tuple[Array, float]:
-    """Diagonal of D, 1 on average, and ρ: coefficients are of order 1, so is λ/ρ; labels that vary less take longer steps."""
-    xp = namespace(C)
-    squares = xp.diagonal(C)
-    mean = float(xp.sum(squares)) / max(1, int(xp.sum((squares > 0) * 1))) or 1.0
-    return xp.where(squares > 0, squares / mean, 1.0), max(STEP_SHARE * mean, float(xp.amax(penalty)))
 
 
 def _step_factor(smooth: Array, sparse: Array, before: Array, dual: Array) -> float:
@@ -254,6 +252,14 @@ def _lengths(C: Array) -> Array:
     """√(C_ii C_jj), (q, q): the most that |C_ij| can be."""
     lengths = namespace(C).sqrt(namespace(C).diagonal(C))
     return lengths[:, None] * lengths
+
+
+def _relative_lengths(C: Array) -> Array:
+    """√C_ii in units of their quadratic mean, (q,); labels of length 0 have 1."""
+    xp = namespace(C)
+    squares = xp.diagonal(C)
+    mean = xp.sum(squares) / max(1, int(xp.sum((squares > 0) * 1)))
+    return xp.sqrt(xp.where(squares > 0, squares, 1.0) / xp.where(squares > 0, mean, 1.0))
 
 
 def _diagonal(C: Array) -> tuple[Array, Array]:

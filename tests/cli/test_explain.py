@@ -54,6 +54,7 @@ def test_the_screen_shows_predicted_labels_or_the_nearest(cli, model):
     shown = cli("explain", "m.skcamel", "new.csv", "--row", row).stdout
     assert f"Row {row} of new.csv: {counts.max()} of 4 labels predicted" in shown
     assert shown.count("= score") == counts.max()
+    assert shown.rstrip().splitlines()[-1].startswith("Label correlation learned as in the paper. Seen: training rows with both labels;")
     assert "line\\r\\nfeed: predicted, as score" in shown  # a name cannot break the lines of the screen
     none = int(counts.argmin()) + 1
     assert counts.min() == 0

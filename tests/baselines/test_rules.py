@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
 from fuzzing import model_files
@@ -23,6 +24,8 @@ from skcamel.inputs import ConstantLabelWarning
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
 from skcamel.selection.thresholds import Rule
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
 X, Y = overlapping.make(120)
 MODELS = [
@@ -37,6 +40,21 @@ MODELS = [
 each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model).replace(" ", "")[:30])
 SEARCHES = [LLSFCV([0.1, 1.0], [0.05], [0.1], preset="fair", cv=3), JFSCCV([0.1], [0.01, 0.1], [0.05], [0.1], preset="fair", cv=3)]
 each_search = pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
+
+
+@parametrize_with_checks(
+    [WithCuts(ExtraTreesClassifier(5, random_state=0))],
+    expected_failed_checks=lambda _: {
+        "check_classifiers_multilabel_output_format_predict_proba": "five trees are often unanimous, so that probabilities are 0 and 1"
+    },
+)
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+def test_a_classifier_without_probabilities_has_no_cuts():
+    with pytest.raises(TypeError, match="estimator must be a classifier with predict_proba, got RidgeClassifier"):
+        WithCuts(RidgeClassifier()).fit(X, Y)
 
 
 @each_model

@@ -82,6 +82,8 @@ def test_votes_are_counted():
     F = model.decision_function(X) + 0.5
     np.testing.assert_allclose(6 * F, np.round(6 * F), atol=1e-12)
     assert len(np.unique(F)) > 2
+    assert (F == 0.5).any()
+    np.testing.assert_array_equal(model.predict(X), F >= 0.5)
     assert not hasattr(model, "predict_proba")
 
 

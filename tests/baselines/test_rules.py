@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
 from fuzzing import model_files
@@ -23,6 +24,8 @@ from skcamel.inputs import ConstantLabelWarning
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
 from skcamel.selection.thresholds import Rule
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
 X, Y = overlapping.make(120)
 MODELS = [
@@ -39,6 +42,21 @@ SEARCHES = [LLSFCV([0.1, 1.0], [0.05], [0.1], preset="fair", cv=3), JFSCCV([0.1]
 each_search = pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
 
 
+@parametrize_with_checks(
+    [WithCuts(ExtraTreesClassifier(5, random_state=0))],
+    expected_failed_checks=lambda _: {
+        "check_classifiers_multilabel_output_format_predict_proba": "five trees are often unanimous, so that probabilities are 0 and 1"
+    },
+)
+def test_estimator_check(estimator, check):
+    check(estimator)
+
+
+def test_a_classifier_without_probabilities_has_no_cuts():
+    with pytest.raises(TypeError, match="estimator must be a classifier with predict_proba, got RidgeClassifier"):
+        WithCuts(RidgeClassifier()).fit(X, Y)
+
+
 @each_model
 def test_default_decisions_are_those_of_F_at_least_one_half(model):
     fitted = clone(model).fit(X[:90], Y[:90])
@@ -47,6 +65,13 @@ def test_default_decisions_are_those_of_F_at_least_one_half(model):
     np.testing.assert_array_equal(fitted.thresholds_, np.zeros(4))
     np.testing.assert_allclose(fitted.decision_function(X), F - 0.5, atol=1e-300)
     np.testing.assert_array_equal(fitted.decision_function(X) > 0, F >= 0.5)
+
+
+@pytest.mark.parametrize("model", [LLSF(preset="fair"), JFSC(preset="fair")])
+def test_a_linear_score_of_exactly_one_half_is_predicted(model):
+    fitted = clone(model).fit(X, Y)
+    fitted.coef_, fitted.intercept_ = 0 * fitted.coef_, np.array([0.5, np.nextafter(0.5, 0), np.nextafter(0.5, 1), 0.5])
+    np.testing.assert_array_equal(fitted.predict(X), np.tile([1, 0, 1, 1], (len(X), 1)))
 
 
 @each_model
@@ -176,6 +201,12 @@ def test_rows_without_weight_are_as_if_they_were_not_there(search):
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-12)
     np.testing.assert_allclose(one.thresholds_, other.thresholds_, atol=1e-12)
     assert one.cv_results_["mean_test_macro_f1"] == pytest.approx(other.cv_results_["mean_test_macro_f1"])
+
+
+@pytest.mark.parametrize("model", [BinaryRelevance(tol=1e-7), EnsembleOfClassifierChains(2, bootstrap=False, random_state=0, tol=1e-7)])
+def test_small_weights_are_no_sign_of_separable_rows(model):
+    plain = clone(model).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(clone(model).fit(X, Y, sample_weight=np.full(len(X), 1e-5)).predict_proba(X), plain, atol=2e-3)
 
 
 def test_weights_move_a_bootstrap_too():

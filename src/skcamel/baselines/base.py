@@ -55,6 +55,7 @@ class Baseline(MultiLabelClassifier):
             Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row, but for what is drawn at random: bootstrap samples and folds.
+            Penalties and tolerances count against these copies, so give numbers near 1.
 
         Returns
         -------

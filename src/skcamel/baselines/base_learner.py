@@ -33,11 +33,11 @@ def convergence_warning() -> Iterator[None]:
             warnings.warn(str(warning.message), ConvergenceWarning, stacklevel=4)
 
 
-def check_base_estimator(base: Any, name: str = "base_estimator") -> None:
+def check_base_estimator(base: Any) -> None:
     """Refuse what cannot be cloned and fitted."""
     if base is not None and (isinstance(base, type) or not (hasattr(base, "fit") and hasattr(base, "predict"))):
         raise TypeError(
-            f"{name} must be a scikit-learn classifier or None, got {base!r}; pass an instance, as in LogisticRegression(C=1.0)."
+            f"base_estimator must be a scikit-learn classifier or None, got {base!r}; pass an instance, as in LogisticRegression(C=1.0)."
         )
 
 

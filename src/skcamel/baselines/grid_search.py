@@ -101,9 +101,9 @@ class GridSearch(LinearBaseline):
         """The seven metrics of every candidate in every fold, with fixed cuts or those that its training part gives."""
         results: list[list[Scores]] = [[{} for _ in candidates] for _ in folds]
         for fold, result in zip(folds, results, strict=True):
-            _, Y, weights = some_rows(*data, fold.train)
-            for k, F, F_train in self._rated(data, fold, candidates):
-                cuts = self._rule().cuts(Y > 0, Y) if F_train is None else authors_cuts(Y, F_train, weights)
+            train = some_rows(*data, fold.train)
+            for k, F, F_train in self._rated(train, data[0][fold.test], candidates):
+                cuts = self._rule().cuts(train[1] > 0, train[1]) if F_train is None else authors_cuts(train[1], F_train, train[2])
                 result[k] = fold.metrics(half_less(F), cuts)
         return results, None
 
@@ -120,7 +120,7 @@ class GridSearch(LinearBaseline):
         )
         scores = [np.empty((len(candidates), *fold.relevant.shape)) for fold in folds]
         for fold, of_fold in zip(folds, scores, strict=True):
-            for k, F, _ in self._rated(data, fold, candidates):
+            for k, F, _ in self._rated(some_rows(*data, fold.train), data[0][fold.test], candidates):
                 of_fold[k] = half_less(F)
         weights = None if data[2] is None else np.concatenate([data[2][fold.test] for fold in folds])
         cuts = [self._rule().cuts(relevant, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
@@ -128,20 +128,17 @@ class GridSearch(LinearBaseline):
             [fold.metrics(*pair) for pair in zip(of_fold, cuts, strict=True)] for fold, of_fold in zip(folds, scores, strict=True)
         ], cuts
 
-    def _rated(self, data: TrainingData, fold: _Fold, candidates: list[Candidate]) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
-        """Number of each candidate, its F of the test part and, where the authors' rule wants it, of the training part.
-
-        All that is learned is learned from the training part.
-        """
-        train = some_rows(*data, fold.train)
+    def _rated(
+        self, train: TrainingData, X_test: Array, candidates: list[Candidate]
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+        """Number of each candidate, its F of the test part and, where the authors' rule wants it, of the training part."""
         prepared, problem = self._problem(*train)
-        new = presets.scaled(prepared.scale, data[0][fold.test])
-        known = presets.scaled(prepared.scale, train[0]) if self.threshold == TUNED else None
+        new, known = (presets.scaled(prepared.scale, X) for X in (X_test, train[0]))
         ends = problem.solve_batches(self._penalties(candidates), max_iter=self.max_iter, tol=self.tol, budget=self.memory_budget)
         for index, end in ends:
             for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
                 coef, intercept = prepared.weights(W)
-                yield k, new @ coef.T + intercept, None if known is None else known @ coef.T + intercept
+                yield k, new @ coef.T + intercept, known @ coef.T + intercept if self.threshold == TUNED else None
 
     def _splits(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
         """Rows that have weight, of the training and the test part of each fold."""

@@ -20,7 +20,7 @@ from skcamel.baselines.design import Design
 from skcamel.baselines.logistic_loss import loss_and_residual
 
 MEMORY = 10  # pairs of step and gradient change that model the curvature
-SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side
+SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side, if none weighs less than 1
 CLEAR, PATIENCE = 3, 150  # steps after which overlapping problems, and all others, change the metric
 OVERLAP, NEARLY_SEPARABLE = 0.5, 0.1  # shares of the first objective: kept only where classes overlap; left where they hardly do
 SETTLED = 1e-7  # share of its objective by which the last step of an overlapping problem may still lower it
@@ -92,6 +92,8 @@ class Batch:
         self.index = np.arange(n_problems)
         self.coef = np.zeros((self.A.shape[1], targets.shape[1]))
         self.total = np.full(n_problems, float(len(targets))) if weights is None else weights.sum(axis=0)
+        lightest = 1.0 if weights is None else np.where(weights > 0, weights, 1.0).min(axis=0, initial=1.0)
+        self.separated = np.full(n_problems, SEPARATED) * lightest
         self.coef[0] = self._start()
         self.margins = np.tile(self.coef[0], (self.A.shape[0], 1))
         self.objective, residual = loss_and_residual(self.margins, targets, weights, n_free)
@@ -133,7 +135,19 @@ class Batch:
             setattr(self, name, _some(getattr(self, name), columns))
         self.weights = _some(self.weights, problems)
         self.factors = {problem: factor for problem, factor in self.factors.items() if problem in self.index[problems]}
-        for name in ("index", "total", "objective", "first_objective", "past_objective", "gain", "scale", "curved", "alone", "stuck"):
+        for name in (
+            "index",
+            "total",
+            "separated",
+            "objective",
+            "first_objective",
+            "past_objective",
+            "gain",
+            "scale",
+            "curved",
+            "alone",
+            "stuck",
+        ):
             setattr(self, name, getattr(self, name)[problems])
         self.history = [(_some(s, columns), _some(y, columns), rho[problems]) for s, y, rho in self.history]
 
@@ -289,9 +303,10 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
     """Run a batch to its end.
 
     A problem ends when no entry of its gradient exceeds `tol` times the total weight of the rows and, if its classes overlap,
-    the last step lowered its objective by no more than a ten-millionth; when its loss is below 0.01, far below the ln 2 that
-    proves its rows separable; when ten steps lower its objective by no more than `tol` / 100 of it, as where some weights
-    diverge to no avail; or after `max_iter` steps, the only case that counts as not converged.
+    the last step lowered its objective by no more than a ten-millionth; when its loss is below 0.01 (of the lightest weight, if
+    that is below 1), far below the ln 2 that proves its rows separable; when ten steps lower its objective by no more than
+    `tol` / 100 of it, as where some weights diverge to no avail; or after `max_iter` steps, the only case that counts as not
+    converged.
     """
     n_columns = len(batch.coef)  # a Hessian costs as much as n_columns / 4 steps
     hessians_pay = min(PATIENCE, 10 + n_columns // 8)
@@ -299,7 +314,7 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
     coef, objective = batch.coef.copy(), batch.objective.copy()
     n_iter, converged = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
     for iteration in range(max_iter + 1):
-        done = (batch.steepness() <= tol * batch.total) & batch.settled() | (batch.objective <= SEPARATED) | batch.stuck
+        done = (batch.steepness() <= tol * batch.total) & batch.settled() | (batch.objective <= batch.separated) | batch.stuck
         if iteration and iteration % WINDOW == 0:
             done |= batch.idle(0.01 * tol)
         leaving = done if iteration < max_iter else np.ones_like(done)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import Array
-from skcamel.baselines.base_learner import check_base_estimator, class_one, clone_fitted
+from skcamel.baselines.base_learner import class_one, clone_fitted
 from skcamel.baselines.probabilistic import ProbabilisticBaseline
 
 
@@ -44,7 +44,11 @@ class WithCuts(ProbabilisticBaseline):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_base_estimator(self.estimator, "estimator")
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(
+                f"estimator must be a classifier with predict_proba, got {self.estimator!r}; pass an instance, as in "
+                "ExtraTreesClassifier(500), or use BinaryRelevance, which needs no probabilities."
+            )
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         self.estimator_ = clone_fitted(self.estimator, X, Y[:, 0] if Y.shape[1] == 1 else Y, weights)

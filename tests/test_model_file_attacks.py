@@ -20,6 +20,7 @@ X = RNG.normal(size=(20, 4))
 Y = (X[:, :3] + 0.3 * RNG.normal(size=(20, 3)) > 0).astype(int)
 MODELS = {
     "camel": CamelClassifier(scaling="standard").fit(X, Y),
+    "ranks": CamelClassifier(scaling="rank").fit(X, Y),
     "sparse": CamelClassifier(kernel="laplacian").fit(sparse.csr_array(X * (X > 0)), Y),
     "kernel": CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(20) % 3),
     "words": CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
@@ -107,6 +108,7 @@ def parameter(**values):
 
 CHAIN = ("estimators_", "$list", 0, "$Chain")
 SCALE = ("_scaling", "$Scaling")
+RANKS = (*SCALE, "ranks", "$Ranks")
 REFUSED = {
     "a column index beyond the last": ("sparse", csr_part(1, 2**30)),
     "a negative column index": ("sparse", csr_part(1, -5)),
@@ -129,6 +131,15 @@ REFUSED = {
     "a scale of the wrong length": ("camel", replace(*SCALE, "scale", by=lambda a: a[:-1])),
     "a scale of 0": ("camel", replace(*SCALE, "scale", by=first_set_to(0.0))),
     "a negative scale": ("camel", replace(*SCALE, "scale", by=first_set_to(-1.0))),
+    "no ranks": ("ranks", setting(*SCALE, "ranks", to=None)),
+    "knots out of order": ("ranks", replace(*RANKS, "knots", by=lambda a: a[::-1].copy())),
+    "a knot twice": ("ranks", replace(*RANKS, "knots", by=lambda a: np.repeat(a[::2], 2)[: len(a)])),
+    "a knot beyond ordinary size": ("ranks", replace(*RANKS, "knots", by=first_set_to(-1e300))),
+    "falling levels": ("ranks", replace(*RANKS, "levels", by=first_set_to(1.0))),
+    "a level above 1": ("ranks", replace(*RANKS, "levels", by=lambda a: a + 1)),
+    "a column without knots": ("ranks", replace(*RANKS, "ends", by=first_set_to(0))),
+    "knots of no column": ("ranks", replace(*RANKS, "ends", by=lambda a: a - 1)),
+    "ranks of too few columns": ("ranks", replace(*RANKS, "ends", by=lambda a: a[1:].copy())),
     "thresholds as text": ("camel", setting("thresholds_", to={"$text": ["a", "b", "c"]})),
     "a slope of 0": ("camel", replace("_slopes", by=first_set_to(0.0))),
     "an unknown attribute": ("camel", setting("foo", to=1)),

@@ -11,8 +11,8 @@ from skcamel import CamelClassifier, CamelClassifierCV, kernel, rows, scaling
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
 KERNELS = ("rbf", "laplacian", "exponential", "linear")
-CAMELS = {f"{k}-{s}": CamelClassifier(kernel=k, scaling=s) for k in KERNELS for s in scaling.NAMES}
-SEARCH = CamelClassifierCV(alphas=(0.2, 0.6), lambda2s=(0.1, 1.0), kernels=KERNELS, scalings=scaling.NAMES, bandwidths=(0.5, 1.0))
+CAMELS = {f"{k}-{s}": CamelClassifier(kernel=k, scaling=s) for k in KERNELS for s in scaling.FOR_SPARSE}
+SEARCH = CamelClassifierCV(alphas=(0.2, 0.6), lambda2s=(0.1, 1.0), kernels=KERNELS, scalings=scaling.FOR_SPARSE, bandwidths=(0.5, 1.0))
 OTHERS = {
     "search": SEARCH,
     "folds": clone(SEARCH).set_params(cv=3),
@@ -116,6 +116,19 @@ def test_units_of_the_features_change_nothing_where_they_are_scaled(name, factor
     if MODELS[name].scaling == "none":
         pytest.skip("without scaling the unit of the features counts")
     np.testing.assert_allclose(scores(MODELS[name], form(X * factor), Y, form(new * factor)), scores(MODELS[name], X, Y, new), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@FEW
+@given(seed=st.integers(0, 10_000))
+def test_offset_unit_and_a_constant_column_change_nothing_where_ranks_count(name, seed):
+    X, Y, new = made(seed)
+    model = CamelClassifier(kernel=name, scaling="rank")
+    moved, moved_new = (np.column_stack([1e160 * rows * [1, 1, 1, 1, 1, 1e-300], np.full(len(rows), 1e13)]) for rows in (X, new))
+    np.testing.assert_allclose(scores(model, moved, Y, moved_new), scores(model, X, Y, new), atol=1e-8)
+    offset = np.array([0, 0, 1e6, -1e4, 0, 1.0])
+    np.testing.assert_allclose(scores(model, X + offset, Y, new + offset), scores(model, X, Y, new), atol=1e-8)
+    np.testing.assert_allclose(scores(model, X, Y, sparse.coo_array(new)), scores(model, X, Y, new), atol=1e-8)
 
 
 @pytest.mark.parametrize("name", kernel.RADIAL)

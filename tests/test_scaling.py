@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 
-from skcamel import kernel, scaling
+from skcamel import CamelClassifier, CamelClassifierCV, kernel, scaling
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def test_sparse_rows_stay_sparse_and_give_the_same_kernel(name, kernel_name, X):
     np.testing.assert_allclose(kernel.fitted(kernel_name, scaled)[1], kernel.fitted(kernel_name, dense(X))[1], atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["standard", "minmax"])
+@pytest.mark.parametrize("name", ["standard", "minmax", "rank"])
 def test_weights_equal_repetition(name, X, rng):
     weights = rng.integers(1, 4, size=len(X))
     weighted, repeated = scaling.fitted(name, X, weights.astype(float)), scaling.fitted(name, np.repeat(X, weights, axis=0))
@@ -57,3 +60,65 @@ def test_sparse_and_dense_new_rows_are_understood_by_both(X):
         np.testing.assert_allclose(scaled.toarray() if sparse.issparse(scaled) else scaled, dense(X), atol=1e-12)
         thin = scaling.fitted(name, sparse.csr_array(X))
         np.testing.assert_allclose(thin(X), thin(sparse.csr_array(X)).toarray(), atol=1e-12)
+
+
+def tied(seed, n=30, d=3):
+    """Columns with many ties, with some, and without."""
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=(n, d)) * np.array([1.0, 5.0, 1e6])[:d]).round()
+
+
+def interpolated(x, column):
+    """Level of one value, literally: between the nearest training values at or below and at or above it."""
+    levels = (rankdata(column, method="average") - 0.5) / len(column)
+    x = min(max(x, column.min()), column.max())
+    below, above = column[column <= x].max(), column[column >= x].min()
+    low, high = (levels[column == value][0] for value in (below, above))
+    return low if below == above else low + (x - below) / (above - below) * (high - low)
+
+
+@given(seed=st.integers(0, 10_000))
+def test_ranks_are_those_of_scipy_and_new_values_lie_between_their_neighbours(seed):
+    X = tied(seed)
+    new = 2 * tied(seed + 1) + 0.3
+    ranks = scaling.fitted("rank", X)
+    np.testing.assert_array_equal(ranks(X), (rankdata(X, method="average", axis=0) - 0.5) / len(X))
+    literal = [[interpolated(x, column) for x, column in zip(row, X.T, strict=True)] for row in new]
+    np.testing.assert_allclose(ranks(new), literal, atol=1e-14)
+
+
+@given(seed=st.integers(0, 10_000))
+def test_ranks_of_the_training_rows_ignore_any_increasing_map_of_a_column_and_the_order_of_rows(seed):
+    X = tied(seed)
+    order = np.random.default_rng(seed).permutation(len(X))
+    expected = scaling.fitted("rank", X)(X)
+    mapped = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, np.arctan(X[:, 2] / 1e6)])
+    np.testing.assert_array_equal(scaling.fitted("rank", mapped)(mapped), expected)
+    np.testing.assert_array_equal(scaling.fitted("rank", X[order])(X), expected)
+
+
+@given(values=st.lists(st.floats(-1.7e308, 1.7e308), min_size=1, max_size=6), new=st.floats(-1.7e308, 1.7e308))
+def test_ranks_are_finite_and_in_order_whatever_the_size_of_the_values(values, new):
+    X = np.array(values)[:, None]
+    at = np.sort([*values, new])[:, None]
+    levels = scaling.fitted("rank", X)(at).ravel()
+    assert (np.diff(levels) >= -1e-15).all()
+    assert levels[0] > 0
+    assert levels[-1] < 1
+
+
+def test_a_constant_column_has_one_rank():
+    ranks = scaling.fitted("rank", np.full((5, 1), 7.0))
+    np.testing.assert_array_equal(ranks(np.array([[-1.0], [7.0], [9.0]])), np.full((3, 1), 0.5))
+
+
+def test_sparse_training_rows_have_no_ranks(X):
+    Y = np.arange(12)[:, None] % [2, 3] == 0
+    for model in (CamelClassifier(scaling="rank"), CamelClassifierCV(scalings=("none", "rank"))):
+        with pytest.raises(ValueError, match=r"scaling='rank' would fill every zero of the sparse X; .*toarray.* 'unit'"):
+            model.fit(sparse.csr_array(X), Y)
+
+
+def test_sparse_new_rows_are_ranked_like_dense_ones(X):
+    ranks = scaling.fitted("rank", X)
+    np.testing.assert_array_equal(ranks(sparse.csr_array(X)), ranks(X))

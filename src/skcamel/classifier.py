@@ -34,8 +34,10 @@ class CamelClassifier(BaseCamel):
         A callable takes two row matrices and returns their kernel matrix.
     bandwidth : "mean" or float > 0, default="mean"
         σ of the radial kernels; "mean" is the mean distance between training rows, as in the paper.
-    scaling : {"none", "standard", "minmax", "unit"}, default="none"
-        Scaling of the features (of the rows for "unit"), learned in fit and kept with the model.
+    scaling : {"none", "standard", "minmax", "unit", "rank"}, default="none"
+        Scaling of the features (of the rows for "unit"), learned in fit and kept with the model. "rank" replaces each value by
+        the share of training rows below it (ties count half), linear in between, so that only the order within a column
+        counts; it needs dense rows.
     sparsity : float > 0, default=0.01
         Penalty of the label correlation, as a share of the one that makes it vanish.
     solver : {"auto", "spectral", "alternating"}, default="auto"

@@ -2,7 +2,7 @@
 
 A shift of the features changes no radial kernel, and the unpenalised intercept absorbs it in the linear one. So sparse
 matrices are shifted only in columns that are filled anyway, and stay sparse; :meth:`Scaling.centred` moves the rows to their
-middle, which changes no result and saves its digits.
+middle, which changes no result and saves its digits. Ranks alone need dense rows: they turn every zero into a level of its column.
 """
 
 from __future__ import annotations
@@ -15,12 +15,40 @@ from scipy import sparse
 from skcamel.arrays import Array
 from skcamel.rows import dense, is_filled, middle, moments, shifted, varies
 
-NAMES = ("none", "standard", "minmax", "unit")
+FOR_SPARSE = ("none", "standard", "minmax", "unit")
+NAMES = (*FOR_SPARSE, "rank")
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Mid-distribution function of every column: the weight below a value plus half of the weight at it, as a share of all.
+
+    It lies on [0, 1], ties share their average rank, and it is linear between the different values ("knots") of a column.
+    Columns have different numbers of knots, so those of all columns stand one after the other.
+
+    Examples
+    --------
+    >>> ranked(np.array([[1.0], [1.0], [5.0], [9.0]]))(np.array([[1.0], [3.0], [100.0]])).ravel()
+    array([0.25  , 0.4375, 0.875 ])
+    """
+
+    knots: np.ndarray  # (k,) increasing within each column
+    levels: np.ndarray  # (k,) in [0, 1]
+    ends: np.ndarray  # (d,) where the knots of each column end
+
+    def __call__(self, X: Array) -> Array:
+        """Levels of the rows X (m, d), dense; beyond the knots those of the outermost."""
+        X, starts = dense(X), [0, *self.ends[:-1]]
+        levels = np.empty(X.shape)
+        for j, (start, end) in enumerate(zip(starts, self.ends, strict=True)):
+            knots, values = self.knots[start:end], self.levels[start:end]
+            levels[:, j] = np.clip(np.interp(X[:, j], knots, values), values[0], values[-1])  # slopes may overflow
+        return levels
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """A fitted scaling: ``(X - shift) / scale`` per column; for "unit" rows of unit length, then minus `shift`.
+    """A fitted scaling: ``(X - shift) / scale`` per column; for "unit" and "rank" their rows, then minus `shift`.
 
     Examples
     --------
@@ -32,11 +60,12 @@ class Scaling:
 
     name: str
     shift: np.ndarray | None = None  # (d,); of sparse training rows 0 in columns that are not filled
-    scale: np.ndarray | None = None  # (d,); None for "none" and "unit"
+    scale: np.ndarray | None = None  # (d,); None for "none", "unit" and "rank"
+    ranks: Ranks | None = None  # for "rank" alone
 
     def __call__(self, X: Array) -> Array:
-        """X scaled; a new matrix unless nothing is to be done. Sparse rows stay sparse."""
-        rows = _of_unit_length(X) if self.name == "unit" else X
+        """X scaled; a new matrix unless nothing is to be done. Sparse rows stay sparse, but for ranks."""
+        rows = self.ranks(X) if self.ranks else _of_unit_length(X) if self.name == "unit" else X
         if self.shift is not None:
             rows = shifted(rows, self.shift)
         if self.scale is None:
@@ -60,6 +89,8 @@ def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
     """Scaling of that name with what it needs to know of the training rows X (n, d); constant columns keep scale 1."""
     if name in ("none", "unit"):
         return Scaling(name)
+    if name == "rank":
+        return Scaling(name, ranks=ranked(X, weights))
     if name == "standard":
         shift, scale = moments(X, weights)
     else:
@@ -70,6 +101,25 @@ def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
         column = int(np.flatnonzero(~np.isfinite(scale))[0])
         raise ValueError(f"Column {column} of X spans more than the largest number; divide it by a constant before scaling={name!r}.")
     return Scaling(name, np.where(is_filled(X), shift, 0.0), np.where(varies(X) & (scale > 0), scale, 1.0))
+
+
+def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
+    """Ranks of the training rows X (n, d); a row of weight 3 counts like three rows."""
+    if sparse.issparse(X):
+        raise ValueError(
+            "scaling='rank' would fill every zero of the sparse X; give a dense array (X.toarray()) "
+            f"or choose one of {', '.join(map(repr, FOR_SPARSE))}."
+        )
+    counts = np.ones(len(X)) if weights is None else weights  # summed as they are: integers add up without rounding
+    knots: list[np.ndarray] = []
+    levels: list[np.ndarray] = []
+    for column in X.T:
+        values, at = np.unique(column, return_inverse=True)
+        held = np.bincount(at, counts, minlength=len(values))
+        to_here = np.cumsum(held)
+        knots.append(values)
+        levels.append((to_here - held / 2) / to_here[-1])
+    return Ranks(np.concatenate(knots), np.concatenate(levels), np.cumsum([len(values) for values in knots]))
 
 
 def _of_unit_length(X: Array) -> Array:

@@ -83,6 +83,7 @@ def base_files():
         CamelClassifier(kernel="laplacian", scaling="minmax").fit(thin, Y),
         CamelClassifier(kernel="exponential", scaling="unit", threshold="label").fit(X, Y),
         CamelClassifier(kernel="linear", scaling="standard").fit(X, words),
+        CamelClassifier(kernel="laplacian", scaling="rank").fit(X, Y),
         CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(ROWS) % 4),
         CamelClassifier(solver="alternating", alpha=0.1).fit(thin, many),
         CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(X, Y),

@@ -73,9 +73,9 @@ TAKES = {  # options that a method understands beside the common ones
 @click.option(
     "--scalings",
     "--scaling",
-    type=Values(("none", "standard", "minmax", "unit")),
+    type=Values(("none", "standard", "minmax", "unit", "rank")),
     metavar="S,…",
-    help="none, standard, minmax, unit (camel).",
+    help="none, standard, minmax, unit, rank (camel).",
 )
 @click.option(
     "--kernels",

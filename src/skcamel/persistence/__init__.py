@@ -47,6 +47,7 @@ MODELS = {
 PARTS = {
     "Kernel": "skcamel.kernel",
     "Scaling": "skcamel.scaling",
+    "Ranks": "skcamel.scaling",
     "Chain": "skcamel.baselines.classifier_chains",
     "Columns": "skcamel.baselines.design",
     "Logistic": "skcamel.baselines.logistic",

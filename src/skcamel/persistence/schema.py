@@ -40,9 +40,25 @@ FEW = ("kernels", "scalings")  # sequences whose entries are checked against eac
 
 POSITIVE = number(1 / LARGEST, LARGEST)
 DIVISORS = {"low": 1 / LARGEST, "high": LARGEST}
+
+
+def _ranks(value: Any, sizes: Sizes) -> None:
+    """Ranks whose knots increase, and whose levels do not fall, within each of the columns."""
+    ends = indices("d", below=rules.MOST, ascending=True)
+    part("Ranks", knots=floats("t"), levels=floats("t", low=0, high=1), ends=ends)(value, sizes)
+    if value.ends[0] < 1 or value.ends[-1] != len(value.knots):
+        raise ValueError(f"must share {len(value.knots)} knots among its columns, none without any")
+    within = np.ones(len(value.knots) - 1, dtype=bool)
+    within[value.ends[:-1] - 1] = False  # from the last knot of a column to the first of the next
+    if (np.diff(value.knots)[within] <= 0).any() or (np.diff(value.levels)[within] < 0).any():
+        raise ValueError("must have knots and levels that increase within each column")
+
+
+SHIFT = either(nothing, floats("d"))
 SCALING = either(
-    part("Scaling", name=one_of("none", "unit"), shift=either(nothing, floats("d")), scale=nothing),
-    part("Scaling", name=one_of("standard", "minmax"), shift=either(nothing, floats("d")), scale=floats("d", **DIVISORS)),
+    part("Scaling", name=one_of("none", "unit"), shift=SHIFT, scale=nothing, ranks=nothing),
+    part("Scaling", name=one_of("rank"), shift=SHIFT, scale=nothing, ranks=_ranks),
+    part("Scaling", name=one_of("standard", "minmax"), shift=SHIFT, scale=floats("d", **DIVISORS), ranks=nothing),
 )
 ENDING = part(
     "Ending",

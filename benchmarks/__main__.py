@@ -21,6 +21,7 @@ NAMES = (
     "reference",
     "column",
     "runner",
+    "combination",
 )
 
 

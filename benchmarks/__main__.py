@@ -22,6 +22,7 @@ NAMES = (
     "reference",
     "column",
     "runner",
+    "combination",
 )
 
 

@@ -75,7 +75,7 @@ def score(name: str, train: np.ndarray, test: np.ndarray) -> Part:
     for scaling, kernel, multiple in map(str.split, REPRESENTATIONS.split(",")):
         if scaling == "rank" and sparse.issparse(X):
             continue
-        grid = Grid(PAPER_ALPHAS, (1.0,), LAMBDA2S, (float(multiple),), (kernel,), (scaling,))
+        grid = Grid(PAPER_ALPHAS, (1.0,), LAMBDA2S, ((scaling, kernel, float(multiple)),))
         ((representation, spectrum),) = represent(Data(X[train], Y, None), grid, None)
         unit = float(spectrum.values.sum()) / len(Y) if kernel == "linear" else 1.0
         penalties = [(1.0, unit * lambda2) for lambda2 in LAMBDA2S]

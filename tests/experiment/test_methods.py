@@ -88,10 +88,10 @@ def test_a_unit_of_camel_is_what_the_public_estimator_gives(preset):
 @pytest.mark.parametrize("name", [name for name in METHOD_TITLES if name != "camel"])
 def test_all_that_camel_is_compared_with_tunes_its_cuts_by_one_rule_in_preset_best(name, few_trees):
     data = made(40)
-    for preset, rule in (("quick", "zero"), ("paper", "zero"), ("best", "label")):
+    for preset, rule in (("quick", "zero"), ("paper", "zero"), ("best", "auto")):
         told = get_method(name, preset).estimator.get_params()
         rules = {value for key, value in told.items() if key.rpartition("__")[2] == "threshold"}
-        assert rules == ({rule} if rule == "label" or name not in ("extra-trees", "random-forest") else set())
+        assert rules == ({rule} if rule == "auto" or name not in ("extra-trees", "random-forest") else set())
         assert not any(value for key, value in told.items() if key.endswith("threshold_metric"))
     outcomes = get_method(name, "best").fit(data.X, data.Y, seed=0).outcomes(data.X)
     assert {outcome.decisions.shape for outcome in outcomes.values()} == {data.Y.shape}

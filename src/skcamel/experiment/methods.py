@@ -13,7 +13,7 @@ from skcamel.metrics.conventions import choice
 __all__ = ["FOLDS", "METHOD_TITLES", "PRESETS", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"]
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
-CUTS = {"quick": "zero", "paper": "zero", "best": "label"}  # threshold of all methods but CAMEL, which has its own for each criterion
+CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
 TREES = 500
 
 
@@ -28,7 +28,7 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     preset : {"quick", "paper", "best"}, default="paper"
         CAMEL: that of :meth:`skcamel.CamelClassifierCV.from_preset`. Others: "quick": coarse grids, 3 inner folds; "paper":
         features and cuts as the authors of each method have them; "best": features scaled where the method has such an option,
-        and cuts tuned inside the training part by one rule for all: a cut for each label, for macro-F1.
+        and cuts tuned inside the training part by the rule that CAMEL has there, too.
     per_metric : bool, default=False
         CAMEL selects a model for each of the seven metrics, and each metric is that of its own model.
     device : str, default=None

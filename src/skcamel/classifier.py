@@ -11,6 +11,7 @@ from skcamel.inputs import unchanged_on_error
 from skcamel.parameters import check_bandwidth, check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
 from skcamel.prediction import BaseCamel
 from skcamel.selection.thresholds import Rule
+from skcamel.support import ALTERNATING, TUNED, check_together
 from skcamel.training import fit_alternating, fit_spectral, learn_correlation
 
 SOLVERS = ("auto", "spectral", "alternating")
@@ -177,9 +178,7 @@ class CamelClassifier(BaseCamel):
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "mean"):
             check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
         if choose_solver(self.solver) == "alternating" and self.threshold in ("common", "label", "auto"):
-            raise ValueError(
-                f"threshold={self.threshold!r} is tuned on leave-one-out scores, which only solver='spectral' gives; use that solver."
-            )
+            check_together(ALTERNATING, TUNED)
 
     def _rule(self) -> Rule:
         return Rule(self.threshold, self.threshold_metric)

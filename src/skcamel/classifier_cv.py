@@ -32,6 +32,7 @@ from skcamel.selection.engine import ZERO, Found, Winner, search, usable
 from skcamel.selection.results import Results, tabulate
 from skcamel.selection.search import Data, Grid, Place, Scores, all_candidates, places, score_fold
 from skcamel.selection.thresholds import Rule
+from skcamel.support import COMBINE, FOLDS, check_together
 from skcamel.training import Answering, Model, learn_correlation, learn_to_answer, warn_of_rounding
 
 log = logging.getLogger("skcamel")
@@ -50,6 +51,7 @@ class Chosen(NamedTuple):
     shift: np.ndarray | float = 0.0  # (q,) that it adds to the scores of each member
 
 
+FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_scaling", "_slopes", "_target")
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_")
 
 
@@ -243,11 +245,11 @@ class CamelClassifierCV(BaseCamel):
             model._finish(chosen[name], data, S, labels, kept)
 
     def _hand_on(self, model: BaseCamel) -> None:
-        """Give another model what the checks found out, and nothing else of an earlier fit."""
+        """Give another model what the checks found out; of an earlier fit nothing is left."""
         known = {key: self.__dict__[key] for key in OF_CHECKS if key in self.__dict__}
-        parameters = {key: value for key, value in model.__dict__.items() if key in model.get_params(deep=False)}
-        model.__dict__.clear()
-        model.__dict__ |= parameters | known
+        for key in [key for key in vars(model) if key.endswith("_") or key in FITTED]:
+            delattr(model, key)
+        model.__dict__ |= known
 
     def _alive(self, n_models: int) -> dict[str, int]:
         """Matrices alive at the peak, shown by tests/test_memory.py: scores of a shortlist, solutions and scaled rows of models."""
@@ -347,7 +349,7 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
         check_flag("combine", self.combine)
         if self.combine and not isinstance(self.cv, str):
-            raise ValueError("combine=True learns its weights on leave-one-out scores; use cv='loo'.")
+            check_together(COMBINE, FOLDS)
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)

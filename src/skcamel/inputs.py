@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from skcamel import memory
 from skcamel.arrays import Array, is_tensor, to_numpy
 from skcamel.rows import canonical
+from skcamel.support import PRECOMPUTED, SPARSE, check_together
 
 HEAVIEST = 1e100  # sums of weights are squared
 # Alive at the peak of a fit, shown by tests/test_memory.py: matrices of n x n, of n x q, and copies of X
@@ -56,6 +57,8 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
 
     Tensors are copied to the CPU for these checks.
     """
+    if pairwise and sparse.issparse(X):
+        check_together(PRECOMPUTED, SPARSE)
     X = validate_data(
         estimator,
         to_numpy(X) if is_tensor(X) else X,

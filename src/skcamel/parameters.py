@@ -10,6 +10,7 @@ import numpy as np
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import check_device
 from skcamel.selection import thresholds
+from skcamel.support import PRECOMPUTED, SCALING, check_together
 
 
 def check_shared_parameters(estimator: Any) -> None:
@@ -87,6 +88,4 @@ def check_scaling(name: Any, kernel_name: Any) -> None:
     if name not in scaling.NAMES:
         raise ValueError(f"scaling={name!r} is not known; choose one of {', '.join(map(repr, scaling.NAMES))}.")
     if kernel_name == "precomputed" and name != "none":
-        raise ValueError(
-            f"scaling={name!r} cannot be applied to a kernel matrix; scale the features before computing it, with scaling='none'."
-        )
+        check_together(PRECOMPUTED, SCALING)

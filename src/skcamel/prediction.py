@@ -19,6 +19,7 @@ from skcamel.outputs import Outputs
 from skcamel.pushes import cooccurrence, evidence
 from skcamel.selection import calibration
 from skcamel.selection.search import Data, on_device
+from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, reason_against
 from skcamel.training import Answering, Model
 
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
@@ -55,11 +56,9 @@ class BaseCamel(MultiLabelClassifier):
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
         if getattr(self, "_target", None) == "multiclass":
-            raise AttributeError("Probabilities of a 1-d y with more than two classes are not offered; use decision_function.")
+            raise AttributeError(reason_against(CLASSES, PROBABILITIES))
         if hasattr(self, "_target") and self._slopes is None:
-            raise AttributeError(
-                "Probabilities need leave-one-out scores, which solver='alternating' does not give; use solver='spectral'."
-            )
+            raise AttributeError(reason_against(ALTERNATING, PROBABILITIES))
         return hasattr(self, "_target")
 
     def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels]:

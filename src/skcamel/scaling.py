@@ -14,6 +14,7 @@ from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.rows import dense, is_filled, middle, moments, shifted, varies
+from skcamel.support import RANK, SPARSE, check_together
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
 NAMES = (*FOR_SPARSE, "rank")
@@ -106,10 +107,7 @@ def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
 def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
     """Ranks of the training rows X (n, d); a row of weight 3 counts like three rows."""
     if sparse.issparse(X):
-        raise ValueError(
-            "scaling='rank' would fill every zero of the sparse X; give a dense array (X.toarray()) "
-            f"or choose one of {', '.join(map(repr, FOR_SPARSE))}."
-        )
+        check_together(RANK, SPARSE)
     counts = np.ones(len(X)) if weights is None else weights  # summed as they are: integers add up without rounding
     knots: list[np.ndarray] = []
     levels: list[np.ndarray] = []

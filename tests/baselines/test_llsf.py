@@ -227,7 +227,7 @@ def test_the_authors_cut_decides_as_it_did_on_the_old_scale(tau, nearby):
         ({"beta": np.nan}, "beta must be a number >= 0"),
         ({"rho": 0}, "rho must be a number > 0"),
         ({"preset": "best"}, "preset='best' is not known"),
-        ({"threshold": "best"}, "threshold='best' is not known; choose 'zero', 'common', 'label', 'tuned' or a number"),
+        ({"threshold": "best"}, "threshold='best' is not known; choose 'zero', 'common', 'label', 'auto', 'tuned' or a number"),
         ({"threshold_metric": "auc"}, "threshold_metric='auc' is not known"),
         ({"max_iter": -1}, "max_iter must be an integer >= 0"),
         ({"tol": 0}, "tol must be a number > 0"),

@@ -28,7 +28,7 @@ def test_json_holds_the_parts_that_python_gives(cli, model, row):
     found = json.loads(cli("explain", "m.skcamel", "new.csv", "--row", row, "--top", "2", "--json", *options).stdout)
     explanation = fitted.explain(X[row - 1 : row])
     assert found["row"] == row
-    assert found["correlation"] == "as in the paper"
+    assert found["correlation"] == "from centred labels"
     assert tuple(found["labels"]) == fitted.label_sets(X)[row - 1]
     for j, figure in enumerate(found["explanation"]):
         assert figure["label"] == HOSTILE[j]
@@ -54,7 +54,7 @@ def test_the_screen_shows_predicted_labels_or_the_nearest(cli, model):
     shown = cli("explain", "m.skcamel", "new.csv", "--row", row).stdout
     assert f"Row {row} of new.csv: {counts.max()} of 4 labels predicted" in shown
     assert shown.count("= score") == counts.max()
-    assert shown.rstrip().splitlines()[-1].startswith("Label correlation learned as in the paper. Seen: training rows with both labels;")
+    assert shown.rstrip().splitlines()[-1].startswith("Label correlation learned from centred labels. Seen: training rows with")
     assert "line\\r\\nfeed: predicted, as score" in shown  # a name cannot break the lines of the screen
     none = int(counts.argmin()) + 1
     assert counts.min() == 0

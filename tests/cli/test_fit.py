@@ -138,7 +138,9 @@ def test_the_authors_rule_is_for_their_methods_alone(cli, refused, tmp_path):
     table(tmp_path / "mine.csv", range(40))
     fit = ("fit", "mine.csv", "--labels", "2", "--threshold", "tuned")
     assert cli(*fit, "--method", "jfsc").exit_code == 0
-    refused(2, "threshold='tuned' is not known; choose 'zero', 'common', 'label' or a number", *fit, "--method", "br", "-o", "m.skcamel")
+    refused(
+        2, "threshold='tuned' is not known; choose 'zero', 'common', 'label', 'auto' or a number", *fit, "--method", "br", "-o", "m.skcamel"
+    )
 
 
 def test_an_existing_model_is_kept_unless_forced(cli, refused, tmp_path):

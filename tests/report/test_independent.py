@@ -5,11 +5,12 @@ import pytest
 
 import pages
 from skcamel import CamelClassifier
+from skcamel.report.facts import ModelFacts
 from skcamel.report.independent import training_labels, without_collaboration
 
 
 def alone_of(model, X):
-    return without_collaboration(model, X, model.deviations(X))
+    return without_collaboration(ModelFacts(model), X, model.deviations(X))
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,10 @@ class GridSearch(LinearBaseline):
             axes[name] = values if given is None else tuple(given)
         return axes
 
+    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        """Learn with the penalties that were chosen."""
+        self._learn_with(X, Y, weights, self.best_params_)
+
     def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         if len(Y) < 2:
             raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
@@ -94,7 +98,7 @@ class GridSearch(LinearBaseline):
         for name, value in self.best_params_.items():
             setattr(self, f"{name}_", value)
         X, Y, weights = with_weight(X, Y, weights)
-        self._learn_with(X, Y, weights, self.best_params_)
+        self._learn(X, Y, weights)
         return self._cuts(X, Y, weights) if cuts is None else cuts[found.best_index]
 
     def _judge_apart(self, data: TrainingData, folds: list[_Fold], candidates: list[Candidate]) -> tuple[list[list[Scores]], None]:

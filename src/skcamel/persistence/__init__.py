@@ -26,6 +26,7 @@ from skcamel.files import whole_file
 from skcamel.persistence import archive, schema
 from skcamel.persistence.archive import HEADER
 from skcamel.persistence.older import bring_up_to_date
+from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -236,6 +237,8 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
         return {"$member": _node(value, arrays)}
     if PARTS.get(type(value).__name__) == type(value).__module__:
         return {f"${type(value).__name__}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
+    if callable(value) and where in ("kernel", "kernels"):
+        raise TypeError(reason_against(FUNCTION, FILE))
     raise TypeError(
         f"save cannot store {where}={value!r}: only numbers, text and arrays can be written without pickle. "
         "For models with functions or foreign estimators use skops.io.dump."

@@ -6,9 +6,10 @@ read the same numbers. Small sets are 60, 110 and 220 rows of public and made se
 
 The rule that holds is `RULE`. Of each representation it takes the candidate with the least leave-one-out squared error among those with
 α ≤ ½, and forms ȳ + Σ_r w_r (f_r(x) - ȳ), where w ≥ 0 minimises the leave-one-out squared error of that sum. Where weights learned on
-other rows leave it a standard error below the faithful candidate in average precision, that candidate stays. Two leaks make the limits
-necessary: a row that is left out has helped to learn S, so that a label of few rows is known through S, the more the larger α is;
-and it has helped to scale the columns, so that a word of two rows weighs half of what it weighs for a new row ("standard", sparse rows).
+other rows leave it a standard error below the faithful candidate in average precision, that candidate stays. Leave-one-out holds S and
+the scaling, and refits show where this flatters (60 rows; held, learned anew): α = 1 on medical, average precision .706 and .621, for
+S knows a label of few rows from the row itself; "standard" on sparse business, .842 and .627, for a column that few rows fill varies
+far less without the row. Hence the two limits: α ≤ ½, and no "standard" on sparse rows.
 """
 
 from __future__ import annotations

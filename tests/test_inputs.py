@@ -64,7 +64,7 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"bandwidth": 0}, "bandwidth must be a number > 0 or 'mean', got 0"),
         ({"bandwidth": "median"}, "bandwidth must be a number > 0 or 'mean', got 'median'"),
         ({"scaling": "robust"}, "scaling='robust' is not known; choose one of 'none'"),
-        ({"scaling": "standard", "kernel": "precomputed"}, "cannot be applied to a kernel matrix"),
+        ({"scaling": "standard", "kernel": "precomputed"}, "do not go together: there are no features to scale; use scaling='none'"),
         ({"sparsity": 0}, "sparsity must be a number > 0"),
         ({"correlation": "plain"}, "correlation='plain' is not known; choose 'paper' or 'centred'"),
         ({"correlation": None}, "correlation=None is not known; choose 'paper' or 'centred'"),

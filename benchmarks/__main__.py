@@ -10,6 +10,7 @@ from benchmarks.machine import Row, facts
 
 NAMES = (
     "selection",
+    "engine",
     "correlation",
     "centred",
     "metrics",

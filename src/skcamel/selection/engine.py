@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from skcamel import correlation
-from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, to_match
+from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.selection.combination import LARGEST_ALPHA
 from skcamel.selection.search import Data, Grid, Place, Representation, Scores, candidate_metrics, label_bases, represent
@@ -171,34 +171,36 @@ class _Turn:
         for stack in self._stacks():
             self._judge(stack)
 
-    def _stacks(self) -> Iterator[Array]:
-        """Leave-one-out scores, (c, n, q): one candidate at a time on the CPU, for the cache, many on a GPU, which is slow to start."""
-        xp = namespace(self.targets.Y)
+    def _stacks(self) -> Iterator[list[Array]]:
+        """Leave-one-out scores of some candidates: one at a time on the CPU, for the cache, many on a GPU, which is slow to start.
+
+        Threads gain nothing here: those of BLAS are still waiting for the next product when the scores are sorted.
+        """
         scores = (F for _, _, F in spectral.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties))
         size = max(1, STACK_BYTES // (8 * math.prod(self.targets.Y.shape))) if is_tensor(self.targets.Y) else 1
         while stack := list(islice(scores, size)):
-            yield xp.stack(stack) if len(stack) > 1 else stack[0][None]
+            yield stack
 
-    def _judge(self, stack: Array) -> None:
-        weights, first = self.spectrum.weights, len(self.metrics)
-        xp = namespace(stack)
-        rule = ZERO if self.rule.mode == AUTO else self.rule
-        cuts = (
-            xp.stack([rule.cuts(self.relevant, F, weights)[None] for F in stack]) if rule.is_tuned else rule.cuts(self.relevant, stack[0])
-        )
-        self.metrics += candidate_metrics(self.relevant, stack, cuts, weights)
-        for k in sorted(self.comparable & set(range(first, first + len(stack)))):
-            self.errors[k] = self._error(stack[k - first])
+    def _judge(self, stack: list[Array]) -> None:
+        """Metrics and errors of the candidates of a stack; only the scores of those that lead are kept."""
+        first = len(self.metrics)
+        metrics, errors = self._scored(namespace(*stack).stack(stack) if len(stack) > 1 else stack[0][None])
+        self.metrics += metrics
+        self.errors |= {k: error for k, error in enumerate(errors, first) if k in self.comparable}
         leading = self._leading()
-        alone = len(stack) == 1
-        self.kept |= {k: stack[k - first] if alone else stack[k - first] + 0.0 for k in leading if k >= first}
+        self.kept |= {k: stack[k - first] for k in leading if k >= first}
         self.kept = {k: scores for k, scores in self.kept.items() if k in leading}
 
-    def _error(self, scores: Array) -> float:
-        """Squared error of leave-one-out scores."""
-        xp = namespace(scores)
-        rows = xp.sum((scores - self.targets.Y) ** 2, axis=1)
-        return float(xp.sum(rows) if self.spectrum.weights is None else self.spectrum.weights @ rows)
+    def _scored(self, scores: Array) -> tuple[list[Scores], list[float]]:
+        """The seven metrics and the squared error of each candidate of scores (c, n, q)."""
+        xp, weights = namespace(scores), self.spectrum.weights
+        tuned = scores if self.rule.is_tuned else scores[:1]
+        cuts = xp.stack([self.rule.cuts(self.relevant, F, weights)[None] for F in tuned])
+        metrics = candidate_metrics(self.relevant, scores, cuts, weights)
+        if not self.comparable:
+            return metrics, [math.nan] * len(metrics)
+        rows = xp.sum((scores - self.targets.Y) ** 2, axis=2)  # (c, n)
+        return metrics, to_numpy(xp.sum(rows, axis=1) if weights is None else rows @ weights).tolist()
 
     def least_error(self) -> int:
         """The candidate of least squared error among those that may be combined."""

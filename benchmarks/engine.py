@@ -1,0 +1,33 @@
+"""Preset best, combined, against the bare `eigh` calls of its kernel matrices; and seven criteria against one."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from benchmarks.machine import Row, at_most, seconds
+from skcamel import CamelClassifierCV, kernel
+from skcamel.presets import STRONG
+
+SIZES = {(2200, 103, 14): 3.0, (1100, 50, 227): 6.0}  # rows, features, labels: the most that `best` may take, in bare eigh calls
+
+
+def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random rows and related labels, from frequent to rare."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    factors = X @ rng.normal(size=(d, 5)) / np.sqrt(d) + 0.5 * rng.normal(size=(n, 5))
+    return X, (factors @ rng.normal(size=(5, q)) > np.linspace(0.5, 3, q)).astype(int)
+
+
+def run() -> list[Row]:
+    rows = []
+    for (n, d, q), most in SIZES.items():
+        X, Y = make_data(n, d, q)
+        _, K = kernel.fitted("rbf", X)
+        bare = len(STRONG) * seconds(lambda K=K: linalg.eigh(K, driver="evd", check_finite=False), 3)
+        one = seconds(lambda X=X, Y=Y: CamelClassifierCV.from_preset("best").fit(X, Y), 1)
+        each = seconds(lambda X=X, Y=Y: CamelClassifierCV.from_preset("best").fit_each(X, Y), 1)
+        rows.append(at_most(f"best, combined, n = {n}, q = {q} / its bare eigh calls", one / bare, most))
+        rows.append(at_most(f"a model for each of seven metrics, n = {n}, q = {q} / the same", each / bare, 2 * most))
+    return rows

@@ -96,6 +96,6 @@ def test_a_study_on_a_device_agrees_with_numpy(preset, device):
         CamelMethod(preset, per_metric=True, device=where).fit(X[:60], Y[:60], seed=0).outcomes(X[60:]) for where in (None, device)
     )
     for criterion, outcome in here.items():
-        assert there[criterion].params == outcome.params
+        assert there[criterion].params == pytest.approx(outcome.params)
         np.testing.assert_allclose(there[criterion].scores, outcome.scores, atol=1e-8)
         np.testing.assert_array_equal(there[criterion].decisions, outcome.decisions)

@@ -33,7 +33,7 @@ from skcamel.selection.results import Results, tabulate
 from skcamel.selection.search import Data, Grid, Place, Scores, all_candidates, places, score_fold
 from skcamel.selection.thresholds import Rule
 from skcamel.support import COMBINE, FOLDS, check_together
-from skcamel.training import Answering, Model, learn_correlation, learn_to_answer, warn_of_rounding
+from skcamel.training import Answering, Model, estimated, learn_correlation, learn_to_answer, warn_of_rounding
 
 log = logging.getLogger("skcamel")
 
@@ -109,6 +109,9 @@ class CamelClassifierCV(BaseCamel):
         scores, whose intercepts hold their share of (1 - Σ w) ȳ. Set where `combine` is.
     best_score_, best_params_, best_index_, scoring_
         As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
+    estimate_ : dict
+        The seven metrics of this model by leave-one-out, with its cuts; not set with folds. Slightly optimistic: hyper-parameters,
+        weights and cuts were chosen on the same rows.
     cv_results_ : dict
         params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>, losses negated; with
         folds also std_test_score and split<k>_test_score.
@@ -296,6 +299,8 @@ class CamelClassifierCV(BaseCamel):
         scores = first.scores if chosen.scores is None else chosen.scores
         rule = self._rule() if self.combine else first.rule or self._rule()
         answering = learn_to_answer(scores, data, rule, self.scoring_, self._seed())
+        if isinstance(self.cv, str):
+            self.estimate_ = estimated(scores, data, answering)
         if not self.combine:
             self._store(_model(first, S, answering), labels, kept)
             return

@@ -13,7 +13,7 @@ from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.selection import calibration
 from skcamel.selection.engine import chosen_rule
-from skcamel.selection.search import Data, Representation, rows_for
+from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, rows_for
 from skcamel.selection.thresholds import Rule
 from skcamel.solve import alternating, spectral
 from skcamel.solve.problem import Solution
@@ -79,6 +79,12 @@ def learn_to_answer(scores: Array, data: Data, rule: Rule, scoring: str = "", se
     weights = None if data.weights is None else to_match(data.weights, scores)
     rule = chosen_rule(relevant, scores, rule, scoring, weights=weights, seed=seed)
     return Answering(rule, to_numpy(rule.cuts(relevant, scores, weights)), to_numpy(calibration.slopes(relevant, scores, weights)))
+
+
+def estimated(scores: Array, data: Data, answering: Answering) -> Scores:
+    """The seven metrics of leave-one-out scores (n, q) under the cuts that they gave."""
+    weights = None if data.weights is None else to_match(data.weights, scores)
+    return candidate_metrics(to_match(data.Y, scores) > 0, scores[None], to_match(answering.cuts, scores), weights)[0]
 
 
 class RoundingWarning(UserWarning):

@@ -154,3 +154,26 @@ def test_weights_of_one_change_nothing(rows):
 def test_folds_and_combination_are_refused_together(rows):
     with pytest.raises(ValueError, match=r"combine=True and cv by folds do not go together: .*use cv='loo'"):
         CamelClassifierCV(combine=True, cv=3).fit(rows[0], rows[1])
+
+
+@pytest.mark.parametrize("combine", [False, True])
+def test_the_estimate_is_that_of_the_whole_model_by_leave_one_out(rows, combine):
+    """Literally: each row left out, scores by the formula of the members, cuts as the model has them."""
+    from skcamel.metrics import evaluate
+    from skcamel.selection import engine
+
+    X, Y, _, _ = rows
+    seen = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skcamel.classifier_cv.search", lambda *args, **options: seen.append(engine.search(*args, **options)) or seen[0])
+        model = CamelClassifierCV(**OPTIONS | {"combine": combine}).fit(X, Y)
+    mean = (np.where(Y > 0, 1.0, -1.0).sum(axis=0) - np.where(Y > 0, 1.0, -1.0)) / (len(Y) - 1)
+    scores = seen[0].winners["average_precision"].scores
+    if combine:
+        live = [
+            m
+            for m in seen[0].members
+            if any(m.params["kernel"] == own.kernel and m.params["scaling"] == own.scaling for own in model.members_)
+        ]
+        scores = mean + sum(w * (m.scores - mean) for w, m in zip(model.weights_, live, strict=True))
+    assert model.estimate_ == pytest.approx(evaluate(Y, scores, scores > model.thresholds_), abs=1e-12)

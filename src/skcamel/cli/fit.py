@@ -226,14 +226,19 @@ def _fitted(model: Any, dataset: Dataset, test_size: float | None, random_state:
         best = model.best_index_
         signs = {name: -1 if name in LOSSES else 1 for name in NAMES}
         figures = {name: sign * float(model.cv_results_[f"mean_test_{name}"][best]) + 0.0 for name, sign in signs.items()}  # 0, not -0
+        figures = getattr(model, "estimate_", figures)
         facts |= {
             "scoring": model.scoring_,
             "candidates": len(model.cv_results_["params"]),
             "params": model.best_params_,
-            "threshold": model.threshold,
+            "threshold": getattr(model, "threshold_rule_", model.threshold),
             "estimated_by": "leave-one-out" if isinstance(model.cv, str) else f"{model.cv} folds",
             "estimate": figures,
         }
+        if hasattr(model, "members_"):
+            keys = ("scaling", "kernel", "alpha", "lambda2", "bandwidth_")
+            told = zip(model.weights_.tolist(), model.members_, strict=True)
+            facts["members"] = [{"weight": weight} | {key.rstrip("_"): getattr(own, key) for key in keys} for weight, own in told]
     if test is not None:
         outputs = model.outputs(dataset.X[test])
         facts |= {"test_rows": len(test), "test": evaluate(dataset.Y[test], outputs.scores, outputs.decisions)}
@@ -273,8 +278,16 @@ def _print(facts: dict[str, Any], dataset: Dataset, source: str) -> None:
         chosen = "  ".join(
             f"{key}={value:g}" if isinstance(value, float | int) else f"{key}={value}" for key, value in facts["params"].items()
         )
-        say(f"Chosen of {facts['candidates']} candidates by {facts['scoring']} ({facts['estimated_by']}):")
-        say(f"  {chosen}  threshold={facts['threshold']}")
+        cuts = f"threshold={facts['threshold']}"
+        if "members" in facts:
+            say(f"Combined by leave-one-out, of {facts['candidates']} candidates:")
+            for own in facts["members"]:
+                say(f"  {own['weight']:.2f} x {own['scaling']} {own['kernel']}  alpha={own['alpha']:g}  lambda2={own['lambda2']:g}")
+            say(f"  {cuts}")
+            say(f"The best single candidate by {facts['scoring']}:\n  {chosen}")
+        else:
+            say(f"Chosen of {facts['candidates']} candidates by {facts['scoring']} ({facts['estimated_by']}):")
+            say(f"  {chosen}  {cuts}")
         columns[facts["estimated_by"]] = facts["estimate"]
     if "test" in facts:
         columns[f"{facts['test_rows']:,} test rows"] = facts["test"]

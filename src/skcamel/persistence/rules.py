@@ -66,6 +66,12 @@ def number(low: float = -FINITE, high: float = FINITE) -> Rule:
     return check
 
 
+def undefined(value: Any, _: Sizes) -> None:
+    """NaN, as a metric is that no row defines."""
+    if not isinstance(value, float) or value == value:
+        raise ValueError(f"must be NaN, got {_shown(value)}")
+
+
 def integer(low: int, high: int = MOST, *, below: tuple[str, ...] = ()) -> Rule:
     """A whole number in a range, both ends included, or below the sum of some sizes."""
 

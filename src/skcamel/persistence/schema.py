@@ -36,7 +36,7 @@ from skcamel.persistence.rules import (
 )
 
 OPTIONAL = ("feature_names_in_", "input_columns_", "convergence_")  # not every fit sets them
-OPTIONAL += ("cooccurrence_", "total_weight_", "threshold_rule_")  # not every version did
+OPTIONAL += ("cooccurrence_", "total_weight_", "threshold_rule_", "estimate_")  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 POSITIVE = number(1 / LARGEST, LARGEST)
@@ -103,6 +103,7 @@ ANY_CAMEL = COMMON | {
     "cooccurrence_": floats("q", "q", low=0),
     "total_weight_": POSITIVE,
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
+    "estimate_": rules.record(dict.fromkeys(METRICS, either(number(), rules.undefined))),
     "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
 }
 CAMEL = ANY_CAMEL | {

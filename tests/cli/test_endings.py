@@ -33,6 +33,17 @@ MOMENTS = {
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and devices of Unix")
 
 
+@pytest.fixture(autouse=True)
+def signals_are_heard():
+    """Whoever runs the tests in the background, or under nohup, has their processes ignore some, and children inherit that."""
+    deaf = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_IGN]
+    for number in deaf:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in deaf:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a table to learn from."""

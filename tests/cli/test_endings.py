@@ -56,17 +56,27 @@ def start(arguments, folder, **options):
 
 
 def interrupted(running, number):
-    """What it printed after a signal, which comes a second time where the first found Python just about to wait in a system call.
+    """What it printed until a signal ended it.
 
-    Python looks for signals between its instructions and where a call is interrupted: one that comes in the microseconds
-    between the two is seen when the call returns. The two then count as one, so nothing else is let through.
+    The signal comes a second time where the first found Python about to wait in a system call: Python looks for signals between
+    its instructions and where a call is interrupted, and one that comes in the microseconds between the two is seen when the call
+    returns. The two then count as one. Its end is waited for, not that of its streams, which another process may hold.
     """
     running.send_signal(number)
     try:
-        return running.communicate(timeout=10)
+        running.wait(10)
     except subprocess.TimeoutExpired:
         running.send_signal(number)
-        return running.communicate(timeout=45)
+        running.wait(45)
+    return what_is_left(running.stdout), what_is_left(running.stderr)
+
+
+def what_is_left(stream):
+    os.set_blocking(stream.fileno(), False)
+    try:
+        return os.read(stream.fileno(), 2**16).decode()
+    except BlockingIOError:
+        return ""
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -126,7 +136,8 @@ def test_a_signal_to_a_study_alone_ends_its_workers_too(tmp_path, number):
     with start([*SKCAMEL, "study", *options], tmp_path) as running:
         first = running.stderr.readline()
         assert first.startswith("1/12")
-        _, told = interrupted(running, number)  # ends when no process holds the other end of the pipe
+        running.send_signal(number)
+        _, told = running.communicate(timeout=60)  # ends when no process holds the other end of the pipe
     assert running.returncode == 128 + number
     assert told.endswith("\nStopped. Finished units are kept in out; run the same command again to do the rest.\n")
     assert "Traceback" not in told

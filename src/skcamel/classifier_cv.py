@@ -9,26 +9,18 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array, to_numpy
 from skcamel.classifier import CamelClassifier
-from skcamel.inputs import COPIES_ALIVE, SCORES_ALIVE, Labels, unchanged_on_error
+from skcamel.inputs import COPIES_ALIVE, SCORES_ALIVE, Labels, inner_splits, unchanged_on_error
 from skcamel.kernel import RADIAL
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
-from skcamel.parameters import (
-    check_bandwidth,
-    check_flag,
-    check_in_unit_interval,
-    check_kernel,
-    check_positive,
-    check_scaling,
-    check_shared_parameters,
-)
+from skcamel.parameters import check_flag, check_in_unit_interval, check_places, check_positive, check_shared_parameters
 from skcamel.prediction import BaseCamel
 from skcamel.presets import PRESETS
 from skcamel.selection.combination import Combination
-from skcamel.selection.engine import ZERO, Found, Winner, search, usable
+from skcamel.selection.engine import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.results import Results, tabulate
 from skcamel.selection.search import Data, Grid, Place, Scores, all_candidates, places, score_fold
 from skcamel.selection.thresholds import Rule
@@ -42,15 +34,7 @@ PAPER_ALPHAS = tuple(round(0.1 * k, 1) for k in range(11))
 PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
-class Chosen(NamedTuple):
-    """What a search came to for one criterion."""
-
-    results: Results
-    winners: list[tuple[float, Winner]]  # with their weights; one unless models are combined
-    scores: Array | None = None  # (n, q) leave-one-out scores of the combination
-    shift: np.ndarray | float = 0.0  # (q,) that it adds to the scores of each member
-
-
+# What a fit sets beside names that end in "_", and what it knows of the data alone
 FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_scaling", "_slopes", "_target")
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_")
 
@@ -344,12 +328,7 @@ class CamelClassifierCV(BaseCamel):
         for name in ("lambda1s", "lambda2s"):
             for value in getattr(self, name):
                 check_positive(name, value)
-        for scaling, kernel, multiple in tried:
-            check_kernel(kernel)
-            check_scaling(scaling, kernel)
-            check_bandwidth("bandwidths" if self.representations is None else "representations", multiple)
-        if self._is_pairwise() and len({kernel for _, kernel, _ in tried}) > 1:
-            raise ValueError(f"kernels={tuple(k for _, k, _ in tried)!r} mixes 'precomputed' with kernels of features; give it alone.")
+        check_places("bandwidths" if self.representations is None else "representations", tried)
         if self.callback is not None and not callable(self.callback):
             raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
         check_flag("combine", self.combine)
@@ -373,7 +352,7 @@ class CamelClassifierCV(BaseCamel):
 
     def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
-        splits = self._splits(data, labels)
+        splits = inner_splits(self, data.X, labels.Y, labels.target)
         total = len(splits) * len(grid)
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
@@ -390,18 +369,6 @@ class CamelClassifierCV(BaseCamel):
                 self._tell(results, sum(map(len, folds)) + len(results), total)
             folds.append(results)
         return folds
-
-    def _splits(self, data: Data, labels: Labels) -> list[tuple[np.ndarray, np.ndarray]]:
-        is_matrix = labels.target == "matrix"
-        y = labels.Y if is_matrix else labels.Y.argmax(axis=1) if labels.target == "multiclass" else labels.Y[:, 0]
-        if isinstance(self.cv, Integral) and self.random_state is not None:
-            splitter = (KFold if is_matrix else StratifiedKFold)(int(self.cv), shuffle=True, random_state=self.random_state)
-        else:
-            splitter = check_cv(self.cv, y, classifier=not is_matrix)
-        splits = [(np.arange(len(y))[train], np.arange(len(y))[test]) for train, test in splitter.split(data.X, y)]
-        if not splits or not all(len(train) and len(test) for train, test in splits):
-            raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
-        return splits
 
     def _choose(self, found: Results) -> None:
         """Set cv_results_ and the attributes of the choice."""

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
@@ -154,6 +155,35 @@ def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE, c
         "and run fewer at the same time.",
         device=device,
     )
+
+
+def inner_splits(
+    estimator: Any, X: Array, Y: np.ndarray, target: str, weights: np.ndarray | None = None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
+
+    A number of folds means what it does in scikit-learn, shuffled where the search has a `random_state`.
+
+    Parameters
+    ----------
+    estimator : CamelClassifierCV, LLSFCV or JFSCCV
+    X : array or CSR matrix of shape (n, d)
+    Y : array of shape (n, q)
+    target : {"matrix", "binary", "multiclass"}
+    weights : array of shape (n,), default=None
+    """
+    is_matrix = target == "matrix"
+    y = Y if is_matrix else Y.argmax(axis=1) if target == "multiclass" else Y[:, 0]
+    if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
+        splitter = (KFold if is_matrix else StratifiedKFold)(int(estimator.cv), shuffle=True, random_state=estimator.random_state)
+    else:
+        splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
+    rows, counts = np.arange(len(y)), np.ones(len(y), dtype=bool) if weights is None else weights > 0
+    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y)]
+    splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
+    if not splits or not all(len(train) and len(test) for train, test in splits):
+        raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
+    return splits
 
 
 def _column_names(Y: Any) -> list[str] | None:

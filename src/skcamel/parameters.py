@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -89,3 +90,14 @@ def check_scaling(name: Any, kernel_name: Any) -> None:
         raise ValueError(f"scaling={name!r} is not known; choose one of {', '.join(map(repr, scaling.NAMES))}.")
     if kernel_name == "precomputed" and name != "none":
         check_together(PRECOMPUTED, SCALING)
+
+
+def check_places(name: str, tried: Sequence[tuple[Any, Any, Any]]) -> None:
+    """Refuse representations (scaling, kernel, multiple of the mean distance) that do not exist, and a kernel matrix beside features."""
+    for scaling_name, kernel_name, multiple in tried:
+        check_kernel(kernel_name)
+        check_scaling(scaling_name, kernel_name)
+        check_bandwidth(name, multiple)
+    kernels = tuple(kernel_name for _, kernel_name, _ in tried)
+    if "precomputed" in kernels and len(set(kernels)) > 1:
+        raise ValueError(f"kernels={kernels!r} mixes 'precomputed' with kernels of features; give it alone.")

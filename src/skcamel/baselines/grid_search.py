@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import BaseCrossValidator
 
 from skcamel import memory
 from skcamel.arrays import Array
@@ -17,6 +16,7 @@ from skcamel.baselines.base import TrainingData, half_less, some_rows, with_weig
 from skcamel.baselines.jfsc import BaseJFSC
 from skcamel.baselines.linear import TUNED, LinearBaseline, authors_cuts
 from skcamel.baselines.llsf import BaseLLSF
+from skcamel.inputs import inner_splits
 from skcamel.metrics.conventions import NAMES, choice
 from skcamel.parameters import check_count, check_flag, check_not_negative, check_positive
 from skcamel.selection.results import tabulate
@@ -89,7 +89,7 @@ class GridSearch(LinearBaseline):
             raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
         axes = self._axes()
         candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-        folds = [_Fold(train, test, Y, weights) for train, test in self._splits(X, Y, weights)]
+        folds = [_Fold(train, test, Y, weights) for train, test in inner_splits(self, X, Y, self._target, weights)]
         judge = self._judge_together if self._rule().is_tuned else self._judge_apart
         results, cuts = judge((X, Y, weights), folds, candidates)
         found = tabulate(candidates, results, self.scoring)
@@ -143,21 +143,6 @@ class GridSearch(LinearBaseline):
             for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
                 coef, intercept = prepared.weights(W)
                 yield k, new @ coef.T + intercept, known @ coef.T + intercept if self.threshold == TUNED else None
-
-    def _splits(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Rows that have weight, of the training and the test part of each fold."""
-        is_matrix = self._target == "matrix"
-        y = Y if is_matrix else Y.argmax(axis=1) if self._target == "multiclass" else Y[:, 0]
-        if isinstance(self.cv, Integral) and self.random_state is not None:
-            splitter = (KFold if is_matrix else StratifiedKFold)(int(self.cv), shuffle=True, random_state=self.random_state)
-        else:
-            splitter = check_cv(self.cv, y, classifier=not is_matrix)
-        rows, counts = np.arange(len(y)), np.ones(len(y), dtype=bool) if weights is None else weights > 0
-        splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y)]
-        splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
-        if not splits or not all(len(train) and len(test) for train, test in splits):
-            raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
-        return splits
 
 
 class LLSFCV(GridSearch, BaseLLSF):

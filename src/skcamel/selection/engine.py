@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from skcamel import correlation
 from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.selection.combination import LARGEST_ALPHA
+from skcamel.selection.results import Results
 from skcamel.selection.search import Data, Grid, Place, Representation, Scores, candidate_metrics, label_bases, represent
 from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
 from skcamel.solve import spectral
@@ -54,6 +55,15 @@ class Found:
     winners: dict[str, Winner] = field(default_factory=dict)  # by criterion
     firsts: dict[str, Winner] = field(default_factory=dict)  # by criterion, of the first representation alone
     members: list[Winner] = field(default_factory=list)  # of each representation that may be combined the least squared error
+
+
+class Chosen(NamedTuple):
+    """What a search came to for one criterion."""
+
+    results: Results
+    winners: list[tuple[float, Winner]]  # with their weights; one unless models are combined
+    scores: Array | None = None  # (n, q) leave-one-out scores of the combination
+    shift: np.ndarray | float = 0.0  # (q,) that it adds to the scores of each member
 
 
 def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy import linalg
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController, threadpool_info
 
+SMALL = 400  # rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
 # One name for both kinds of array; neither library's types describe the other's.
 Array = Any
 
@@ -120,6 +123,17 @@ def allowed_threads() -> int:
     """
     blas = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
     return max(blas, default=1)
+
+
+def one_thread_for_small(size: int) -> AbstractContextManager[Any]:
+    """Within the body, BLAS takes one thread where matrices of this size are too small for several to help each other."""
+    return _threads().limit(limits=1, user_api="blas") if size < SMALL else nullcontext()
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """What sets the threads of BLAS; made once, since it looks through all loaded libraries."""
+    return ThreadpoolController()
 
 
 def check_device(device: Any) -> None:

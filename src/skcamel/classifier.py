@@ -10,7 +10,6 @@ from skcamel.arrays import Array
 from skcamel.inputs import unchanged_on_error
 from skcamel.parameters import check_bandwidth, check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
 from skcamel.prediction import BaseCamel
-from skcamel.selection.thresholds import Rule
 from skcamel.support import ALTERNATING, TUNED, check_together
 from skcamel.training import fit_alternating, fit_spectral, learn_correlation
 
@@ -179,9 +178,6 @@ class CamelClassifier(BaseCamel):
             check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
         if choose_solver(self.solver) == "alternating" and self.threshold in ("common", "label", "auto"):
             check_together(ALTERNATING, TUNED)
-
-    def _rule(self) -> Rule:
-        return Rule(self.threshold, self.threshold_metric)
 
 
 def choose_solver(solver: str) -> str:

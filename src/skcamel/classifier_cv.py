@@ -22,10 +22,9 @@ from skcamel.presets import PRESETS
 from skcamel.selection.combination import Combination
 from skcamel.selection.engine import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.results import Results, tabulate
-from skcamel.selection.search import Data, Grid, Place, Scores, all_candidates, places, score_fold
-from skcamel.selection.thresholds import Rule
+from skcamel.selection.search import Data, Decomposed, Grid, Place, Scores, all_candidates, places, represent, represent_ahead, score_fold
 from skcamel.support import COMBINE, FOLDS, check_together
-from skcamel.training import Answering, Model, estimated, learn_correlation, learn_to_answer, warn_of_rounding
+from skcamel.training import Answering, Held, Model, estimated, learn_correlation, learn_to_answer, warn_of_rounding
 
 log = logging.getLogger("skcamel")
 
@@ -221,15 +220,18 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(whole.Y)}; use CamelClassifier.")
         grid = grid.for_rows(whole.X)
         data, kept = whole.with_weight(self._is_pairwise())
+        represented = represent_ahead(data, grid, self.device) if isinstance(self.cv, str) else iter(())
         S = learn_correlation(self, data)
         if isinstance(self.cv, str):
-            chosen = self._by_leave_one_out(tuple(models), data, grid, S)
+            chosen = self._by_leave_one_out(tuple(models), represented, data, grid, S)
         else:
             chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid), data, grid, S)
-        for name, model in models.items():
+        held = [Held(own.scores, own.rule or self._rule(), own.results.scoring) for own in chosen]
+        answering = learn_to_answer(held, data, self._seed())
+        for model, own, answers, estimate in zip(models.values(), chosen, answering, estimated(held, answering, data), strict=True):
             self._hand_on(model)
-            model._choose(chosen[name].results)
-            model._finish(chosen[name], data, S, labels, kept)
+            model._choose(own.results, estimate)
+            model._finish(own, answers, data, S, labels, kept)
 
     def _hand_on(self, model: BaseCamel) -> None:
         """Give another model what the checks found out; of an earlier fit nothing is left."""
@@ -244,56 +246,56 @@ class CamelClassifierCV(BaseCamel):
         held = 2 * (n_models - 1) + (len(self._places()) if self.combine else 0)
         return {"scores": SCORES_ALIVE + shortlist + 6 * held, "copies": COPIES_ALIVE + held}
 
-    def _by_leave_one_out(self, names: Sequence[str], data: Data, grid: Grid, S: np.ndarray) -> dict[str, Chosen]:
+    def _by_leave_one_out(
+        self, names: Sequence[str], represented: Iterable[Decomposed], data: Data, grid: Grid, S: np.ndarray
+    ) -> list[Chosen]:
         """For each criterion the table and the winner, or the members with their weights, all from one pass."""
-        used = {name: usable(name, data.Y, data.weights) for name in names}
-        found = self._search(data, grid, S, tuple(dict.fromkeys(used.values())))
+        used = [usable(name, data.Y, data.weights) for name in names]
+        found = self._search(represented, data, grid, S, tuple(dict.fromkeys(used)))
         members = Combination.of(found.members, data, self._seed()) if found.members else None
-        chosen: dict[str, Chosen] = {}
-        for name, criterion in used.items():
+        chosen: list[Chosen] = []
+        for criterion in used:
             winner = found.winners[criterion]
             table = tabulate(found.params, [found.metrics], criterion, split_scores=False)
             table = table._replace(best_index=winner.index, best_score=winner.score)
-            chosen[name] = Chosen(table, [(1.0, found.firsts[criterion] if self.combine else winner)])
-            if members is not None and not members.is_worse_than(found.firsts[criterion].scores):
-                chosen[name] = Chosen(table, members.live(found.members), members.combined(), to_numpy(members.shift))
+            single = found.firsts[criterion] if self.combine else winner
+            if members is None or members.is_worse_than(single.scores):
+                chosen.append(Chosen(table, [(1.0, single)], single.scores, None if self.combine else winner.rule))
+            else:
+                chosen.append(Chosen(table, members.live(found.members), members.combined(), shift=to_numpy(members.shift)))
         return chosen
 
-    def _by_folds(self, names: Sequence[str], folds: list[list[Scores]], data: Data, grid: Grid, S: np.ndarray) -> dict[str, Chosen]:
+    def _by_folds(self, names: Sequence[str], folds: list[list[Scores]], data: Data, grid: Grid, S: np.ndarray) -> list[Chosen]:
         """For each criterion the table of the folds, and the winner fitted on all rows."""
         candidates = all_candidates(data, grid, self.device)
-        chosen: dict[str, Chosen] = {}
+        chosen: list[Chosen] = []
         for name in names:
             results = tabulate(candidates, folds, name)
-            winner = self._search(data, grid.only(results.best_index), S, (results.scoring,)).winners[results.scoring]
-            chosen[name] = Chosen(results, [(1.0, winner)])
+            only = grid.only(results.best_index)
+            winner = self._search(represent(data, only, self.device), data, only, S, (results.scoring,)).winners[results.scoring]
+            chosen.append(Chosen(results, [(1.0, winner)], winner.scores, winner.rule))
         return chosen
 
-    def _search(self, data: Data, grid: Grid, S: np.ndarray, criteria: Sequence[str]) -> Found:
+    def _search(self, represented: Iterable[Decomposed], data: Data, grid: Grid, S: np.ndarray, criteria: Sequence[str]) -> Found:
         def tell(found: Found) -> None:
             if isinstance(self.cv, str):  # folds have told already
                 self._tell(found.metrics, len(found.metrics), len(grid))
 
-        options: dict[str, Any] = {"device": self.device, "seed": self._seed(), "combine": self.combine}
-        return search(data, grid, S, self._rule(), criteria, tell=tell, **options)
+        return search(represented, data, grid, S, self._rule(), criteria, seed=self._seed(), combine=self.combine, tell=tell)
 
-    def _finish(self, chosen: Chosen, data: Data, S: np.ndarray, labels: Labels, kept: np.ndarray | None) -> None:
-        """Learn to answer from the leave-one-out scores, and store the winner or the members."""
-        ((_, first), *_) = chosen.winners
-        scores = first.scores if chosen.scores is None else chosen.scores
-        rule = self._rule() if self.combine else first.rule or self._rule()
-        answering = learn_to_answer(scores, data, rule, self.scoring_, self._seed())
-        if isinstance(self.cv, str):
-            self.estimate_ = estimated(scores, data, answering)
+    def _finish(self, chosen: Chosen, answering: Answering, data: Data, S: np.ndarray, labels: Labels, kept: np.ndarray | None) -> None:
+        """Store the winner or the members."""
         if not self.combine:
-            self._store(_model(first, S, answering), labels, kept)
+            ((_, winner),) = chosen.winners
+            self._store(_model(winner, S, answering), labels, kept)
             return
         self.weights_ = np.array([weight for weight, _ in chosen.winners])
         self.members_: list[CamelClassifier] = []
-        for _, winner in chosen.winners:
+        of_members = learn_to_answer([Held(winner.scores, ZERO) for _, winner in chosen.winners], data)
+        for (_, winner), answers in zip(chosen.winners, of_members, strict=True):
             member = self._member(winner)
             self._hand_on(member)
-            member._store(_model(winner, S, learn_to_answer(winner.scores, data, ZERO)), labels, kept)
+            member._store(_model(winner, S, answers), labels, kept)
             member._offset, member.intercept_ = member._offset + chosen.shift, member.intercept_ + chosen.shift
             self.members_.append(member)
         self._store_answering(answering, S, labels)
@@ -370,8 +372,10 @@ class CamelClassifierCV(BaseCamel):
             folds.append(results)
         return folds
 
-    def _choose(self, found: Results) -> None:
+    def _choose(self, found: Results, estimate: Scores) -> None:
         """Set cv_results_ and the attributes of the choice."""
+        if isinstance(self.cv, str):
+            self.estimate_ = estimate
         self.cv_results_, self.scoring_ = found.table, found.scoring
         self.best_index_, self.best_score_ = found.best_index, found.best_score
         self.best_params_ = found.table["params"][found.best_index]
@@ -380,9 +384,6 @@ class CamelClassifierCV(BaseCamel):
         self.alpha_, self.lambda1_, self.lambda2_, self.kernel_, self.scaling_, self.bandwidth_multiplier_ = (
             self.best_params_[key] for key in ("alpha", "lambda1", "lambda2", "kernel", "scaling", "bandwidth")
         )
-
-    def _rule(self) -> Rule:
-        return Rule(self.threshold, self.threshold_metric)
 
     def _tell(self, results: list[Scores], done: int, total: int) -> None:
         name = self.scoring

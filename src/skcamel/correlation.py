@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, namespace
+from skcamel.arrays import Array, namespace, one_thread_for_small
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
@@ -73,7 +73,8 @@ def learn(
     groups = equal_labels(C)
     one_each = C[groups.first][:, groups.first]
     alone = groups.size[groups.first] == 1
-    reduced, n_iter = solve_lassos(one_each, penalty[groups.first] * alone, tol=tol, max_iter=max_iter)
+    with one_thread_for_small(len(one_each)):
+        reduced, n_iter = solve_lassos(one_each, penalty[groups.first] * alone, tol=tol, max_iter=max_iter)
     S = expand(reduced, C, penalty, groups)
     violation = kkt_violation(C, S, penalty) / namespace(C).where(penalty > 0, penalty, 1.0)
     return Correlation(S, penalty, violation, n_iter)

@@ -13,6 +13,7 @@ from skcamel.arrays import Array, to_match
 from skcamel.inputs import check_labels
 from skcamel.kernel import len_of
 from skcamel.outputs import Outputs
+from skcamel.selection.thresholds import Rule
 
 
 def _offers_probabilities(estimator: Any) -> bool:
@@ -21,6 +22,9 @@ def _offers_probabilities(estimator: Any) -> bool:
 
 class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     """An estimator that scores labels; a subclass gives `outputs`, and says in `_has_probabilities` whether they have any."""
+
+    threshold: Any  # parameters of every subclass
+    threshold_metric: str | None
 
     def __sklearn_tags__(self) -> Any:
         """Multi-label, also single-label; sparse rows."""
@@ -33,6 +37,9 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _has_probabilities(self) -> bool:
         return False
+
+    def _rule(self) -> Rule:
+        return Rule(self.threshold, self.threshold_metric)
 
     def outputs(self, X: Array) -> Outputs:
         """Scores, decisions, probabilities, label sets and ranks from one evaluation of the model.

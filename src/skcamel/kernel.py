@@ -204,22 +204,33 @@ def _squared_norms(X: Array) -> Array:
 def _squared_l2(X1: Array, X2: Array) -> Array:
     """||x - y||² by one matrix product, and by differences for pairs of rows that are close to each other."""
     D, norms1, norms2 = _scaled_squares(X1, X2, 1.0)
-    names1, names2 = _row_names(X1, X2)
     rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
     for i in range(0, len(D), rows):
         block = D[i : i + rows]
         first, second = nonzero(block <= NEAR * norms1[i : i + rows, None] + NEAR * norms2)
-        equal = names1[i + first] == names2[second]
+        equal = _are_equal(X1, X2, i + first, second)
         block[first[equal], second[equal]] = 0
         _by_differences(block, first[~equal], second[~equal], X1[i : i + rows], X2)
     return D
 
 
-def _row_names(X1: Array, X2: Array) -> tuple[Array, Array]:
-    """A number for each row, the same for equal rows."""
+def _are_equal(X1: Array, X2: Array, first: Array, second: Array) -> Array:
+    """Whether row first[k] of X1 is row second[k] of X2; only the contents of rows with a partner other than themselves are read."""
+    if X1 is X2:
+        equal = first == second
+        equal[~equal] = _named_alike(X1, X2, first[~equal], second[~equal])
+        return equal
+    return _named_alike(X1, X2, first, second)
+
+
+def _named_alike(X1: Array, X2: Array, first: Array, second: Array) -> Array:
+    """The same by a number for each row that occurs: many pairs may share few rows."""
     numbers: dict[bytes, int] = {}
-    named = [[numbers.setdefault(content, len(numbers)) for content in _contents(X)] for X in ((X1,) if X1 is X2 else (X1, X2))]
-    return to_match(np.array(named[0]), X1), to_match(np.array(named[-1]), X1)
+    named = []
+    for X, index in ((X1, first), (X2, second)):
+        rows, where = namespace(index).unique(index, return_inverse=True)
+        named.append(to_match(np.array([numbers.setdefault(content, len(numbers)) for content in _contents(X[rows])]), index)[where])
+    return named[0] == named[1]
 
 
 def _contents(X: Array) -> Iterator[bytes]:

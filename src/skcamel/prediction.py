@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -85,9 +85,7 @@ class BaseCamel(MultiLabelClassifier):
         elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
             del self.convergence_
         self.bandwidth_ = representation.kernel.bandwidth
-        self.X_fit_ = (
-            None if self._is_pairwise() else (representation.X if sparse.issparse(representation.X) else to_numpy(representation.X))
-        )
+        self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
         self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
@@ -117,21 +115,19 @@ class BaseCamel(MultiLabelClassifier):
         Outputs
             Scores are float32 for float32 rows, else float64.
         """
-        check_is_fitted(self)
+        (found,) = outputs_together([self], X)
+        return found
+
+    def _outputs(self, scores: np.ndarray) -> Outputs:
+        """What the scores (m, q) of some rows mean."""
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(calibration.probabilities, slopes=self._slopes) if linked else None
-        return Outputs(self._scores(X), self.thresholds_, self.label_names_, self.classes_, self._target, link)
+        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link)
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's: itself, unless a search combined several."""
         check_is_fitted(self)
         return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
-
-    def _scores(self, X: Array) -> np.ndarray:
-        """Scores of every row, (m, q), in the precision of X; each member evaluates its kernel once."""
-        scores = [(weight, member._kernel_times(X, member.dual_coef_), member._offset) for weight, member in self.weighted_members()]
-        total = sum(weight * (own.astype(np.float64) + offset) for weight, own, offset in scores)
-        return _narrowed(np.asarray(total), scores[0][1].dtype)
 
     def explain(self, X: Array) -> Explanation:
         """Exact additive parts of every score: the label's own prediction and the push of every other label.
@@ -197,6 +193,33 @@ class BaseCamel(MultiLabelClassifier):
     def _blocks(self, rows: Array) -> Iterator[slice]:
         size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.dual_coef_)))
         return (slice(i, i + size) for i in range(0, rows.shape[0], size))
+
+
+def outputs_together(models: Sequence[BaseCamel], X: Array) -> list[Outputs]:
+    """Outputs of models on the same rows; those that share their training rows and their kernel share its evaluation.
+
+    Parameters
+    ----------
+    models : sequence of fitted models
+    X : array or CSR matrix of shape (m, d); (m, n_train) for a precomputed kernel
+    """
+    groups: dict[Any, list[BaseCamel]] = {}
+    for model in models:
+        for _, member in model.weighted_members():
+            groups.setdefault((id(member.X_fit_), member._kernel), []).append(member)
+    own: dict[int, np.ndarray] = {}  # k(x) @ dual_coef_ of each member, (m, q), by its identity
+    for members in groups.values():
+        columns = members[0]._kernel_times(X, np.hstack([member.dual_coef_ for member in members]))
+        own.update(zip(map(id, members), np.hsplit(columns, len(members)), strict=True))
+    return [
+        model._outputs(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model.weighted_members()])) for model in models
+    ]
+
+
+def _weighted_sum(parts: list[tuple[float, np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Σ w (scores + offset), summed in double precision, in the precision of the scores."""
+    total = sum(weight * (scores.astype(np.float64) + offset) for weight, scores, offset in parts)
+    return _narrowed(np.asarray(total), parts[0][1].dtype)
 
 
 def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -13,7 +14,7 @@ from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.selection import calibration
 from skcamel.selection.engine import chosen_rule
-from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, rows_for
+from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, on_device, rows_for, stacks
 from skcamel.selection.thresholds import Rule
 from skcamel.solve import alternating, spectral
 from skcamel.solve.problem import Solution
@@ -37,7 +38,15 @@ class Answering:
 
     rule: Rule  # what "auto" came to
     cuts: np.ndarray  # (q,)
-    slopes: np.ndarray | None  # (q,) of the probabilities; None where there are no leave-one-out scores
+    slopes: np.ndarray | None = None  # (q,) of the probabilities; None where there are no leave-one-out scores
+
+
+class Held(NamedTuple):
+    """Leave-one-out scores (n, q) of a model, and what decides about its cuts."""
+
+    scores: Array
+    rule: Rule
+    scoring: str = ""
 
 
 def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
@@ -70,21 +79,32 @@ def fit_spectral(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Mo
     solution = spectral.solve_in(spectrum, targets, basis, lambda1=penalties[0], lambda2=penalties[1])
     warn_of_rounding(spectral.greatest(spectrum), estimator.lambda2)
     ((_, _, scores),) = spectral.leave_one_out(spectrum, targets, [basis], [penalties])
-    return Model(representation, S, G, estimator.lambda2, solution, learn_to_answer(scores, data, estimator._rule()))
+    (answering,) = learn_to_answer([Held(scores, estimator._rule())], data)
+    return Model(representation, S, G, estimator.lambda2, solution, answering)
 
 
-def learn_to_answer(scores: Array, data: Data, rule: Rule, scoring: str = "", seed: int = 0) -> Answering:
-    """Cuts and probabilities from the leave-one-out scores (n, q) of the training rows."""
-    relevant = to_match(data.Y, scores) > 0
-    weights = None if data.weights is None else to_match(data.weights, scores)
-    rule = chosen_rule(relevant, scores, rule, scoring, weights=weights, seed=seed)
-    return Answering(rule, to_numpy(rule.cuts(relevant, scores, weights)), to_numpy(calibration.slopes(relevant, scores, weights)))
+def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:
+    """Cuts and probabilities of some models from the leave-one-out scores of the training rows."""
+    relevant, weights = _truth(data, held[0].scores)
+    rules = [chosen_rule(relevant, own.scores, own.rule, own.scoring, weights=weights, seed=seed) for own in held]
+    cuts = [to_numpy(rule.cuts(relevant, own.scores, weights)) for rule, own in zip(rules, held, strict=True)]
+    slopes = [to_numpy(calibration.slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
+    return [Answering(*found) for found in zip(rules, cuts, np.concatenate(slopes), strict=True)]
 
 
-def estimated(scores: Array, data: Data, answering: Answering) -> Scores:
-    """The seven metrics of leave-one-out scores (n, q) under the cuts that they gave."""
-    weights = None if data.weights is None else to_match(data.weights, scores)
-    return candidate_metrics(to_match(data.Y, scores) > 0, scores[None], to_match(answering.cuts, scores), weights)[0]
+def estimated(held: Sequence[Held], answering: Sequence[Answering], data: Data) -> list[Scores]:
+    """The seven metrics of some models by leave-one-out, with their cuts."""
+    relevant, weights = _truth(data, held[0].scores)
+    found: list[Scores] = []
+    for stack in stacks(own.scores for own in held):
+        cuts = np.stack([own.cuts for own in answering[len(found) : len(found) + len(stack)]])  # (c, q)
+        found += candidate_metrics(relevant, stack, to_match(cuts[:, None], stack), weights)
+    return found
+
+
+def _truth(data: Data, like: Array) -> tuple[Array, Array | None]:
+    """Which labels are present, and the weights of the rows, where `like` lives."""
+    return to_match(data.Y, like) > 0, None if data.weights is None else to_match(data.weights, like)
 
 
 class RoundingWarning(UserWarning):
@@ -125,15 +145,16 @@ def fit_alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) ->
             stacklevel=3,
         )
     rule = estimator._rule()
-    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y)), None))
+    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y))))
 
 
 def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:
     """The one representation of a plain fit, its kernel matrix and the weights, all on the device."""
     plain = scaling.fitted(estimator.scaling, data.X, data.weights)
-    scaler, X = rows_for(estimator.kernel, plain, data.X, estimator.device)
+    scaler, rows = rows_for(estimator.kernel, plain, data.X)
+    X = on_device(rows, estimator.device)
     weights = None if data.weights is None else to_device(data.weights, estimator.device)
     with np.errstate(over="ignore", invalid="ignore"):  # a matrix that is not finite is refused by both solvers
         rounding = scaler.rounding(X.shape[1])
         fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights, rounding=rounding)
-    return Representation(scaler, fitted, X), K, weights
+    return Representation(scaler, fitted, rows, X), K, weights

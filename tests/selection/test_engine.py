@@ -8,7 +8,7 @@ from skcamel import CamelClassifier, CamelClassifierCV, correlation, kernel
 from skcamel.metrics import LOSSES, NAMES, evaluate, macro_f1, micro_f1
 from skcamel.presets import PRESETS
 from skcamel.selection.engine import Rules, chosen_rule, search, usable
-from skcamel.selection.search import Data, Grid, places
+from skcamel.selection.search import Data, Grid, places, represent
 from skcamel.selection.thresholds import METRICS, Rule
 
 ALPHAS, LAMBDA2S = (0.0, 0.4, 0.8), (0.01, 0.1, 1.0)
@@ -45,7 +45,7 @@ def test_the_table_is_that_of_literal_leave_one_out(rows):
     X, Y, _ = rows
     data, S = checked(X[:25], Y[:25])
     grid = Grid((0.0, 0.7), (0.5, 1.0), (0.1, 1.0), (("none", "rbf", 0.5), ("none", "linear", 1.0)))
-    found = search(data, grid, S, Rule("zero"), NAMES)
+    found = search(represent(data, grid, None), data, grid, S, Rule("zero"), NAMES)
     assert len(found.params) == len(grid) == 16
     for params, metrics in zip(found.params, found.metrics, strict=True):
         fitted = next(kernel.fitted_many(params["kernel"], data.X, [params["bandwidth"]]))[0]
@@ -60,7 +60,7 @@ def test_the_winner_leads_the_table_and_keeps_its_scores_and_solution(rows, crit
     X, Y, new = rows
     data, S = checked(X, Y)
     grid = Grid(ALPHAS, (1.0,), LAMBDA2S, places(["none", "standard"], ["rbf", "laplacian"], [0.5, 1.0]))
-    found = search(data, grid, S, Rule("zero"), [criterion])
+    found = search(represent(data, grid, None), data, grid, S, Rule("zero"), [criterion])
     winner = found.winners[criterion]
     values = np.array([-m[criterion] if criterion in LOSSES else m[criterion] for m in found.metrics])
     assert winner.index == values.argmax()
@@ -75,13 +75,15 @@ def test_members_have_the_least_squared_error_of_each_representation(rows):
     X, Y, _ = rows
     data, S = checked(X, Y)
     grid = Grid(ALPHAS, (1.0,), LAMBDA2S, places(["none", "standard"], ["rbf"], [0.5, 1.0]))
-    found = search(data, grid, S, Rule("zero"), ["average_precision"], combine=True)
+    found = search(represent(data, grid, None), data, grid, S, Rule("zero"), ["average_precision"], combine=True)
     assert [member.index // grid.width for member in found.members] == [0, 1, 2, 3]
     allowed = [index for index, params in enumerate(found.params) if params["alpha"] <= 0.5]
     for k, member in enumerate(found.members):
         errors = {}
         for index in (index for index in allowed if index // grid.width == k):
-            one = search(data, grid.only(index), S, Rule("zero"), ["average_precision"]).winners["average_precision"]
+            one = search(represent(data, grid.only(index), None), data, grid.only(index), S, Rule("zero"), ["average_precision"]).winners[
+                "average_precision"
+            ]
             errors[index] = ((one.scores - data.Y) ** 2).sum()
         assert member.index == min(errors, key=errors.__getitem__)
         assert member.score == pytest.approx(-min(errors.values()))

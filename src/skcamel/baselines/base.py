@@ -17,7 +17,7 @@ from skcamel.inputs import check_labels, check_rows, check_weights, unchanged_on
 from skcamel.outputs import Outputs
 from skcamel.parameters import check_threshold
 from skcamel.selection.engine import chosen_rule
-from skcamel.selection.thresholds import AUTO, MODES, Rule
+from skcamel.selection.thresholds import AUTO, MODES
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
 INNER_FOLDS = 5
@@ -76,9 +76,6 @@ class Baseline(MultiLabelClassifier):
         X, Y, weights = with_weight(X, Y, weights)
         self._learn(X, Y, weights)
         return self._cuts(X, Y, weights)
-
-    def _rule(self) -> Rule:
-        return Rule(self.threshold, self.threshold_metric)
 
     def _cuts(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """Cuts of the labels, (q,); tuned ones come from the scores of inner folds."""

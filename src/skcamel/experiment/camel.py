@@ -10,6 +10,7 @@ from skcamel.arrays import Array
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.experiment.estimators import EstimatorMethod, FittedEstimator, seeded, target
 from skcamel.experiment.outcome import Fitted, Outcome
+from skcamel.prediction import outputs_together
 from skcamel.selection.engine import GROUPS, PARTS, SHORTLIST
 from skcamel.selection.thresholds import PRIOR_POSITIVES
 
@@ -59,4 +60,5 @@ class _FittedEach:
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         """The outcome under each criterion."""
-        return {name: next(iter(own.outcomes(X).values())) for name, own in self.fitted.items()}
+        outputs = outputs_together([own.model for own in self.fitted.values()], X)
+        return {name: own.outcome(X, ours) for (name, own), ours in zip(self.fitted.items(), outputs, strict=True)}

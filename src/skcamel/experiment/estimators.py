@@ -16,6 +16,7 @@ from skcamel.estimator import MultiLabelClassifier
 from skcamel.experiment.identity import described
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Fitted, Outcome
+from skcamel.outputs import Outputs
 
 
 class EstimatorMethod:
@@ -74,6 +75,10 @@ class FittedEstimator:
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         """The one outcome."""
         ours = self.model.outputs(X) if isinstance(self.model, MultiLabelClassifier) else None  # one evaluation gives both
+        return {getattr(self.model, "scoring_", ""): self.outcome(X, ours)}
+
+    def outcome(self, X: Array, ours: Outputs | None = None) -> Outcome:
+        """Scores and decisions, from the outputs of the model where it has given them already."""
         decisions = self._columns(_dense(self.model.predict(X) if ours is None else ours.predictions), "predict", X.shape[0])
         if strange := set(np.unique(decisions).tolist()) - {-1, 0, 1}:
             raise ValueError(f"predict of {type(self.model).__name__} gave {min(strange)!r}; decisions are 0 and 1.")
@@ -81,8 +86,7 @@ class FittedEstimator:
         if hasattr(self.model, "threshold_rule_"):
             chosen["cuts"] = self.model.threshold_rule_
         scores = self._scores(X, decisions) if ours is None else ours.scores
-        outcome = Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen))
-        return {getattr(self.model, "scoring_", ""): outcome}
+        return Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen))
 
     def _scores(self, X: Array, decisions: np.ndarray) -> np.ndarray:
         for answer in ("decision_function", "predict_proba"):

@@ -115,7 +115,7 @@ def convergence_curve(dataset: Dataset, setting: Mapping[str, float], max_iter: 
     """||Z_t - Z_(t-1)|| of every alternation of Algorithm 1 on all rows, at most `max_iter` of them."""
     data = _as_data(dataset)
     G = correlation.collaboration(learn_correlation(CamelClassifier(), data), setting["alpha"])
-    _, X = rows_for("rbf", scaling.Scaling("none"), data.X, None)
+    _, X = rows_for("rbf", scaling.Scaling("none"), data.X)
     _, K = kernel.fitted("rbf", X, bandwidth="mean")
     penalties = {"lambda1": setting["lambda1"], "lambda2": setting["lambda2"]}
     convergence = alternating.solve(K, data.Y, G, **penalties, max_iter=max_iter).convergence

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skcamel.arrays import Array, namespace
+from skcamel.arrays import Array, cast, namespace
 
 STEEPEST = 30.0  # largest |a · score| on the training rows: sigmoid(±30) is still well inside (0, 1)
 FLATTEST = 1e-3  # of the steepest; a label whose scores say nothing still keeps its order
@@ -16,12 +16,12 @@ NEWTON_STEPS = 30
 
 
 def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Array:
-    """Slope a_j of every label, (q,): the minimum of the cross-entropy with Platt's targets.
+    """Slope a_j of every label, (q,) or (c, q): the minimum of the cross-entropy with Platt's targets.
 
     Parameters
     ----------
     relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q)
+    scores : float array of shape (n, q), or (c, n, q) for c models at once
         Leave-one-out scores.
     weights : array of shape (n,), default=None
 
@@ -30,15 +30,15 @@ def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Arra
     The derivative rises with a, so Newton's step is kept inside a bracket that shrinks to its zero.
     """
     xp = namespace(scores)
-    w = xp.ones_like(scores[:, :1]) if weights is None else weights[:, None]
-    positives, negatives = xp.sum(w * relevant, axis=0), xp.sum(w * ~relevant, axis=0)
+    w = 1.0 if weights is None else weights[:, None]
+    positives, negatives = (xp.sum(w * cast(x, "float64"), axis=0) for x in (relevant, ~relevant))
     targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-    high = STEEPEST / xp.clip(xp.amax(xp.abs(scores), axis=0), 1e-100, None)
+    high = STEEPEST / xp.clip(xp.amax(xp.abs(scores), axis=-2), 1e-100, None)
     low = FLATTEST * high
     a = xp.sqrt(low * high)
     for _ in range(NEWTON_STEPS):
-        p = 1 / (1 + xp.exp(-a * scores))
-        slope, curvature = xp.sum(w * (p - targets) * scores, axis=0), xp.sum(w * p * (1 - p) * scores * scores, axis=0)
+        p = 1 / (1 + xp.exp(-a[..., None, :] * scores))
+        slope, curvature = xp.sum(w * (p - targets) * scores, axis=-2), xp.sum(w * p * (1 - p) * scores * scores, axis=-2)
         low, high = xp.where(slope < 0, a, low), xp.where(slope >= 0, a, high)
         step = a - slope / xp.where(curvature > 0, curvature, 1.0)
         following = xp.where((step >= low) & (step <= high), step, xp.sqrt(low * high))

@@ -7,19 +7,18 @@ No decomposition outlives its turn: whoever leads when a representation is done 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skcamel import correlation
-from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, to_match, to_numpy
+from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.selection.combination import LARGEST_ALPHA
 from skcamel.selection.results import Results
-from skcamel.selection.search import Data, Grid, Place, Representation, Scores, candidate_metrics, label_bases, represent
+from skcamel.selection.search import Data, Decomposed, Grid, Place, Representation, Scores, candidate_metrics, label_bases, stacks
 from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
 from skcamel.solve import spectral
 from skcamel.solve.problem import Solution
@@ -28,7 +27,6 @@ ZERO = Rule("zero")
 SHORTLIST = 3  # candidates of a representation, for each of the seven metrics, whose cuts are tuned
 PARTS = 9  # a training part is nine times the test part of ten folds
 GROUPS = 3  # of parts; cuts are judged on the group that did not set them
-STACK_BYTES = 2**28  # leave-one-out scores that a GPU judges at a time
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,8 @@ class Chosen(NamedTuple):
 
     results: Results
     winners: list[tuple[float, Winner]]  # with their weights; one unless models are combined
-    scores: Array | None = None  # (n, q) leave-one-out scores of the combination
+    scores: Array  # (n, q) leave-one-out scores of the winner or of the combination
+    rule: Rule | None = None  # None: not decided yet
     shift: np.ndarray | float = 0.0  # (q,) that it adds to the scores of each member
 
 
@@ -80,13 +79,13 @@ def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> 
 
 
 def search(
+    represented: Iterable[Decomposed],
     data: Data,
     grid: Grid,
     S: np.ndarray,
     rule: Rule,
     criteria: Sequence[str],
     *,
-    device: Any = None,
     seed: int = 0,
     combine: bool = False,
     tell: Callable[[Found], None] = lambda _: None,
@@ -95,6 +94,8 @@ def search(
 
     Parameters
     ----------
+    represented : iterable of Decomposed
+        What :func:`skcamel.selection.search.represent` makes of the data and the grid.
     data : Data
     grid : Grid
     S : array of shape (q, q)
@@ -114,17 +115,19 @@ def search(
 
     Examples
     --------
+    >>> from skcamel.selection.search import represent
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), None)
-    >>> found = search(data, Grid((0.0, 0.5), (1.0,), (0.1, 1.0)), np.zeros((2, 2)), Rule("zero"), NAMES)
+    >>> grid = Grid((0.0, 0.5), (1.0,), (0.1, 1.0))
+    >>> found = search(represent(data, grid, None), data, grid, np.zeros((2, 2)), Rule("zero"), NAMES)
     >>> len(found.params), found.winners["one_error"].params["alpha"]
     (4, 0.0)
     """
     found = Found()
-    bases, tried = None, iter(grid.places)
-    for representation, spectrum in represent(data, grid, device):
-        bases = bases or label_bases(to_match(S, spectrum.values), grid.alphas)
+    bases, tried = label_bases(S, grid.alphas), iter(grid.places)
+    for representation, spectrum in represented:
+        bases = [basis.to_match(spectrum.values) for basis in bases]
         place = next(tried)
         turn = _Turn(data, grid, rule, criteria, representation, spectrum, bases, seed, combine=combine)
         start, params = len(found.params), grid.candidates(place, turn.unit)
@@ -178,27 +181,18 @@ class _Turn:
         self.metrics: list[Scores] = []
         self.kept: dict[int, Array] = {}  # leave-one-out scores of those that lead
         self.solutions: dict[int, Solution] = {}
-        for stack in self._stacks():
+        scores = spectral.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties)
+        for stack in stacks(F for _, _, F in scores):
             self._judge(stack)
 
-    def _stacks(self) -> Iterator[list[Array]]:
-        """Leave-one-out scores of some candidates: one at a time on the CPU, for the cache, many on a GPU, which is slow to start.
-
-        Threads gain nothing here: those of BLAS are still waiting for the next product when the scores are sorted.
-        """
-        scores = (F for _, _, F in spectral.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties))
-        size = max(1, STACK_BYTES // (8 * math.prod(self.targets.Y.shape))) if is_tensor(self.targets.Y) else 1
-        while stack := list(islice(scores, size)):
-            yield stack
-
-    def _judge(self, stack: list[Array]) -> None:
-        """Metrics and errors of the candidates of a stack; only the scores of those that lead are kept."""
+    def _judge(self, stack: Array) -> None:
+        """Metrics and errors of the candidates of a stack (c, n, q); only the scores of those that lead are kept."""
         first = len(self.metrics)
-        metrics, errors = self._scored(namespace(*stack).stack(stack) if len(stack) > 1 else stack[0][None])
+        metrics, errors = self._scored(stack)
         self.metrics += metrics
         self.errors |= {k: error for k, error in enumerate(errors, first) if k in self.comparable}
         leading = self._leading()
-        self.kept |= {k: stack[k - first] for k in leading if k >= first}
+        self.kept |= {k: stack[k - first] if len(stack) == 1 else stack[k - first] + 0.0 for k in leading if k >= first}
         self.kept = {k: scores for k, scores in self.kept.items() if k in leading}
 
     def _scored(self, scores: Array) -> tuple[list[Scores], list[float]]:
@@ -243,9 +237,8 @@ class _Turn:
         """A candidate with its solution; criteria that agree on it share one."""
         basis = self.bases[local // len(self.penalties)]
         if local not in self.solutions:
-            self.solutions[local] = spectral.solve_in(
-                self.spectrum, self.targets, basis, lambda1=params["lambda1"], lambda2=params["lambda2"]
-            )
+            penalties = {key: params[key] for key in ("lambda1", "lambda2")}
+            self.solutions[local] = spectral.solve_in(self.spectrum, self.targets, basis, **penalties).on_cpu()
         G = correlation.collaboration(S, params["alpha"])
         largest = spectral.greatest(self.spectrum)
         return Winner(start + local, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local])

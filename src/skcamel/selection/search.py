@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import groupby, product
+from itertools import groupby, islice, product
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from skcamel import correlation, kernel, scaling
-from skcamel.arrays import Array, namespace, to_device, to_match, to_numpy
+from skcamel.arrays import Array, is_tensor, namespace, one_thread_for_small, to_device, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
 from skcamel.selection.thresholds import Rule
 from skcamel.solve import spectral
 
+STACK_BYTES = 2**28  # scores that a GPU judges at a time
 log = logging.getLogger("skcamel")
 Scores = dict[str, float]
 
@@ -109,7 +112,8 @@ class Representation:
 
     scaling: scaling.Scaling
     kernel: kernel.Kernel
-    X: Array  # (n, d) scaled, on the device
+    rows: Array  # (n, d) scaled, numpy or CSR
+    X: Array  # the same on the device
 
     def unit(self, weights: Array | None) -> float:
         """What λ2 is measured in: 1, and for the linear kernel its mean eigenvalue, which grows with the features."""
@@ -129,12 +133,29 @@ def represent(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
     for scaling_name, of_scaling in groupby(grid.places, itemgetter(0)):
         plain = scaling.fitted(scaling_name, data.X, data.weights)
         for name, of_kernel in groupby(of_scaling, itemgetter(1)):
-            scaler, X = rows_for(name, plain, data.X, device)
+            scaler, rows = rows_for(name, plain, data.X)
+            X = on_device(rows, device)
             multiples = [multiple for _, _, multiple in of_kernel]
             rounding = scaler.rounding(X.shape[1])
             for fitted, K in _quiet(kernel.fitted_many(name, X, multiples, weights=weights, rounding=rounding)):
                 log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", scaling_name, name, fitted.bandwidth, len(K))
-                yield Representation(scaler, fitted, X), spectral.decompose(K, weights)
+                yield Representation(scaler, fitted, rows, X), spectral.decompose(K, weights)
+
+
+def represent_ahead(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
+    """The same; a device is at work on the first representation while the caller, on the CPU, does something else."""
+    made = represent(data, grid, device)
+    if device is None:
+        return made
+    pool = ThreadPoolExecutor(1)
+    started = [pool.submit(next, made)]
+    pool.shutdown(wait=False)
+
+    def resumed() -> Iterator[Decomposed]:
+        yield started.pop().result()  # and nobody keeps it
+        yield from made
+
+    return resumed()
 
 
 def all_candidates(data: Data, grid: Grid, device: Any) -> list[dict[str, Any]]:
@@ -144,16 +165,16 @@ def all_candidates(data: Data, grid: Grid, device: Any) -> list[dict[str, Any]]:
     for place in grid.places:
         unit = 1.0
         if place[1] == "linear":
-            scaler, X = rows_for("linear", scaling.fitted(place[0], data.X, data.weights), data.X, device)
-            unit = Representation(scaler, kernel.Kernel("linear"), X).unit(weights)
+            scaler, rows = rows_for("linear", scaling.fitted(place[0], data.X, data.weights), data.X)
+            unit = Representation(scaler, kernel.Kernel("linear"), rows, on_device(rows, device)).unit(weights)
         found += grid.candidates(place, unit)
     return found
 
 
-def rows_for(name: Any, plain: scaling.Scaling, X: Array, device: Any) -> tuple[scaling.Scaling, Array]:
-    """Training rows as the kernel of that name wants them, on the device, and the scaling that makes others like them."""
+def rows_for(name: Any, plain: scaling.Scaling, X: Array) -> tuple[scaling.Scaling, Array]:
+    """Training rows as the kernel of that name wants them, and the scaling that makes others like them."""
     scaler = plain.centred(X) if name in kernel.BY_PRODUCT else plain
-    return scaler, on_device(scaler(X), device)
+    return scaler, scaler(X)
 
 
 def _quiet(kernels: Iterator[tuple[kernel.Kernel, Array]]) -> Iterator[tuple[kernel.Kernel, Array]]:
@@ -174,7 +195,7 @@ def on_device(X: Array, device: Any) -> Array:
     return to_device(X.toarray() if hasattr(X, "toarray") else X, device)
 
 
-def score_fold(train: Data, test: Data, grid: Grid, S: Array, rule: Rule, device: Any) -> Iterator[list[Scores]]:
+def score_fold(train: Data, test: Data, grid: Grid, S: np.ndarray, rule: Rule, device: Any) -> Iterator[list[Scores]]:
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them."""
     relevant = to_device(test.Y, device) > 0
     test_weights = None if test.weights is None else to_device(test.weights, device)
@@ -182,7 +203,7 @@ def score_fold(train: Data, test: Data, grid: Grid, S: Array, rule: Rule, device
         penalties = grid.penalties(representation.unit(spectrum.weights))
         Y = to_match(train.Y, spectrum.values)
         targets = spectral.project(spectrum, Y)
-        bases = label_bases(to_match(S, Y), grid.alphas)
+        bases = [basis.to_match(Y) for basis in label_bases(S, grid.alphas)]
         K = representation.kernel_rows(test.X, device)
         cuts = _fold_cuts(spectrum, targets, bases, penalties, rule)
         held_out = spectral.held_out(spectrum, targets, bases, penalties, K)
@@ -205,9 +226,22 @@ def _fold_cuts(
     return (rule.cuts(relevant, scores, spectrum.weights) for _, _, scores in loo)
 
 
-def label_bases(S: Array, alphas: Sequence[float]) -> list[spectral.LabelBasis]:
-    """The label basis of every α."""
-    return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
+def label_bases(S: np.ndarray, alphas: Sequence[float]) -> list[spectral.LabelBasis]:
+    """The label basis of every α, decomposed on the CPU, which is as fast as a GPU and has nothing else to do."""
+    with one_thread_for_small(len(S)):
+        return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
+
+
+def stacks(scores: Iterable[Array]) -> Iterator[Array]:
+    """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache, many on a GPU, which is slow to start.
+
+    Threads gain nothing here: those of BLAS are still waiting for the next product when the scores are sorted.
+    """
+    waiting = iter(scores)
+    for first in waiting:
+        size = max(1, STACK_BYTES // (8 * math.prod(first.shape))) if is_tensor(first) else 1
+        some = [first, *islice(waiting, size - 1)]
+        yield namespace(first).stack(some) if len(some) > 1 else first[None]
 
 
 def candidate_metrics(relevant: Array, scores: Array, cuts: Array, weights: Array | None) -> list[Scores]:

@@ -7,9 +7,9 @@ with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from skcamel.arrays import Array, namespace
+from skcamel.arrays import Array, namespace, to_numpy
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,11 @@ class Solution:
     kernel_mean: Array  # (n,) kernel column of the average training row
     n_iter: int = 1
     convergence: Array | None = None  # (n_iter,) ΔZ of each alternation
+
+    def on_cpu(self) -> Solution:
+        """The same in numpy arrays."""
+        arrays = {key: to_numpy(value) for key, value in vars(self).items() if not isinstance(value, int | None)}
+        return replace(self, **arrays)
 
 
 def objective(

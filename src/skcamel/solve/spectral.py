@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, eigh_in_place, namespace
+from skcamel.arrays import Array, as_floats, eigh_in_place, namespace, to_match
 from skcamel.solve.problem import Solution
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
@@ -51,6 +51,10 @@ class LabelBasis:
     P: Array  # (q, l)
     d: Array  # (l,)
     R: Array  # (q, l)
+
+    def to_match(self, like: Array) -> LabelBasis:
+        """The same in the library and on the device of `like`."""
+        return LabelBasis(*(to_match(part, like) for part in (self.P, self.d, self.R)))
 
     def ridges(self, lambda1: float, lambda2: float) -> Array:
         """ρ_c of each component, (l,)."""

@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
 from skcamel.correlation import learn
 from skcamel.metrics import LOSSES, NAMES, evaluate
+from skcamel.prediction import BaseCamel, outputs_together
 
 
 @pytest.fixture(scope="module")
@@ -229,3 +230,15 @@ def test_bad_grids_are_refused(data, options, message):
 def test_one_row_cannot_be_left_out():
     with pytest.raises(ValueError, match="at least 2 rows, got n_samples = 1"):
         CamelClassifierCV().fit([[1.0]], [[1, 0]])
+
+
+def test_models_of_one_pass_share_the_evaluation_of_their_kernels(rng, monkeypatch):
+    X, Y = rng.normal(size=(60, 4)), rng.integers(2, size=(60, 3))
+    models = list(CamelClassifierCV(scalings=["none", "standard"]).fit_each(X[:50], Y[:50]).values())
+    expected = [model.decision_function(X[50:]) for model in models]
+    evaluated = []
+    original = BaseCamel._kernel_times
+    monkeypatch.setattr(BaseCamel, "_kernel_times", lambda model, *rest: evaluated.append(model) or original(model, *rest))
+    for found, scores in zip(outputs_together(models, X[50:]), expected, strict=True):
+        np.testing.assert_allclose(found.scores, scores, rtol=0, atol=1e-12)
+    assert len(evaluated) == len({model.scaling_ for model in models}) < len(models)

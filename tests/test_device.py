@@ -50,6 +50,14 @@ def test_a_device_agrees_with_numpy(make, device):
 
 
 @pytest.mark.torch
+def test_what_is_wrong_with_the_first_kernel_is_said_as_without_a_device(device):
+    K = np.where(np.eye(20) > 0, -1.0, 0.0)  # started in a thread while the labels are learned
+    for where in (None, device):
+        with pytest.raises(ValueError, match="not positive semi-definite"):
+            CamelClassifierCV(kernels=["precomputed"], device=where).fit(K, Y[:20])
+
+
+@pytest.mark.torch
 def test_tensors_in_tensors_out(torch, device):
     rows, labels = torch.tensor(X, device=device), torch.tensor(Y, device=device)
     model = CamelClassifier(device=device).fit(rows[:60], labels[:60])

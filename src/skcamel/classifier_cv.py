@@ -257,10 +257,10 @@ class CamelClassifierCV(BaseCamel):
         for criterion in used:
             winner = found.winners[criterion]
             table = tabulate(found.params, [found.metrics], criterion, split_scores=False)
-            table = table._replace(best_index=winner.index, best_score=winner.score)
-            single = found.firsts[criterion] if self.combine else winner
-            if members is None or members.is_worse_than(single.scores):
-                chosen.append(Chosen(table, [(1.0, single)], single.scores, None if self.combine else winner.rule))
+            if not self.combine:
+                table = table._replace(best_index=winner.index, best_score=winner.score)
+            if members is None or members.is_worse_than(winner.scores):
+                chosen.append(Chosen(table, [(1.0, winner)], winner.scores, None if self.combine else winner.rule))
             else:
                 chosen.append(Chosen(table, members.live(found.members), members.combined(), shift=to_numpy(members.shift)))
         return chosen

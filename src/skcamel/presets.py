@@ -26,6 +26,8 @@ STRONG: tuple[Place, ...] = (
     ("rank", "laplacian", 0.5),
     ("rank", "laplacian", 1.0),
 )
+# "best" tries 25 candidates of each: the finer grid of 88 was worse as often as better, by less than .002 in average precision on
+# nine sets, at 2.5 times the time.
 PRESETS: dict[str, dict[str, Any]] = {
     "quick": COARSE
     | {
@@ -35,7 +37,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "paper": {},
     "best": {
-        "lambda2s": (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0, 10.0),
+        "alphas": COARSE["alphas"],
+        "lambda2s": (0.001, 0.01, 0.1, 1.0, 10.0),
         "representations": STRONG,
         "correlation": "centred",
         "combine": True,

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from reference import metrics as literal
 from skcamel import metrics
+from skcamel.metrics import ranking
 from skcamel.metrics.conventions import ROWS, TIES
 
 RANKING = ("one_error", "coverage", "ranking_loss", "average_precision")
@@ -154,6 +155,24 @@ def test_many_rows_and_labels_agree_with_scikit_learn(rng, xp):
     assert metrics.ranking_loss(relevant, ranked, rows="sklearn") == pytest.approx(loss, abs=tolerance)
     precision = sklearn.metrics.label_ranking_average_precision_score(labels, scores)
     assert metrics.average_precision(relevant, ranked, rows="sklearn") == pytest.approx(precision, abs=tolerance)
+
+
+def test_scores_that_differ_in_their_last_bit_are_no_ties():
+    low = 0.5 + np.arange(6) * np.spacing(0.5)  # neighbours: last bits 0, 1, 0, 1 …
+    for relevant, order in product(np.eye(6, dtype=bool), ([0, 1, 2, 3, 4, 5], [5, 3, 1, 4, 2, 0])):
+        scores = low[order]
+        rank = 1 + np.count_nonzero(scores > scores[relevant])
+        assert metrics.coverage(relevant[None], scores[None]) == (rank - 1) / 6
+        assert metrics.average_precision(relevant[None], scores[None]) == 1 / rank
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_rows_are_scored_alike_in_blocks_of_any_size(ties, rng, monkeypatch):
+    labels, scores = rng.random((50, 7)) < 0.3, rng.integers(0, 40, (50, 7)) / 8.0  # some rows have ties
+    whole = ranking.ranking_rows(labels, scores, ties=ties)
+    monkeypatch.setattr(ranking, "BLOCK", 20)  # 2 rows
+    for name, values in ranking.ranking_rows(labels, scores, ties=ties).items():
+        np.testing.assert_array_equal(values, whole[name])
 
 
 # Laws

@@ -87,7 +87,7 @@ def test_members_have_the_least_squared_error_of_each_representation(rows):
             errors[index] = ((one.scores - data.Y) ** 2).sum()
         assert member.index == min(errors, key=errors.__getitem__)
         assert member.score == pytest.approx(-min(errors.values()))
-    assert found.firsts["average_precision"].index < grid.width
+    assert found.winners["average_precision"].index < grid.width
 
 
 def test_lambda2_of_the_linear_kernel_counts_mean_eigenvalues(rows, rng):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from skcamel.arrays import Array, as_floats, cast, namespace, take_along_rows
+import numpy as np
+
+from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, take_along_rows
 from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_relevance, as_scores, as_weights, choice
+
+BLOCK = 2**17  # scores sorted at a time; larger arrays are returned to the system after each use, at twice the cost
 
 
 def one_error(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
@@ -102,11 +106,59 @@ def ranking_metrics(
 def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst") -> dict[str, Array]:
     """The four metrics of every row, (n,) each, with what MULAN gives rows that have no or all labels.
 
-    Notes
-    -----
-    Only the relevance of the labels in the order of their scores matters. With ``position`` 1 … q and ``hits`` the
-    number of relevant labels down to there, a relevant label has ``position - hits`` irrelevant ones above it. Tied
-    labels share the last position of their group.
+    Only the relevance of the labels in the order of their scores matters. Tied labels share the last position of their group.
+    """
+    if is_tensor(scores):
+        return _by_order(relevant, scores, ties)
+    rows = max(1, BLOCK // max(1, scores.shape[1]))
+    blocks = [_of_block(relevant[i : i + rows], scores[i : i + rows], ties) for i in range(0, max(1, len(scores)), rows)]
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def _of_block(relevant: np.ndarray, scores: np.ndarray, ties: str) -> dict[str, np.ndarray]:
+    found, doubtful = _by_marks(relevant, scores)
+    if doubtful.any():
+        exact = _by_order(relevant[doubtful], scores[doubtful], ties)
+        for name, values in found.items():
+            values[doubtful] = exact[name]
+    return found
+
+
+def _by_marks(relevant: np.ndarray, scores: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The metrics of rows without ties, and which rows (n,) may have some.
+
+    Relevance is written into the last bit of each score, so that values are sorted instead of indices: four times as fast as
+    :func:`_by_order`. Rows in which that bit could decide about a relevant label are told.
+    """
+    n, q = scores.shape
+    if not np.isfinite(scores).all():
+        scores = np.where(np.isfinite(scores).all(axis=1, keepdims=True), scores, 0.0)  # all tied, hence told as well
+    marked = np.ascontiguousarray(scores, dtype=np.float64).view(np.int64) & ~1
+    marked |= relevant
+    marked.view(np.float64).sort(axis=1)
+    ranked = (marked & 1) > 0  # relevance, the worst score first
+    marked &= ~1
+    values = marked.view(np.float64)
+    tied = values[:, 1:] == values[:, :-1]
+    if tied.any():  # as labels that never occur are; where only irrelevant labels tie, nothing depends on their order
+        tied &= ranked[:, 1:] | ranked[:, :-1]
+    doubtful = tied.any(axis=1)
+    total = np.count_nonzero(relevant, axis=1)
+    ends = np.cumsum(total)
+    row = np.repeat(np.arange(n), total)  # of each relevant label
+    position = (row + 1) * q - np.flatnonzero(ranked)  # 1 is the best
+    hits = ends[row] - np.arange(len(row))  # relevant labels down to there
+    last = np.zeros(n)
+    last[total > 0] = position[(ends - total)[total > 0]]
+    wrong, precision = (np.bincount(row, values, n) for values in (position - hits, hits / position))
+    return _per_row(ranked[:, -1], last, wrong, precision, total, q), doubtful
+
+
+def _by_order(relevant: Array, scores: Array, ties: str) -> dict[str, Array]:
+    """The metrics of any rows.
+
+    With ``position`` 1 … q and ``hits`` the number of relevant labels down to there, a relevant label has ``position - hits``
+    irrelevant ones above it.
     """
     xp = namespace(scores)
     q = scores.shape[1]
@@ -120,9 +172,19 @@ def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst") -> dict
     last = xp.amax(ranked * position, axis=1)
     wrong = xp.sum(ranked * (position - hits), axis=1)
     precision = xp.sum(ranked * (hits / position), axis=1)
+    return _per_row(_top(relevant, scores, ranked, ties), last, wrong, precision, total, q)
+
+
+def _per_row(top: Array, last: Array, wrong: Array, precision: Array, total: Array, q: int) -> dict[str, Array]:
+    """The metrics from what the rankings say, (n,) each.
+
+    That is: whether the top label is relevant, the position of the last relevant one, pairs in the wrong order, the sum of the
+    precisions at relevant labels, and the number of these.
+    """
+    xp = namespace(last)
     pairs = total * (q - total)
     return {
-        "one_error": ~_top(relevant, scores, ranked, ties),
+        "one_error": ~top,
         "coverage": xp.clip(last - 1, 0, None) / q,
         "ranking_loss": wrong / xp.clip(pairs, 1, None),
         "average_precision": precision / xp.clip(total, 1, None),

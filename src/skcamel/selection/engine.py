@@ -50,8 +50,7 @@ class Found:
 
     params: list[dict[str, Any]] = field(default_factory=list)  # of every candidate
     metrics: list[Scores] = field(default_factory=list)
-    winners: dict[str, Winner] = field(default_factory=dict)  # by criterion
-    firsts: dict[str, Winner] = field(default_factory=dict)  # by criterion, of the first representation alone
+    winners: dict[str, Winner] = field(default_factory=dict)  # by criterion; beside members, of the first representation alone
     members: list[Winner] = field(default_factory=list)  # of each representation that may be combined the least squared error
 
 
@@ -109,7 +108,8 @@ def search(
     seed : int, default=0
         Deals the rows to the ninths.
     combine : bool, default=False
-        Whether members are kept, too: of each representation the candidate of α ≤ ½ with the least squared error.
+        Whether members are kept: of each representation the candidate of α ≤ ½ with the least squared error. Winners are then
+        those of the first representation.
     tell : callable, default=None
         Called with what is found so far, after each representation.
 
@@ -129,13 +129,13 @@ def search(
     for representation, spectrum in represented:
         bases = [basis.to_match(spectrum.values) for basis in bases]
         place = next(tried)
-        turn = _Turn(data, grid, rule, criteria, representation, spectrum, bases, seed, combine=combine)
-        start, params = len(found.params), grid.candidates(place, turn.unit)
+        start = len(found.params)
+        wanted = () if combine and start else criteria
+        turn = _Turn(data, grid, rule, wanted, representation, spectrum, bases, seed, combine=combine)
+        params = grid.candidates(place, turn.unit)
         for criterion, (local, score, own) in turn.best().items():
             if criterion not in found.winners or score > found.winners[criterion].score:
                 found.winners[criterion] = turn.solved(local, start, S, params[local], score, own)
-        if combine and not start:
-            found.firsts.update(found.winners)
         if combine and _may_be_combined(place, data):
             local = turn.least_error()
             found.members.append(turn.solved(local, start, S, params[local], -turn.errors[local], None))

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFit
 from skcamel import CamelClassifier
 from skcamel.classifier import choose_solver
 from skcamel.metrics import macro_f1, micro_f1
-from skcamel.solve.problem import stationarity
+from skcamel.solve import stationarity
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +142,7 @@ def test_prediction_does_not_depend_on_the_block_size(data, monkeypatch):
     X, Y, new = data
     model = CamelClassifier().fit(X, Y)
     whole = model.decision_function(new)
-    monkeypatch.setattr("skcamel.prediction.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
+    monkeypatch.setattr("skcamel.base.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
     np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
 
 

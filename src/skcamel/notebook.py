@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skcamel.pushes import LEGEND, evidence, how_learned, ordered
+from skcamel.explanation import LEGEND, evidence, how_learned, ordered
 
 STRONGEST = 5
 

@@ -27,7 +27,7 @@ from skcamel.display import (
     plot_explanation,
 )
 from skcamel.display.collaboration import DOWN, UP
-from skcamel.pushes import Evidence
+from skcamel.explanation import Evidence
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import pages
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import Dataset
-from skcamel.pushes import evidence, ordered
+from skcamel.explanation import evidence, ordered
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 

@@ -12,10 +12,8 @@ from sklearn.model_selection import KFold
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel.arrays import Array
-from skcamel.estimator import MultiLabelClassifier
-from skcamel.inputs import check_labels, check_rows, check_weights, unchanged_on_error, warn_of_constant_labels
-from skcamel.outputs import Outputs
-from skcamel.parameters import check_threshold
+from skcamel.checks import check_labels, check_rows, check_threshold, check_weights, unchanged_on_error, warn_of_constant_labels
+from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.selection.engine import chosen_rule
 from skcamel.selection.thresholds import AUTO, MODES
 

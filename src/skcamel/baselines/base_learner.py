@@ -15,7 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skcamel.arrays import Array
 from skcamel.baselines.logistic import NotConverged
-from skcamel.parameters import check_count, check_positive
+from skcamel.checks import check_count, check_positive
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from skcamel.baselines.base_learner import (
 )
 from skcamel.baselines.logistic import Logistic, beside, fit_chains
 from skcamel.baselines.probabilistic import ProbabilisticBaseline
-from skcamel.parameters import check_count, check_flag
+from skcamel.checks import check_count, check_flag
 
 TOGETHER = 2**20  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
 

@@ -16,11 +16,9 @@ from skcamel.baselines.base import TrainingData, half_less, some_rows, with_weig
 from skcamel.baselines.jfsc import BaseJFSC
 from skcamel.baselines.linear import TUNED, LinearBaseline, authors_cuts
 from skcamel.baselines.llsf import BaseLLSF
-from skcamel.inputs import inner_splits
+from skcamel.checks import check_count, check_flag, check_not_negative, check_positive, inner_splits
 from skcamel.metrics.conventions import NAMES, choice
-from skcamel.parameters import check_count, check_flag, check_not_negative, check_positive
-from skcamel.selection.results import tabulate
-from skcamel.selection.search import Scores, candidate_metrics
+from skcamel.selection.search import Scores, candidate_metrics, tabulate
 
 Values = Sequence[float] | None
 Grid = dict[str, tuple[float, ...]]

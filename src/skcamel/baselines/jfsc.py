@@ -10,7 +10,7 @@ from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
 from skcamel.baselines.linear import LinearBaseline, columns
 from skcamel.baselines.robust import Penalties, RobustRegression, fisher
-from skcamel.parameters import check_flag, check_not_negative, check_positive
+from skcamel.checks import check_flag, check_not_negative, check_positive
 
 
 class BaseJFSC(LinearBaseline):

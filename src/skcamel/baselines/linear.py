@@ -10,8 +10,8 @@ import numpy as np
 from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
 from skcamel.baselines.base import Baseline
+from skcamel.checks import check_count, check_positive
 from skcamel.metrics.conventions import choice
-from skcamel.parameters import check_count, check_positive
 from skcamel.selection.thresholds import MODES
 
 N_CUTS = 51

@@ -10,7 +10,7 @@ from skcamel.arrays import Array
 from skcamel.baselines import presets, proximal
 from skcamel.baselines.least_squares import LeastSquares, Penalties
 from skcamel.baselines.linear import LinearBaseline, columns
-from skcamel.parameters import check_not_negative, check_positive
+from skcamel.checks import check_not_negative, check_positive
 
 
 class BaseLLSF(LinearBaseline):

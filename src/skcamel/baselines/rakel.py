@@ -14,7 +14,7 @@ from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline
 from skcamel.baselines.base_learner import check_base_estimator, check_solver, convergence_warning, fit_one, most_probable
 from skcamel.baselines.logistic import Softmax, fit_softmax
-from skcamel.parameters import check_count
+from skcamel.checks import check_count
 
 DENSE_DRAW = 4  # where fewer than four times as many sets exist as are wanted, all of them are listed
 

@@ -41,7 +41,7 @@ def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, 
     fitted = open_model(model)
     if not hasattr(fitted, "explain"):
         raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
-    from skcamel.pushes import LEGEND, how_learned
+    from skcamel.explanation import LEGEND, how_learned
 
     names = [str(name) for name in fitted.label_names_]
     places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
@@ -106,7 +106,7 @@ def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
 def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation) -> None:
     import numpy as np
 
-    from skcamel.pushes import as_words
+    from skcamel.explanation import as_words
 
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
     say(f"Row {row} of {one_line(file)}: {predicted} of {len(explanation.base)} labels predicted")

@@ -8,7 +8,7 @@ import numpy as np
 
 from skcamel.display.canvas import axes_or_new, legible
 from skcamel.display.ordering import similar_order
-from skcamel.pushes import Evidence, evidence, how_learned, ordered
+from skcamel.explanation import Evidence, evidence, how_learned, ordered
 
 UP, DOWN = "#2166ac", "#b35806"  # blue and orange: told apart by everyone, also in grey
 WIDEST, THINNEST = 6.0, 0.4  # points, for up to 20 labels; many labels have thinner arrows

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from skcamel.arrays import Array
+from skcamel.base import outputs_together
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.experiment.estimators import EstimatorMethod, FittedEstimator, seeded, target
 from skcamel.experiment.outcome import Fitted, Outcome
-from skcamel.prediction import outputs_together
 from skcamel.selection.engine import GROUPS, PARTS, SHORTLIST
 from skcamel.selection.thresholds import PRIOR_POSITIVES
 

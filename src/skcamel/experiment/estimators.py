@@ -12,11 +12,10 @@ from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
 from skcamel.baselines.base_learner import class_one
-from skcamel.estimator import MultiLabelClassifier
+from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.experiment.identity import described
 from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Fitted, Outcome
-from skcamel.outputs import Outputs
 
 
 class EstimatorMethod:

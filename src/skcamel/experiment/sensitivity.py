@@ -16,15 +16,14 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from skcamel import correlation, kernel, scaling
+from skcamel.base import learn_correlation
+from skcamel.checks import check_in_unit_interval, check_memory, check_positive
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
 from skcamel.files import whole_file
-from skcamel.inputs import check_memory
 from skcamel.metrics.conventions import NAMES, choice
-from skcamel.parameters import check_in_unit_interval, check_positive
 from skcamel.selection.search import Data, Grid, candidate_metrics, label_bases, represent, rows_for
 from skcamel.solve import alternating, spectral
-from skcamel.training import learn_correlation
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.display.ordering import similar_order
-from skcamel.outputs import Outputs
-from skcamel.pushes import Evidence, evidence, how_learned
+from skcamel.estimator import Outputs
+from skcamel.explanation import Evidence, evidence, how_learned
 
 
 def chosen(model: Any, name: str) -> Any:

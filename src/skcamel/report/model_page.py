@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skcamel import memory
-from skcamel.inputs import MATRICES_ALIVE
-from skcamel.prediction import BaseCamel
-from skcamel.pushes import AGAINST, LEGEND
+from skcamel.base import BaseCamel
+from skcamel.checks import MATRICES_ALIVE
+from skcamel.explanation import AGAINST, LEGEND
 from skcamel.report.facts import ModelFacts, chosen, evaluated
 from skcamel.report.independent import MOST_ROWS
 from skcamel.report.page import Page, Rounded, count, significant, write

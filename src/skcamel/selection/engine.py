@@ -17,11 +17,9 @@ from skcamel import correlation
 from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.selection.combination import LARGEST_ALPHA
-from skcamel.selection.results import Results
-from skcamel.selection.search import Data, Decomposed, Grid, Place, Representation, Scores, candidate_metrics, label_bases, stacks
+from skcamel.selection.search import Data, Decomposed, Grid, Place, Representation, Results, Scores, candidate_metrics, label_bases, stacks
 from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
-from skcamel.solve import spectral
-from skcamel.solve.problem import Solution
+from skcamel.solve import Solution, spectral
 
 ZERO = Rule("zero")
 SHORTLIST = 3  # candidates of a representation, for each of the seven metrics, whose cuts are tuned

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skcamel.pushes import AGAINST, LEGEND, ordered
+from skcamel.explanation import AGAINST, LEGEND, ordered
 from skcamel.report.facts import ModelFacts
 from skcamel.report.page import Section, count, significant
 

@@ -1,26 +1,120 @@
-"""What a fitted CAMEL model can do, however its hyper-parameters were found."""
+"""What both CAMEL estimators share: learn correlations, learn to answer from leave-one-out scores, store a model, answer for new rows."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel.arrays import Array, to_device, to_numpy
-from skcamel.estimator import MultiLabelClassifier
-from skcamel.explanation import Explanation
-from skcamel.inputs import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
+from skcamel import correlation
+from skcamel.arrays import Array, to_device, to_match, to_numpy
+from skcamel.checks import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
+from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.explanation import Explanation, cooccurrence, evidence
 from skcamel.notebook import collaboration_summary
-from skcamel.outputs import Outputs
-from skcamel.pushes import cooccurrence, evidence
 from skcamel.selection import calibration
-from skcamel.selection.search import Data, on_device
+from skcamel.selection.engine import chosen_rule
+from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, on_device, stacks
+from skcamel.selection.thresholds import Rule
+from skcamel.solve import Solution
 from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, reason_against
-from skcamel.training import Answering, Model
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything a fit found out, before it is stored in attributes."""
+
+    representation: Representation
+    S: np.ndarray
+    G: np.ndarray
+    lambda2: float
+    solution: Solution
+    answering: Answering
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How scores become answers."""
+
+    rule: Rule  # what "auto" came to
+    cuts: np.ndarray  # (q,)
+    slopes: np.ndarray | None = None  # (q,) of the probabilities; None where there are no leave-one-out scores
+
+
+class Held(NamedTuple):
+    """Leave-one-out scores (n, q) of a model, and what decides about its cuts."""
+
+    scores: Array
+    rule: Rule
+    scoring: str = ""
+
+
+def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
+    """S of the training labels, with a warning where its certificate misses the tolerance."""
+    found = correlation.learn(
+        data.Y,
+        centred=estimator.correlation == "centred",
+        strength=estimator.sparsity,
+        weights=data.weights,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+    )
+    worst = float(found.violation.max())
+    if worst > estimator.tol:
+        warnings.warn(
+            f"Label correlation stopped after {found.n_iter} iterations with a KKT violation of {worst:.1e} of the penalty, above "
+            f"tol={estimator.tol:.1e}; raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return found.S
+
+
+def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:
+    """Cuts and probabilities of some models from the leave-one-out scores of the training rows."""
+    relevant, weights = _truth(data, held[0].scores)
+    rules = [chosen_rule(relevant, own.scores, own.rule, own.scoring, weights=weights, seed=seed) for own in held]
+    cuts = [to_numpy(rule.cuts(relevant, own.scores, weights)) for rule, own in zip(rules, held, strict=True)]
+    slopes = [to_numpy(calibration.slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
+    return [Answering(*found) for found in zip(rules, cuts, np.concatenate(slopes), strict=True)]
+
+
+def estimated(held: Sequence[Held], answering: Sequence[Answering], data: Data) -> list[Scores]:
+    """The seven metrics of some models by leave-one-out, with their cuts."""
+    relevant, weights = _truth(data, held[0].scores)
+    found: list[Scores] = []
+    for stack in stacks(own.scores for own in held):
+        cuts = np.stack([own.cuts for own in answering[len(found) : len(found) + len(stack)]])  # (c, q)
+        found += candidate_metrics(relevant, stack, to_match(cuts[:, None], stack), weights)
+    return found
+
+
+def _truth(data: Data, like: Array) -> tuple[Array, Array | None]:
+    """Which labels are present, and the weights of the rows, where `like` lives."""
+    return to_match(data.Y, like) > 0, None if data.weights is None else to_match(data.weights, like)
+
+
+class RoundingWarning(UserWarning):
+    """The kernel matrix is so large that its rounding outweighs the penalty."""
+
+
+def warn_of_rounding(largest: float, lambda2: float) -> None:
+    """Say so where eigenvalues that should be 0 come out larger than the ridge: they are then fitted as if they were data."""
+    if np.finfo(np.float64).eps * largest > lambda2:
+        warnings.warn(
+            f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its rounding exceeds lambda2={lambda2:g}: "
+            "scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
+            RoundingWarning,
+            stacklevel=4,
+        )
+
 
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 

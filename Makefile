@@ -24,8 +24,10 @@ lint: $(VENV)/.dev  ## style of code and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev  ## static types of src
+types: $(VENV)/.dev  ## static types of src, and of code that uses it
 	$(BIN)/pyrefly check
+	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 check: $(VENV)/.dev  ## the test suite alone, a process per core with one BLAS thread each
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal

@@ -15,8 +15,7 @@ import tiny
 from reference.mulan import read
 from skcamel.data import catalogue
 from skcamel.data.catalogue import DatasetNotFoundError, cache_folder, dataset_facts, list_datasets, load_dataset, places, whereabouts
-from skcamel.data.dataset import Dataset
-from skcamel.data.digest import digest
+from skcamel.data.dataset import Dataset, digest
 from skcamel.data.errors import DataError
 
 PAPER = (

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import skcamel.data
 from skcamel.data import DataError, Dataset
-from skcamel.data.decimals import numbers
+from skcamel.data.columns import numbers
 
 
 def test_values_are_kept_in_the_types_of_the_contract():
@@ -42,7 +42,7 @@ def test_what_does_not_fit_is_refused(arguments, message):
 
 
 def test_parts_must_be_rows():
-    with pytest.raises(ValueError, match="row indices from 0 to 0"):
+    with pytest.raises(ValueError, match="row numbers from 0 to 0"):
         Dataset([[1.0]], [[1]], train=[1])
 
 

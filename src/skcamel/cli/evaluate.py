@@ -79,7 +79,7 @@ def _of_files(truth: str, predictions: str, data_home: str | None) -> tuple[tupl
     from skcamel.cli.predictions import read_predictions
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.errors import DataError
-    from skcamel.data.matching import match_labels, read_labels
+    from skcamel.data.formats import match_labels, read_labels
 
     names, values = read_predictions(predictions)
     if "decisions" not in values:

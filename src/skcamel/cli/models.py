@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from skcamel.data.dataset import Dataset
-    from skcamel.data.matching import Expected, Rows
+    from skcamel.data.formats import Expected, Rows
 
 # What a model fitted by the command knows of its file, saved with it: names of the features, values of those that
 # were text, columns that were left out, and a digest of every training row.
@@ -28,7 +28,7 @@ rows_file = click.argument("file", metavar="FILE", shell_complete=complete_sourc
 
 def remember(model: Any, dataset: Dataset, nominal: str, fitted_rows: np.ndarray) -> None:
     """Keep with a model what is needed to read another file as this one was read, and to know its training rows again."""
-    from skcamel.data.digest import row_digests
+    from skcamel.data.dataset import row_digests
 
     digests = row_digests(dataset.X[fitted_rows])
     setattr(
@@ -48,7 +48,7 @@ def note_training_rows(model: Any, rows: Rows) -> None:
     """Warn where a model is judged by what it was fitted on."""
     import numpy as np
 
-    from skcamel.data.digest import row_digests
+    from skcamel.data.dataset import row_digests
 
     fitted = getattr(model, REMEMBERED, {}).get("rows")
     if fitted is not None and (again := int(np.isin(row_digests(rows.X), fitted).sum())):
@@ -67,7 +67,7 @@ def open_model(path: str) -> Any:
 
 def expected_by(model: Any) -> Expected:
     """What a model wants to see; one fitted on a frame in Python knows its feature names too."""
-    from skcamel.data.matching import Expected
+    from skcamel.data.formats import Expected
 
     known = getattr(model, REMEMBERED, {})
     features = known.get("features", getattr(model, "feature_names_in_", None))
@@ -83,7 +83,7 @@ def expected_by(model: Any) -> Expected:
 def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: bool) -> Rows:
     """Rows of a file or benchmark set as the model wants them; notes say what was not used."""
     from skcamel.data.catalogue import load_dataset
-    from skcamel.data.matching import match, read_matching
+    from skcamel.data.formats import match, read_matching
     from skcamel.data.text import shortened
 
     expected = expected_by(model)

@@ -43,7 +43,7 @@ class DatasetFacts:
     cardinality: float
     sparse: bool
     in_paper: bool  # the very set of Table 1, not a variant
-    digest: str  # of X and Y, see skcamel.data.digest
+    digest: str  # of X and Y, see skcamel.data.dataset.digest
     files: Mapping[str, str]  # file name ► SHA-256 of its unpacked content
     reference: str
     licence: str
@@ -229,7 +229,7 @@ def _from_folders(facts: DatasetFacts, data_home: str | os.PathLike[str] | None)
 
 def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bool) -> None:
     """Sizes and cardinality first, for the clearer message; then every value by digest, unless the file itself is known."""
-    from skcamel.data.digest import digest
+    from skcamel.data.dataset import digest
 
     n, d, q = dataset.n, dataset.d, dataset.q
     cardinality = float(dataset.Y.sum()) / max(n, 1)
@@ -300,12 +300,16 @@ def _not_found(facts: DatasetFacts, data_home: str | os.PathLike[str] | None) ->
         looked.insert(0, f"{DATA_HOME} (not set)")
     if facts.name == EMBEDDED:
         looked.append("the river package (pip install 'skcamel[datasets]')")
-    files = f"{facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that {DATA_HOME} names"
     if facts.download is None:
-        cure = f"skcamel has no download for it; put {files}."
+        cure = f"skcamel has no download for it; put {files_needed(facts)}."
     else:
-        cure = f"skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put {files}."
+        cure = f"skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put {files_needed(facts)}."
     return f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {cure}"
+
+
+def files_needed(facts: DatasetFacts) -> str:
+    """Which files to put where."""
+    return f"{facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that {DATA_HOME} names"
 
 
 def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:

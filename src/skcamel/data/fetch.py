@@ -1,32 +1,60 @@
-"""Public, commit-pinned files ► the user's cache, whole and checked, or not at all."""
+"""Public, commit-pinned files ► the user's cache, whole and checked, or not at all; one process at a time.
+
+Downloads take only the standard library. The package pooch has no resume and no size limit, so it would not shorten this.
+"""
 
 from __future__ import annotations
 
+import errno
+import http.client
+import ipaddress
 import os
 import re
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
 
-from skcamel.data.catalogue import DatasetFacts, DatasetNotFoundError, Place, cache_folder, dataset_facts, read_checked, warn_once
-from skcamel.data.download import DownloadError, check_address, download
+import skcamel
+from skcamel.data.catalogue import (
+    DatasetFacts,
+    DatasetNotFoundError,
+    Place,
+    cache_folder,
+    dataset_facts,
+    files_needed,
+    read_checked,
+    warn_once,
+)
 from skcamel.data.errors import DataError
-from skcamel.data.locking import exclusive
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
 
 GITHUB = "https://raw.githubusercontent.com"
-FileProgress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all where known
 DATA_LINE = re.compile(rb"^[ \t]*@data[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
+BLOCK = 1 << 16
+ATTEMPTS = 4  # connections per address; each goes on where the last one stopped
+PAUSE = 0.5  # seconds before the second connection, doubled before each further one
+
+Progress = Callable[[int, int | None], None]  # bytes so far, bytes in all where the host says so
+FileProgress = Callable[[str, int, int | None], None]  # the same for a file of this name
 
 
 class TermsError(PermissionError):
     """Terms of use apply to the data set and were not accepted."""
+
+
+class DownloadError(OSError):
+    """A file could not be had whole; the message says what stopped it and what to do."""
 
 
 def fetch_dataset(
@@ -86,20 +114,17 @@ def fetch_dataset(
     with exclusive(folder / f".{facts.name}.lock"):
         dataset = _cached(facts, folder)
         if dataset is None:
-            partial = folder / f".{facts.name}.part"
-            files = _download_parts(facts, partial, base_url=base_url, timeout=timeout, progress=progress)
+            parts = folder / f".{facts.name}.part"
+            files = _download_parts(facts, parts, base_url=base_url, timeout=timeout, progress=progress)
             dataset = _install(facts, files, folder)
-            shutil.rmtree(partial, ignore_errors=True)
+            shutil.rmtree(parts, ignore_errors=True)
     warn_once(facts, stacklevel=3)
     return dataset
 
 
 def _check_fetchable(facts: DatasetFacts, *, yes: bool) -> None:
     if facts.download is None:
-        raise DatasetNotFoundError(
-            f"skcamel has no download for {facts.name}. Put {facts.name}.arff[.gz] and {facts.name}.xml into "
-            f"{facts.name}/ under the folder that SKCAMEL_DATA names."
-        )
+        raise DatasetNotFoundError(f"skcamel has no download for {facts.name}. Put {files_needed(facts)}.")
     if facts.terms and not yes:
         raise TermsError(f"{facts.notice}\nTerms apply to {facts.name}; if you accept them, pass yes=True (command line: --yes).")
 
@@ -113,28 +138,24 @@ def _cached(facts: DatasetFacts, folder: Path) -> Dataset | None:
         return None  # fetched anew and put in its place
 
 
-def _download_parts(facts: DatasetFacts, partial: Path, *, base_url: str, timeout: float, progress: FileProgress | None) -> list[Path]:
-    partial.mkdir(exist_ok=True)
+def _download_parts(facts: DatasetFacts, parts: Path, *, base_url: str, timeout: float, progress: FileProgress | None) -> list[Path]:
+    parts.mkdir(exist_ok=True)
     files = []
     for part in _plan(facts)["parts"]:
-        target = partial / part["save_as"]
+        target = parts / part["save_as"]
         files.append(target)
         if (done := target.with_name(f"{target.name}.done")).exists():
             continue
         addresses = [f"{base_url.rstrip('/')}/{quote(path)}" for path in part["at"]]
-        report = None if progress is None else _for_file(progress, part["save_as"])
+        report = None if progress is None else partial(progress, part["save_as"])
         try:
             download(addresses, target, max_bytes=part["max_bytes"], timeout=timeout, progress=report)
         except DownloadError:
             with suppress(OSError):  # not empty: what is there is kept for the next call
-                partial.rmdir()
+                parts.rmdir()
             raise
         done.touch()
     return files
-
-
-def _for_file(progress: FileProgress, name: str) -> Callable[[int, int | None], None]:
-    return lambda done, total: progress(name, done, total)
 
 
 def _install(facts: DatasetFacts, files: list[Path], folder: Path) -> Dataset:
@@ -238,3 +259,217 @@ BUILDERS: dict[str, Callable[[DatasetFacts, list[Path], Place], None]] = {
     "mulan-parts": _join_mulan,
     "mat": _convert_mat,
 }
+
+
+class _InterruptedTransferError(Exception):
+    """The connection gave less than the whole file: worth another try."""
+
+
+class _NoDowngrade(urllib.request.HTTPRedirectHandler):
+    """Follow redirects, but never from https to anything else."""
+
+    def redirect_request(self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if req.type == "https" and urlsplit(newurl).scheme != "https":
+            raise DownloadError(f"{req.full_url} redirects to {newurl}, which is not https; refused.")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def download(addresses: Sequence[str], target: Path, *, max_bytes: int, timeout: float = 30.0, progress: Progress | None = None) -> str:
+    """Fetch the first address that exists into `target`; bytes already there are not fetched again.
+
+    Parameters
+    ----------
+    addresses : sequence of str
+        Places of the same file, tried in order where one answers 404. https, or http on this machine.
+    target : Path
+        Grows as bytes arrive. After an interruption it stays, so that a later call resumes; where the content cannot be
+        right (too large, disk full) it is removed.
+    max_bytes : int
+        A larger file is refused, before it is fetched where the host tells its size.
+    timeout : float, default=30
+        Seconds without any answer.
+    progress : callable, optional
+        Called with the bytes so far and, where known, in all.
+
+    Returns
+    -------
+    str
+        The address that gave the file.
+
+    Raises
+    ------
+    DownloadError
+    """
+    for address in addresses:
+        check_address(address)
+    for address in addresses:
+        if _fetch_from(address, target, max_bytes=max_bytes, timeout=timeout, progress=progress):
+            return address
+    target.unlink(missing_ok=True)
+    raise DownloadError(f"Not found (HTTP 404): {', '.join(addresses)}. The files have moved; put them in place by hand (data_home).")
+
+
+def check_address(address: str) -> None:
+    """Refuse what is neither https nor http on this machine.
+
+    Examples
+    --------
+    >>> check_address("file:///etc/hosts")
+    Traceback (most recent call last):
+    ...
+    ValueError: file:///etc/hosts: data is fetched by https only (or http from this machine).
+    """
+    parts = urlsplit(address)
+    if parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
+        return
+    raise ValueError(f"{address}: data is fetched by https only (or http from this machine).")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _fetch_from(address: str, target: Path, *, max_bytes: int, timeout: float, progress: Progress | None) -> bool:
+    """Whether the address has the file; several connections, each resuming."""
+    reason = ""
+    for attempt in range(ATTEMPTS):
+        time.sleep(PAUSE * 2 ** (attempt - 1) if attempt else 0)
+        try:
+            _transfer(address, target, max_bytes=max_bytes, timeout=timeout, progress=progress)
+        except urllib.error.HTTPError as error:
+            error.close()
+            if error.code == 404:
+                return False
+            if error.code == 416:  # the host does not know the bytes after ours: begin anew
+                target.unlink(missing_ok=True)
+            elif error.code < 500 and error.code != 429:
+                raise DownloadError(f"{address} answered HTTP {error.code} {error.reason}; nothing was changed.") from error
+            reason = f"HTTP {error.code} {error.reason}"
+        except _InterruptedTransferError as error:
+            reason = str(error)
+        else:
+            return True
+    have = target.stat().st_size if target.exists() else 0
+    if not have:
+        raise DownloadError(
+            f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; is this machine online? Else put the files into data_home."
+        )
+    raise DownloadError(f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; {have} bytes are kept, run it again to go on.")
+
+
+def _transfer(address: str, target: Path, *, max_bytes: int, timeout: float, progress: Progress | None) -> None:
+    """One connection: append what is missing to `target`."""
+    have = target.stat().st_size if target.exists() else 0
+    headers = {"User-Agent": f"skcamel/{skcamel.__version__}", "Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    request = urllib.request.Request(address, headers=headers)  # noqa: S310 - check_address has seen the scheme
+    try:
+        response = urllib.request.build_opener(_NoDowngrade).open(request, timeout=timeout)
+    except (urllib.error.HTTPError, DownloadError):
+        raise
+    except (OSError, http.client.HTTPException) as error:
+        raise _InterruptedTransferError(_cause(error)) from error
+    with response:
+        start = _first_byte(response, have)
+        length = response.headers.get("Content-Length", "")
+        total = start + int(length) if length.isdecimal() else None
+        _refuse_if_larger(address, target, total or 0, max_bytes)
+        done = start
+        with target.open("r+b" if start else "wb") as file:
+            file.seek(start)
+            while block := _read_block(response):
+                done += len(block)
+                _refuse_if_larger(address, target, done, max_bytes)
+                write_block(file, block, target)
+                if progress is not None:
+                    progress(done, total)
+    if total is not None and done < total:
+        raise _InterruptedTransferError(f"the connection ended after {done} of {total} bytes")
+
+
+def _first_byte(response: Any, have: int) -> int:
+    """Where the sent bytes begin: `have` if the host resumes, 0 if it sends the whole file again."""
+    if response.status != 206:
+        return 0
+    sent = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    if sent is None or int(sent[1]) != have:
+        raise _InterruptedTransferError("the host sent another part of the file than asked for")
+    return have
+
+
+def _read_block(response: Any) -> bytes:
+    try:
+        return response.read(BLOCK)
+    except (OSError, http.client.HTTPException) as error:
+        raise _InterruptedTransferError(_cause(error)) from error
+
+
+def _cause(error: Exception) -> str:
+    """Say what stopped the connection, without the wrapping of urllib."""
+    cause = getattr(error, "reason", error)
+    return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+
+
+def write_block(file: IO[bytes], block: bytes, target: Path) -> None:
+    """Write and flush one block; where the disk refuses, give back what was taken."""
+    try:
+        file.write(block)
+        file.flush()
+    except OSError as error:
+        target.unlink(missing_ok=True)
+        cure = (
+            "the disk is full; free some space"
+            if error.errno == errno.ENOSPC
+            else f"{error.strerror or error}; set SKCAMEL_CACHE to another folder"
+        )
+        raise DownloadError(f"{target.parent} cannot be written: {cure}, then run it again. Nothing was kept.") from error
+
+
+def _refuse_if_larger(address: str, target: Path, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        target.unlink(missing_ok=True)
+        raise DownloadError(f"{address} is larger than the {max_bytes} bytes of the published file at most; nothing was kept.")
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@contextmanager
+def exclusive(path: Path, *, wait: float = 600.0) -> Iterator[None]:
+    """Hold the lock file `path` while the body runs; others wait for `wait` seconds, then raise TimeoutError.
+
+    The operating system lets go of the lock when its holder ends, however it ends. The file itself stays behind, empty:
+    removing it would let two holders lock two files of one name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, exclusive(Path(folder) / "lock"):
+    ...     print("alone")
+    alone
+    """
+    deadline = time.monotonic() + wait
+    with path.open("a+b") as file:
+        while True:
+            try:
+                _try_lock(file.fileno())
+                break
+            except (BlockingIOError, PermissionError) as error:  # held elsewhere: POSIX says the first, Windows the second
+                if time.monotonic() >= deadline:
+                    raise TimeoutError(f"Another process has held {path} for {wait:g} seconds; wait for it to end, or end it.") from error
+                time.sleep(0.05)
+        yield  # closing the file releases the lock

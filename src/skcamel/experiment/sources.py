@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skcamel.data.catalogue import load_dataset
-from skcamel.data.dataset import Dataset
-from skcamel.data.digest import digest
+from skcamel.data.dataset import Dataset, digest
 from skcamel.data.errors import DataError
 from skcamel.data.formats import read_dataset
 from skcamel.experiment.folds import Split, splits

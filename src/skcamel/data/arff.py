@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data.arff_rows import QUOTED, DenseRows, Layout, SparseRows, cells, layout_of, unquoted
-from skcamel.data.columns import Attribute, check_nominal, feature_codes, names_of, without_identifiers, without_nominals
-from skcamel.data.dataset import Dataset
+from skcamel.data.columns import Attribute, check_nominal, feature_codes, finished, names_of
+from skcamel.data.dataset import Dataset, parts_of
 from skcamel.data.errors import DataError
 from skcamel.data.text import (
     BLOCK_BYTES,
@@ -39,6 +38,7 @@ from skcamel.data.text import (
     xml_beside,
 )
 
+Attributes = tuple[Attribute, ...]
 ATTRIBUTE = re.compile(rf"@attribute\s+(?P<name>{QUOTED}|[^\s{{]+(?=\s*\{{)|\S+)\s*(?P<type>.*)", re.IGNORECASE | re.DOTALL)
 KINDS = {"numeric": "numeric", "real": "numeric", "integer": "numeric", "string": "text", "date": "text"}
 ATTRIBUTE_BYTES = 700  # of an attribute, on top of its characters
@@ -89,7 +89,7 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index",
     xml = _found_beside(Path(arff)) if xml is None else Path(xml)
     labels = read_label_names(xml)
     cure = "is the matching XML file from the same release?"
-    return _read(arff, test, nominal, lambda header: _named_labels(header, labels, arff, xml), cure)
+    return _read(arff, test, nominal, lambda _, attributes: _named_labels(attributes, labels, arff, xml), cure)
 
 
 def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None) -> Dataset:
@@ -114,34 +114,34 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
     ...     read_meka(f"{folder}/tiny.arff")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
-    return _read(path, test, nominal, lambda header: _counted_labels(header, path), WHOLE)
+    return _read(path, test, nominal, lambda relation, attributes: _counted_labels(relation, len(attributes), path), WHOLE)
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
     """Read an ARFF file in which attributes of these names are labels, if there are such; `features` are kept even if they name rows."""
     wanted = set(labels)
-    return _read(path, None, "index", lambda header: np.array([name in wanted for name in names_of(header.attributes)]), WHOLE, features)
+    return _read(path, None, "index", lambda _, attributes: np.array([a.name in wanted for a in attributes]), WHOLE, features)
 
 
 def _read(
     path: Path_,
     test: Path_ | None,
     nominal: str,
-    find_labels: Callable[[Header], np.ndarray],
+    find_labels: Callable[[str, Attributes], np.ndarray],
     cure: str,
     keep: Collection[str] = (),
 ) -> Dataset:
     check_nominal(nominal)
     rows: DenseRows | SparseRows | None = None
-    header: Header | None = None
+    first: Attributes | None = None
     counts = []
     for part in [path] if test is None else [path, test]:
         with open_lines(part) as file:
-            own = read_header(file)
-            _check_same_attributes(header, own, part)
-            header, count = own, 0
-            layout = layout_of(own.attributes, find_labels(own), part, cure)
-            check_different_labels((own.attributes[column].name for column in layout.labels), part)
+            relation, attributes = read_header(file)
+            first, count = first or attributes, 0
+            _check_same_attributes(first, attributes, part)
+            layout = layout_of(attributes, find_labels(relation, attributes), part, cure)
+            check_different_labels((attributes[column].name for column in layout.labels), part)
             if rows is not None:
                 rows.layout = layout
             for block in file.blocks(b"%"):
@@ -157,16 +157,8 @@ def _read(
 def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal: str, counts: list[int], keep: Collection[str]) -> Dataset:
     X, Y = rows.finish()
     attributes = [layout.attributes[column] for column in layout.features]
-    X, attributes = without_identifiers(X, attributes, path, keep)
-    kept = {id(attribute) for attribute in attributes}
-    pairs = zip(layout.attributes, layout.is_label)
-    dropped = [attribute.name for attribute, is_label in pairs if not is_label and id(attribute) not in kept]
-    names = names_of(attributes)
-    if nominal == "onehot":
-        X, names = without_nominals(X, attributes, layout.path)
-    if not names:
-        raise DataError("no feature is left beside labels and row identifiers; is the label file the right one?", path=path)
-    train, test = (np.arange(counts[0]), np.arange(counts[0], sum(counts))) if len(counts) > 1 else (None, None)
+    X, names, kept = finished(X, attributes, nominal, path, keep, "is the label file the right one?")
+    used = {id(attribute) for attribute in (*kept, *(layout.attributes[column] for column in layout.labels))}
     return Dataset(
         X,
         Y,
@@ -174,10 +166,9 @@ def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal:
         tuple(layout.attributes[column].name for column in layout.labels),
         name=stem(path),
         source=str(path),
-        dropped=tuple(dropped),
-        train=train,
-        test=test,
-        categories={a.name: a.values for a in attributes if a.kind == "nominal" and not feature_codes(a.values).by_number},
+        dropped=tuple(attribute.name for attribute in layout.attributes if id(attribute) not in used),
+        categories={a.name: a.values for a in kept if a.kind == "nominal" and not feature_codes(a.values).by_number},
+        **parts_of(counts),
     )
 
 
@@ -194,9 +185,9 @@ def _found_beside(arff: Path) -> Path:
     )
 
 
-def _named_labels(header: Header, labels: list[str], arff: Path_, xml: Path_) -> np.ndarray:
+def _named_labels(attributes: Attributes, labels: list[str], arff: Path_, xml: Path_) -> np.ndarray:
     """Which attributes are labels, by the names of a label file."""
-    names = names_of(header.attributes)
+    names = names_of(attributes)
     absent = set(labels) - set(names)
     if absent:  # some label files are padded with spaces
         labels = [label.strip() if label in absent else label for label in labels]
@@ -210,13 +201,11 @@ def _named_labels(header: Header, labels: list[str], arff: Path_, xml: Path_) ->
     return np.array([name in wanted for name in names])
 
 
-def _counted_labels(header: Header, path: Path_) -> np.ndarray:
-    """Which attributes are labels, by the number in the relation name."""
-    found, width = MEKA_LABELS.search(header.relation), len(header.attributes)
+def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
+    """Which of so many attributes are labels, by the number in the relation name."""
+    found = MEKA_LABELS.search(relation)
     if found is None:
-        raise DataError(
-            f"the relation {header.relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use read_mulan.", path=path
-        )
+        raise DataError(f"the relation {relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use read_mulan.", path=path)
     count = int(found[1])
     if not 0 < abs(count) < width:
         problem = f"-C {count} for {width} attributes; the number of labels lies between 1 and {width - 1}."
@@ -225,28 +214,18 @@ def _counted_labels(header: Header, path: Path_) -> np.ndarray:
     return position < count if count > 0 else position >= width + count
 
 
-def _check_same_attributes(first: Header | None, second: Header, path: Path_) -> None:
-    if first is None or first.attributes == second.attributes:
-        return
-    pairs = zip(first.attributes, second.attributes)
-    differing = next(
-        (mine.name for mine, theirs in pairs if mine != theirs), f"their number, {len(first.attributes)} and {len(second.attributes)}"
-    )
-    raise DataError(
-        f"its attributes differ from those of the first file, beginning with {differing[:60]!r}; are both of the same release?", path=path
-    )
+def _check_same_attributes(first: Attributes, second: Attributes, path: Path_) -> None:
+    if first != second:
+        pairs = zip(first, second)
+        differing = next((mine.name for mine, theirs in pairs if mine != theirs), f"their number, {len(first)} and {len(second)}")
+        raise DataError(
+            f"its attributes differ from those of the first file, beginning with {differing[:60]!r}; are both of the same release?",
+            path=path,
+        )
 
 
-@dataclass(frozen=True)
-class Header:
-    """Relation name and attributes, in file order."""
-
-    relation: str
-    attributes: tuple[Attribute, ...]
-
-
-def read_header(file: LineFile) -> Header:
-    """Read up to and including the line ``@data``."""
+def read_header(file: LineFile) -> tuple[str, Attributes]:
+    """Relation name and attributes; reads up to and including the line ``@data``."""
     relation = ""
     attributes: list[Attribute] = []
     tally = Tally("the attributes of its header")
@@ -263,7 +242,7 @@ def read_header(file: LineFile) -> Header:
         elif keyword.startswith("@data"):
             if not attributes:
                 raise file.error("@data comes before any @attribute; the header is missing.")
-            return Header(relation, tuple(attributes))
+            return relation, tuple(attributes)
         else:
             raise file.error(f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a comment (%). Is this an ARFF file?")
     raise file.error("the file ends before @data; it is cut short or no ARFF file.")
@@ -284,24 +263,12 @@ def _attribute(text: str, file: LineFile) -> Attribute:
 
 @lru_cache(maxsize=64)
 def declared_values(text: str) -> tuple[str, ...]:
-    r"""Values between the braces of a nominal attribute.
-
-    Examples
-    --------
-    >>> declared_values(r"red, 'dark \'n blue', 'a,b'")
-    ('red', "dark 'n blue", 'a,b')
-    """
+    """Values between the braces of a nominal attribute."""
     return tuple(unquoted(value) for value in cells(text)) if text.strip() else ()
 
 
 def quoted(name: str) -> str:
-    r"""Text as ARFF holds it: quoted where it needs to be.
-
-    Examples
-    --------
-    >>> print(quoted("plain"), quoted("it's"))
-    plain 'it\'s'
-    """
+    """Text as ARFF holds it: quoted where it needs to be."""
     if re.fullmatch(r"[A-Za-z0-9_.:/()=<>*+&#-]+", name):
         return name
     for letter, escape in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
@@ -360,16 +327,7 @@ def _chunks(path: Path_) -> Iterator[bytes]:
 
 
 def label_xml(names: Sequence[str]) -> Iterator[str]:
-    """Lines of a label file.
-
-    Examples
-    --------
-    >>> print("".join(label_xml(["calm & quiet"])), end="")
-    <?xml version="1.0" encoding="utf-8"?>
-    <labels xmlns="http://mulan.sourceforge.net/labels">
-    <label name="calm &amp; quiet"></label>
-    </labels>
-    """
+    """Lines of a label file."""
     yield '<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n'
     for name in names:
         if UNWRITABLE.search(name):

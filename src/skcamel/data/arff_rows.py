@@ -27,6 +27,7 @@ from skcamel.data.text import (
     Path_,
     check_claimed_size,
     check_peak,
+    check_room_for_labels,
     decoded,
     shortened,
 )
@@ -56,13 +57,7 @@ def cells(text: str) -> list[str]:
 
 
 def unquoted(text: str) -> str:
-    r"""Text without its quotes and escapes.
-
-    Examples
-    --------
-    >>> unquoted(r"'it\'s 50\%'")
-    "it's 50%"
-    """
+    """Text without its quotes and escapes."""
     if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
         return re.sub(r"\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), text[1:-1], flags=re.DOTALL)
     return text
@@ -220,8 +215,7 @@ class SparseRows:
         layout = self.layout
         counts, columns, values = _sparse_block(block, layout) or _sparse_lines(block, layout)
         n_rows = self.n_rows + len(counts)
-        n_labels = len(layout.labels)
-        check_claimed_size(LABEL_BYTES * n_rows * n_labels, f"{n_rows} rows x {n_labels} labels", layout.path)
+        check_room_for_labels(n_rows, len(layout.labels), layout.path)
         rows = np.repeat(np.arange(len(counts)), counts)
         position = layout.position
         of_label = layout.is_label[columns]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DATA_HOME, CACHE = "SKCAMEL_DATA", "SKCAMEL_CACHE"  # environment variables
 EMBEDDED = "yeast"  # the one set that a permissively licensed package carries
+Path_ = str | os.PathLike[str]
 _warned: set[str] = set()
 
 
@@ -121,7 +122,7 @@ def dataset_facts(name: str) -> DatasetFacts:
     return catalogue[name.lower()]
 
 
-def load_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
     """Load a benchmark set by name, checked against its known sizes and checksum; nothing is downloaded.
 
     Parameters
@@ -155,17 +156,15 @@ def load_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     >>> load_dataset("yeast").Y.shape
     (2417, 14)
     """
-    facts = dataset_facts(name)
-    dataset = _from_folders(facts, data_home)
-    if dataset is None and facts.name == EMBEDDED:
-        dataset = _embedded_yeast(facts)
-    if dataset is None:
+    facts, place = dataset_facts(name), whereabouts(name, data_home)
+    if place is None:
         raise DatasetNotFoundError(_not_found(facts, data_home))
+    dataset = _embedded_yeast(facts) if place.reason == "river" else read_checked(facts, place)
     warn_once(facts, stacklevel=3)
     return dataset
 
 
-def places(name: str, data_home: str | os.PathLike[str] | None = None, cache: str | os.PathLike[str] | None = None) -> tuple[Place, ...]:
+def places(name: str, data_home: Path_ | None = None, cache: Path_ | None = None) -> tuple[Place, ...]:
     """List the folders looked at for a data set, in order; they need not exist."""
     found = []
     if data_home is not None:
@@ -176,7 +175,7 @@ def places(name: str, data_home: str | os.PathLike[str] | None = None, cache: st
     return tuple(found)
 
 
-def whereabouts(name: str, data_home: str | os.PathLike[str] | None = None) -> Place | None:
+def whereabouts(name: str, data_home: Path_ | None = None) -> Place | None:
     """Where :func:`load_dataset` would find a set; None where it would not."""
     facts = dataset_facts(name)
     for place in places(facts.name, data_home):
@@ -186,14 +185,8 @@ def whereabouts(name: str, data_home: str | os.PathLike[str] | None = None) -> P
     return None if embedded is None else Place(embedded.parent, "river", facts.name)
 
 
-def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
-    """Folder that ``fetch_dataset`` fills: the argument, else ``SKCAMEL_CACHE``, else the cache folder of the platform.
-
-    Examples
-    --------
-    >>> cache_folder("somewhere").name
-    'somewhere'
-    """
+def cache_folder(cache: Path_ | None = None) -> Path:
+    """Folder that ``fetch_dataset`` fills: the argument, else ``SKCAMEL_CACHE``, else the cache folder of the platform."""
     if cache is not None:
         return Path(cache)
     if os.environ.get(CACHE):
@@ -218,13 +211,6 @@ def read_checked(facts: DatasetFacts, place: Place) -> Dataset:
     as_published = all(_content_sha256(path) == facts.files.get(path.name.removesuffix(".gz")) for path in (arff, place.xml))
     _check(facts, dataset, str(arff), values_known=as_published)
     return replace(dataset, name=facts.name, source=str(arff))
-
-
-def _from_folders(facts: DatasetFacts, data_home: str | os.PathLike[str] | None) -> Dataset | None:
-    for place in places(facts.name, data_home):
-        if place.arff is not None:
-            return read_checked(facts, place)
-    return None
 
 
 def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bool) -> None:
@@ -265,36 +251,21 @@ def _river_yeast() -> Path | None:
     return None
 
 
-def _embedded_yeast(facts: DatasetFacts) -> Dataset | None:
+def _embedded_yeast(facts: DatasetFacts) -> Dataset:
     """Yeast as the river package carries it: one gzipped CSV, features first, then Class1 to Class14."""
-    import numpy as np
+    from skcamel.data.table import read_table
 
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.text import open_lines
-
-    path = _river_yeast()
-    if path is None:
-        return None
+    path = str(_river_yeast())
     try:
-        with open_lines(path) as file:
-            names = file.readline().decode().strip().split(",")
-            table = np.loadtxt(file.stream, delimiter=",", ndmin=2)
+        dataset = read_table(path, labels=facts.q)
     except (OSError, ValueError) as error:  # DataError is a ValueError
         cure = "install river again: pip install --force-reinstall 'river>=0.26'."
         raise DataError(f"this table cannot be read ({error}); {cure}", path=path) from error
-    dataset = Dataset(
-        X=np.ascontiguousarray(table[:, : facts.d]),
-        Y=table[:, facts.d :].astype(np.int64),
-        feature_names=tuple(names[: facts.d]),
-        label_names=tuple(names[facts.d :]),
-        name=facts.name,
-        source=str(path),
-    )
-    _check(facts, dataset, str(path), values_known=False)
-    return dataset
+    _check(facts, dataset, path, values_known=False)
+    return replace(dataset, name=facts.name)
 
 
-def _not_found(facts: DatasetFacts, data_home: str | os.PathLike[str] | None) -> str:
+def _not_found(facts: DatasetFacts, data_home: Path_ | None) -> str:
     looked = [f"{place.folder} ({place.reason})" for place in places(facts.name, data_home)]
     if data_home is None and not os.environ.get(DATA_HOME):
         looked.insert(0, f"{DATA_HOME} (not set)")
@@ -327,8 +298,7 @@ def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
 
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, DatasetFacts]:
-    text = resources.files("skcamel.data").joinpath("catalogue.json").read_text(encoding="utf-8")
-    content = json.loads(text)
+    content = json.loads(resources.files("skcamel.data").joinpath("catalogue.json").read_text(encoding="utf-8"))
     return {name: _facts(name, entry, content["repositories"]) for name, entry in content["datasets"].items()}
 
 

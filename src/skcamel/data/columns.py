@@ -153,13 +153,7 @@ def _convert(text: bytes, values: np.ndarray, hard: np.ndarray, ends: np.ndarray
 
 
 def number(token: str) -> float:
-    """``float``, without the underscores that Python allows inside numbers.
-
-    Examples
-    --------
-    >>> number("1e3")
-    1000.0
-    """
+    """``float``, without the underscores that Python allows inside numbers."""
     value = float(token)
     if "_" in token:
         raise ValueError(f"{token!r} is not a number")
@@ -194,13 +188,7 @@ class Codes(dict[str, float]):
 
 @lru_cache(maxsize=64)
 def feature_codes(values: tuple[str, ...]) -> Codes:
-    """Numerals as numbers, YES/NO and TRUE/FALSE as 1/0, else the position in the header.
-
-    Examples
-    --------
-    >>> feature_codes(("NO", "YES"))["YES"], feature_codes(("2", "4"))["4"], feature_codes(("red", "blue"))["blue"]
-    (1.0, 4.0, 1.0)
-    """
+    """Numerals as numbers, YES/NO and TRUE/FALSE as 1/0, else the position in the header."""
     if values and all(NUMERAL.fullmatch(value) for value in values) and len({float(value) for value in values}) == len(values):
         return Codes({value: float(value) for value in values}, numerals=True)
     words = [value.upper() for value in values]
@@ -272,6 +260,17 @@ def without_nominals(X: Any, attributes: Sequence[Attribute], path: Path_) -> tu
     parts.append(X[:, start:])
     names += names_of(attributes[start:])
     return sparse.csr_array(sparse.hstack(parts, format="csc")) if sparse.issparse(X) else np.hstack(parts), names
+
+
+def finished(
+    X: Any, attributes: list[Attribute], nominal: str, path: Path_, keep: Collection[str], cure: str
+) -> tuple[Any, list[str], list[Attribute]]:
+    """X without what only names the rows, the names of its columns, and the attributes that they come from."""
+    X, kept = without_identifiers(X, attributes, path, keep)
+    X, names = without_nominals(X, kept, path) if nominal == "onehot" else (X, names_of(kept))
+    if not names:
+        raise DataError(f"no feature is left beside labels and row identifiers; {cure}", path=path)
+    return X, names, kept
 
 
 def _indicators(column: np.ndarray, attribute: Attribute, *, as_sparse: bool) -> Any:

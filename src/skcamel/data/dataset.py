@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -122,14 +122,7 @@ class Dataset:
 
     @property
     def labels(self) -> NamedLabels:
-        """Y with the label names, for ``fit``: the model then answers in these names.
-
-        Examples
-        --------
-        >>> data = Dataset([[0.5], [2.0]], [[1, 0], [0, 1]], label_names=("sea", "sun"))
-        >>> data.labels[:1].columns
-        ('sea', 'sun')
-        """
+        """Y with the label names, for ``fit``: the model then answers in these names."""
         named = self.Y.view(NamedLabels)
         named.columns = self.label_names
         return named
@@ -261,14 +254,13 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
     return given.astype(np.int64)
 
 
-def default_names(prefix: str, count: int) -> tuple[str, ...]:
-    """``prefix1 … prefixN`` for formats that hold no names.
+def parts_of(counts: Sequence[int]) -> dict[str, Any]:
+    """`train` and `test` of a Dataset whose rows come from two files of so many rows; nothing where there is one file."""
+    return {"train": np.arange(counts[0]), "test": np.arange(counts[0], sum(counts))} if len(counts) > 1 else {}
 
-    Examples
-    --------
-    >>> default_names("f", 2)
-    ('f1', 'f2')
-    """
+
+def default_names(prefix: str, count: int) -> tuple[str, ...]:
+    """``prefix1 … prefixN`` for formats that hold no names."""
     return tuple(f"{prefix}{index}" for index in range(1, count + 1))
 
 
@@ -322,15 +314,7 @@ def digest(X: Any, Y: Any) -> str:
 
 
 def row_digests(X: Any) -> np.ndarray:
-    """A 64-bit digest of the nonzero values of each row, (n,) uint64; equal rows have equal ones, dense or sparse.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0, 1.5], [1.5, 0.0], [-0.0, 1.5]])
-    >>> a, b, c = row_digests(X)
-    >>> bool(a == c), bool(a == b), bool((row_digests(sparse.csr_array(X)) == [a, b, c]).all())
-    (True, False, True)
-    """
+    """A 64-bit digest of the nonzero values of each row, (n,) uint64; equal rows have equal ones, dense or sparse."""
     return np.frombuffer(b"".join(hashlib.blake2b(row, digest_size=8).digest() for row in _row_bytes(X)), dtype="<u8")
 
 
@@ -338,11 +322,6 @@ def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
     """Numbers (n,) that are equal exactly where rows of X, and of Y if given, are equal; NaN counts as equal to NaN.
 
     Rows are told apart by 128-bit digests.
-
-    Examples
-    --------
-    >>> row_kinds(np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0]])).tolist()
-    [0, 1, 0]
     """
     rows = _row_bytes(X) if Y is None else (x + b"|" + y for x, y in zip(_row_bytes(X), _row_bytes(Y), strict=True))
     known: dict[bytes, int] = {}

@@ -167,17 +167,16 @@ def _install(facts: DatasetFacts, files: list[Path], folder: Path) -> Dataset:
         BUILDERS[_plan(facts)["form"]](facts, files, staged)
         dataset = read_checked(facts, staged)
         final = _move(staged, folder / facts.name)
-    except (DataError, UnicodeError) as error:
+    except (DataError, UnicodeError, OSError) as error:
         shutil.rmtree(files[0].parent, ignore_errors=True)
-        raise DownloadError(
-            f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept; run it again, and if it stays "
-            "so, the host has other files than the pinned ones."
-        ) from error
-    except OSError as error:
-        shutil.rmtree(files[0].parent, ignore_errors=True)
-        raise DownloadError(
-            f"{folder} cannot be written: {error.strerror or error}; free some space, or set SKCAMEL_CACHE. Nothing was kept."
-        ) from error
+        if isinstance(error, OSError):
+            problem = f"{folder} cannot be written: {error.strerror or error}; free some space, or set SKCAMEL_CACHE. Nothing was kept."
+        else:
+            problem = (
+                f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept; run it again, and if it stays "
+                "so, the host has other files than the pinned ones."
+            )
+        raise DownloadError(problem) from error
     finally:
         shutil.rmtree(staged.folder, ignore_errors=True)
     return replace(dataset, source=str(final.arff))
@@ -275,30 +274,10 @@ class _NoDowngrade(urllib.request.HTTPRedirectHandler):
 
 
 def download(addresses: Sequence[str], target: Path, *, max_bytes: int, timeout: float = 30.0, progress: Progress | None = None) -> str:
-    """Fetch the first address that exists into `target`; bytes already there are not fetched again.
+    """Fetch the first address that exists into `target` and return it; bytes already there are not fetched again.
 
-    Parameters
-    ----------
-    addresses : sequence of str
-        Places of the same file, tried in order where one answers 404. https, or http on this machine.
-    target : Path
-        Grows as bytes arrive. After an interruption it stays, so that a later call resumes; where the content cannot be
-        right (too large, disk full) it is removed.
-    max_bytes : int
-        A larger file is refused, before it is fetched where the host tells its size.
-    timeout : float, default=30
-        Seconds without any answer.
-    progress : callable, optional
-        Called with the bytes so far and, where known, in all.
-
-    Returns
-    -------
-    str
-        The address that gave the file.
-
-    Raises
-    ------
-    DownloadError
+    `target` grows as bytes arrive. After an interruption it stays, so that a later call resumes; where the content cannot be right
+    (larger than `max_bytes`, disk full) it is removed. `timeout` is in seconds without any answer.
     """
     for address in addresses:
         check_address(address)
@@ -310,19 +289,10 @@ def download(addresses: Sequence[str], target: Path, *, max_bytes: int, timeout:
 
 
 def check_address(address: str) -> None:
-    """Refuse what is neither https nor http on this machine.
-
-    Examples
-    --------
-    >>> check_address("file:///etc/hosts")
-    Traceback (most recent call last):
-    ...
-    ValueError: file:///etc/hosts: data is fetched by https only (or http from this machine).
-    """
+    """Refuse what is neither https nor http on this machine."""
     parts = urlsplit(address)
-    if parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
-        return
-    raise ValueError(f"{address}: data is fetched by https only (or http from this machine).")
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
+        raise ValueError(f"{address}: data is fetched by https only (or http from this machine).")
 
 
 def _is_loopback(host: str) -> bool:
@@ -352,27 +322,24 @@ def _fetch_from(address: str, target: Path, *, max_bytes: int, timeout: float, p
             reason = str(error)
         else:
             return True
-    have = target.stat().st_size if target.exists() else 0
-    if not have:
-        raise DownloadError(
-            f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; is this machine online? Else put the files into data_home."
-        )
-    raise DownloadError(f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; {have} bytes are kept, run it again to go on.")
+    have = _size(target)
+    cure = f"{have} bytes are kept, run it again to go on" if have else "is this machine online? Else put the files into data_home"
+    raise DownloadError(f"{address} could not be fetched ({reason}) in {ATTEMPTS} tries; {cure}.")
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
 
 
 def _transfer(address: str, target: Path, *, max_bytes: int, timeout: float, progress: Progress | None) -> None:
     """One connection: append what is missing to `target`."""
-    have = target.stat().st_size if target.exists() else 0
+    have = _size(target)
     headers = {"User-Agent": f"skcamel/{skcamel.__version__}", "Accept-Encoding": "identity"}
     if have:
         headers["Range"] = f"bytes={have}-"
     request = urllib.request.Request(address, headers=headers)  # noqa: S310 - check_address has seen the scheme
-    try:
+    with _interruptions():
         response = urllib.request.build_opener(_NoDowngrade).open(request, timeout=timeout)
-    except (urllib.error.HTTPError, DownloadError):
-        raise
-    except (OSError, http.client.HTTPException) as error:
-        raise _InterruptedTransferError(_cause(error)) from error
     with response:
         start = _first_byte(response, have)
         length = response.headers.get("Content-Length", "")
@@ -381,7 +348,7 @@ def _transfer(address: str, target: Path, *, max_bytes: int, timeout: float, pro
         done = start
         with target.open("r+b" if start else "wb") as file:
             file.seek(start)
-            while block := _read_block(response):
+            while block := _next_block(response):
                 done += len(block)
                 _refuse_if_larger(address, target, done, max_bytes)
                 write_block(file, block, target)
@@ -401,17 +368,22 @@ def _first_byte(response: Any, have: int) -> int:
     return have
 
 
-def _read_block(response: Any) -> bytes:
-    try:
+def _next_block(response: Any) -> bytes:
+    with _interruptions():
         return response.read(BLOCK)
+
+
+@contextmanager
+def _interruptions() -> Iterator[None]:
+    """Within the body, a connection that breaks is worth another try; what a host answers, and what is refused, is not."""
+    try:
+        yield
+    except (urllib.error.HTTPError, DownloadError):
+        raise
     except (OSError, http.client.HTTPException) as error:
-        raise _InterruptedTransferError(_cause(error)) from error
-
-
-def _cause(error: Exception) -> str:
-    """Say what stopped the connection, without the wrapping of urllib."""
-    cause = getattr(error, "reason", error)
-    return getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+        cause = getattr(error, "reason", error)  # without the wrapping of urllib
+        said = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+        raise _InterruptedTransferError(said) from error
 
 
 def write_block(file: IO[bytes], block: bytes, target: Path) -> None:
@@ -421,11 +393,8 @@ def write_block(file: IO[bytes], block: bytes, target: Path) -> None:
         file.flush()
     except OSError as error:
         target.unlink(missing_ok=True)
-        cure = (
-            "the disk is full; free some space"
-            if error.errno == errno.ENOSPC
-            else f"{error.strerror or error}; set SKCAMEL_CACHE to another folder"
-        )
+        full = error.errno == errno.ENOSPC
+        cure = "the disk is full; free some space" if full else f"{error.strerror or error}; set SKCAMEL_CACHE to another folder"
         raise DownloadError(f"{target.parent} cannot be written: {cure}, then run it again. Nothing was kept.") from error
 
 
@@ -454,13 +423,6 @@ def exclusive(path: Path, *, wait: float = 600.0) -> Iterator[None]:
 
     The operating system lets go of the lock when its holder ends, however it ends. The file itself stays behind, empty:
     removing it would let two holders lock two files of one name.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, exclusive(Path(folder) / "lock"):
-    ...     print("alone")
-    alone
     """
     deadline = time.monotonic() + wait
     with path.open("a+b") as file:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.data.dataset import Dataset, ones_in
+from skcamel.data.dataset import Dataset, ones_in, parts_of
 from skcamel.data.errors import DataError
-from skcamel.data.text import LABEL_BYTES, Path_, check_claimed_size, check_plausible_width, shortened, stem
+from skcamel.data.text import Path_, check_claimed_size, check_plausible_width, check_room_for_labels, shortened, stem
 
 WHOLE = (("data", "target"), ("data", "targets"), ("X", "Y"), ("data", "labels"), ("data", "label"), ("features", "labels"), ("fea", "gnd"))
 PAIRS = (
@@ -79,14 +79,12 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     if len(widths) > 1:
         raise DataError(f"{', '.join(chosen)} have different numbers of columns; are they parts of one data set?", path=path)
     n, q = sum(X.shape[0] for X, _ in parts), parts[0][1].shape[1]
-    check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
+    check_room_for_labels(n, q, path)
     stored = sum(int(X.nnz if sparse.issparse(X) else X.size) for X, _ in parts)
     check_plausible_width(parts[0][0].shape[1], stored, "features", path)
     Xs, Ys = [X for X, _ in parts], [_indicator(Y, name, path) for (_, Y), name in zip(parts, chosen[1::2])]
     X = sparse.vstack([sparse.csr_array(X) for X in Xs], format="csr") if any(map(sparse.issparse, Xs)) else np.vstack(Xs)
-    first = Ys[0].shape[0]
-    train, test = (np.arange(first), np.arange(first, n)) if len(parts) > 1 else (None, None)
-    return Dataset(X, np.vstack(Ys), name=stem(path), source=str(path), train=train, test=test)
+    return Dataset(X, np.vstack(Ys), name=stem(path), source=str(path), **parts_of([len(Y) for Y in Ys]))
 
 
 @contextmanager

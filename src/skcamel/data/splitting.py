@@ -283,14 +283,7 @@ class _Deficits:
 
 
 def _stratified(Y: sparse.csr_array, sizes: np.ndarray, order: int, rng: np.random.RandomState | None) -> np.ndarray:
-    """Fold of every row, (n,); `sizes` are the rows of each fold, `rng` shuffles the rows first.
-
-    Examples
-    --------
-    >>> Y = sparse.csr_array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1]])
-    >>> _stratified(Y, np.array([3, 3]), 1, None)
-    array([0, 1, 0, 1, 0, 1])
-    """
+    """Fold of every row, (n,); `sizes` are the rows of each fold, `rng` shuffles the rows first."""
     n = Y.shape[0]
     shuffled = np.arange(n) if rng is None else rng.permutation(n)
     Y = Y[shuffled] if rng is None else _reordered(Y, shuffled, rng.permutation(Y.shape[1]))
@@ -314,12 +307,6 @@ def _stratified_groups(
     Groups with the rarest labels are placed first, large ones before small ones, each into the fold that lacks most of what
     its rows have. A fold takes a group only if it has room for it; where none has, the fold with most room does. No fold
     stays empty while there are groups.
-
-    Examples
-    --------
-    >>> Y = sparse.csr_array([[1], [0], [1], [0], [0], [0]])
-    >>> _stratified_groups(Y, np.array([0, 0, 1, 1, 2, 2]), np.array([3, 3]), 1, None)
-    array([0, 0, 1, 1, 0, 0])
     """
     n, n_groups = len(groups), int(groups.max()) + 1
     items = with_pairs(Y) if order == 2 else Y

@@ -25,34 +25,24 @@ class Card:
 
     Attributes
     ----------
-    name : str
     n, d, q : int
         Rows, features, labels.
     cardinality, density : float
         Mean number of labels of a row; the same over q.
     label_sets, single_label_sets, max_label_set : int
         Different label sets, those that one row has alone, and the rows of the commonest.
-    label_counts : int array of shape (q,)
-    irlbl : array of shape (q,)
-        Imbalance ratio per label; inf for a label without positives, which the next three leave out.
-    mean_ir, max_ir, cvir : float
-    scumble, scumble_cv : float
+    label_counts, irlbl : arrays of shape (q,)
+        Rows of each label, and its imbalance ratio: inf without positives, which `mean_ir`, `max_ir` and `cvir` leave out.
     scumble_rows : array of shape (n,)
-    tcs : float
-    cooccurrence : int array of shape (q, q)
-        Rows that have both labels; on the diagonal, those that have the one.
-    phi : array of shape (q, q)
-        Correlation of the labels, NaN where one of them is constant.
+        Its mean is `scumble`.
+    cooccurrence, phi : arrays of shape (q, q)
+        Rows that have both labels, on the diagonal those that have the one; correlation, NaN where a label is constant.
     constant_features, zero_rows, unlabelled_rows, empty_labels, full_labels : int arrays
-        Indices of features with one value, rows without a nonzero feature, rows without a label, labels that no row and
-        labels that every row has.
+        Features with one value, rows without a nonzero feature, rows without a label, labels that no row, or every row, has.
     duplicate_rows, duplicate_examples : int
         Rows that repeat the features, or features and labels, of an earlier one.
-    sparsity : float
-        Share of cells of X that are 0.
-    missing_values : int
-        Cells of X that are NaN.
-    label_names : tuple of str
+    sparsity, missing_values : float, int
+        Share of cells of X that are 0; cells that are NaN.
     """
 
     name: str
@@ -178,15 +168,7 @@ def label_counts(Y: sparse.csr_array) -> np.ndarray:
 
 
 def with_pairs(Y: sparse.csr_array) -> sparse.csr_array:
-    """Y with one more column for each pair of labels that occurs, (n, q + pairs).
-
-    Examples
-    --------
-    >>> with_pairs(sparse.csr_array([[1, 1, 0], [1, 1, 1], [0, 0, 1]])).toarray()
-    array([[1, 1, 0, 1, 0, 0],
-           [1, 1, 1, 1, 1, 1],
-           [0, 0, 1, 0, 0, 0]])
-    """
+    """Y with one more column for each pair of labels that occurs, (n, q + pairs)."""
     n, q = Y.shape
     rows = np.repeat(np.arange(n), np.diff(Y.indptr))
     after = Y.indptr[rows + 1] - np.arange(len(rows)) - 1  # entries that follow in the same row
@@ -232,13 +214,7 @@ def _variation(values: np.ndarray) -> float:
 
 
 def constant_columns(X: Any) -> np.ndarray:
-    """Columns with one value only, ascending; NaN counts as a value.
-
-    Examples
-    --------
-    >>> constant_columns(sparse.csr_array([[0.0, 1.0, 2.0], [0.0, 1.0, 0.0]])).tolist()
-    [0, 1]
-    """
+    """Columns with one value only, ascending; NaN counts as a value."""
     n, d = X.shape
     if n == 0:
         return np.arange(d)

@@ -12,20 +12,19 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data.columns import number, numbers
-from skcamel.data.dataset import Dataset, default_names
+from skcamel.data.dataset import Dataset, default_names, parts_of
 from skcamel.data.errors import DataError
 from skcamel.data.text import (
-    LABEL_BYTES,
     NAME_BYTES,
     PEAK_OF_CELLS,
     Block,
     Growing,
     LineFile,
     Path_,
-    check_claimed_size,
     check_memory,
     check_peak,
     check_plausible_width,
+    check_room_for_labels,
     decoded,
     open_lines,
     stem,
@@ -47,11 +46,6 @@ class Cells(NamedTuple):
     columns: np.ndarray
     values: np.ndarray
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.counts)
-
 
 class Rows:
     """Collects the rows of one or more files."""
@@ -64,11 +58,7 @@ class Rows:
         """Take the rows of a block."""
         for part, values in zip(self.parts, cells._replace(label_rows=cells.label_rows + self.n_rows), strict=True):
             part.extend(values, path)
-        self.n_rows += cells.n_rows
-
-    def finish(self) -> Cells:
-        """All rows."""
-        return Cells(*(part.finish() for part in self.parts))
+        self.n_rows += len(cells.counts)
 
 
 def read_svmlight(
@@ -107,32 +97,31 @@ def read_svmlight(
            [0, 0, 0]])
     """
     rows = Rows()
-    counts: list[int] = []  # rows up to the end of each file
+    counts: list[int] = []  # rows of each file
     sizes: list[tuple[int, int, int]] = []
     for part in [path] if test is None else [path, test]:
         stated = _read_rows(part, rows)
         sizes += [stated] if stated else []
-        counts.append(rows.n_rows)
-    cells = rows.finish()
+        counts.append(rows.n_rows - sum(counts))
+    n, cells = rows.n_rows, Cells(*(part.finish() for part in rows.parts))
     if zero_based == "auto":
         label_base, feature_base = (0 if sizes or (indices == 0).any() else 1 for indices in (cells.labels, cells.columns))
     else:
         label_base = feature_base = 0 if zero_based else 1
     d = _width(cells.columns, feature_base, n_features, max((size[1] for size in sizes), default=None), "features", path)
     q = _width(cells.labels, label_base, n_labels, max((size[2] for size in sizes), default=None), "labels", path)
-    check_claimed_size(LABEL_BYTES * cells.n_rows * q, f"{cells.n_rows} rows x {q} labels", path)
-    Y = np.zeros((cells.n_rows, q), dtype=np.int64)
+    check_room_for_labels(n, q, path)
+    Y = np.zeros((n, q), dtype=np.int64)
     Y[cells.label_rows, cells.labels - label_base] = 1
     X = _csr(cells, feature_base, d)
-    parts = (None, None) if test is None else (np.arange(counts[0]), np.arange(counts[0], cells.n_rows))
-    return Dataset(X, Y, name=stem(path), source=str(path), train=parts[0], test=parts[1])
+    return Dataset(X, Y, name=stem(path), source=str(path), **parts_of(counts))
 
 
 def _csr(cells: Cells, base: int, width: int) -> sparse.csr_array:
     indptr = np.concatenate([[0], np.cumsum(cells.counts)])
     index_type = np.int32 if max(width, indptr[-1]) < 2**31 else np.int64
     columns = (cells.columns - base).astype(index_type, copy=False)
-    X = sparse.csr_array((cells.values, columns, indptr.astype(index_type)), shape=(cells.n_rows, width))
+    X = sparse.csr_array((cells.values, columns, indptr.astype(index_type)), shape=(len(cells.counts), width))
     X.sort_indices()
     X.eliminate_zeros()
     return X

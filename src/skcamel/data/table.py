@@ -19,12 +19,11 @@ from skcamel.data.columns import (
     Attribute,
     check_nominal,
     feature_codes,
+    finished,
     names_of,
     number,
     numbers,
     refuse_label,
-    without_identifiers,
-    without_nominals,
 )
 from skcamel.data.dataset import Dataset, default_names
 from skcamel.data.errors import DataError
@@ -134,13 +133,7 @@ def _suffix(path: Path_, separator: str | None, does: str) -> str:
 
 
 def label_columns(names: Sequence[str], labels: Labels, path: Path_) -> np.ndarray:
-    """Which columns are labels, as a mask.
-
-    Examples
-    --------
-    >>> label_columns(["a", "b", "c"], 1, "t.csv"), label_columns(["a", "b", "c"], ["b"], "t.csv")
-    (array([False, False,  True]), array([False,  True, False]))
-    """
+    """Which columns are labels, as a mask."""
     width = len(names)
     positions = _positions(names, labels, path)
     wrong = [position for position in positions if not 0 <= position < width]
@@ -313,9 +306,7 @@ class TableRows:
 
     Parameters
     ----------
-    names : sequence of str
-        Of all columns.
-    is_label : ndarray of bool
+    names, is_label : of all columns
     path : path
         As shown in messages.
     is_feature : ndarray of bool, optional
@@ -427,20 +418,14 @@ class TableRows:
         """
         X = self.features.finish()
         attributes = [self._attribute(position, X, k) for k, position in enumerate(np.flatnonzero(self.is_feature).tolist())]
-        kept: list[Attribute] = attributes
-        if self.categories is None:
-            if self.is_feature[0]:
-                X, kept = _without_row_numbers(X, attributes)
-            X, kept = without_identifiers(X, kept, self.path)
-        own = {id(attribute) for attribute in kept}
-        dropped = [attribute.name for attribute in attributes if id(attribute) not in own]
-        names = names_of(kept)
+        own, keep = attributes, () if self.categories is None else names_of(attributes)
+        if self.categories is None and self.is_feature[0]:
+            X, own = _without_row_numbers(X, attributes)
+        X, names, kept = finished(X, own, nominal, self.path, keep, "are the right columns named as labels?")
+        left = {id(attribute) for attribute in kept}
+        dropped = [attribute.name for attribute in attributes if id(attribute) not in left]
         categories = {attribute.name: attribute.values for attribute in kept if attribute.kind == "nominal"}
         self._warn(dropped, [name for name, values in categories.items() if _is_arbitrary(values)], nominal)
-        if nominal == "onehot":
-            X, names = without_nominals(X, kept, self.path)
-        if not names:
-            raise DataError("no feature is left beside labels and row identifiers; are the right columns named as labels?", path=self.path)
         return X, self.finish_labels(), tuple(names), self.label_names, tuple(dropped), categories
 
     def _warn(self, dropped: list[str], coded: list[str], nominal: str) -> None:

@@ -140,13 +140,7 @@ def write_lines(path: Path_, lines: Iterable[str]) -> None:
 
 
 def decoded(text: bytes) -> str:
-    r"""UTF-8 where it is, else Latin-1, which older tools wrote.
-
-    Examples
-    --------
-    >>> decoded(b"caf\xe9") == decoded("café".encode()) == "café"
-    True
-    """
+    """UTF-8 where it is, else Latin-1, which older tools wrote."""
     try:
         return text.decode()
     except UnicodeDecodeError:
@@ -154,24 +148,12 @@ def decoded(text: bytes) -> str:
 
 
 def stem(path: Path_) -> str:
-    """File name without ``.gz`` and without the suffix before it.
-
-    Examples
-    --------
-    >>> stem("folder/yeast.arff.gz")
-    'yeast'
-    """
+    """File name without ``.gz`` and without the suffix before it."""
     return Path(re.sub(r"\.gz$", "", Path(path).name, flags=re.IGNORECASE)).stem
 
 
 def xml_beside(arff: Path_) -> Path:
-    """Where the label file of an ARFF file is expected: the same name, ending in ``.xml``.
-
-    Examples
-    --------
-    >>> xml_beside("emotions.arff.gz").name
-    'emotions.xml'
-    """
+    """Where the label file of an ARFF file is expected: the same name, ending in ``.xml``."""
     return Path(arff).with_name(f"{stem(arff)}.xml")
 
 
@@ -182,13 +164,7 @@ def label_files(arff: Path_) -> list[Path]:
 
 
 def shortened(words: Iterable[object], most: int = 4) -> str:
-    """First few of `words`, quoted, for messages.
-
-    Examples
-    --------
-    >>> shortened(["a", "b", "c"], most=2)
-    "'a', 'b', …"
-    """
+    """First few of `words`, quoted, for messages."""
     shown = [repr(str(word)[:60])[:80] for word in words]  # repr writes some characters as ten
     return ", ".join(shown[:most] + ["…"] * (len(shown) > most))
 
@@ -199,13 +175,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that stood there before, or None.
-
-    Examples
-    --------
-    >>> first_repeated(["a", "b", "a"])
-    'a'
-    """
+    """Return the first name that stood there before, or None."""
     seen: set[str] = set()
     for name in names:
         if name in seen:
@@ -222,13 +192,7 @@ def check_different_labels(names: Iterable[str], path: Path_) -> None:
 
 
 def numerals(values: np.ndarray, missing: str) -> list[str]:
-    """Shortest text that gives the same double for each of `values`, without a trailing ``.0``; `missing` for NaN.
-
-    Examples
-    --------
-    >>> numerals(np.array([1.0, 0.1, -0.0, np.nan]), "?")
-    ['1', '0.1', '-0', '?']
-    """
+    """Shortest text that gives the same double for each of `values`, without a trailing ``.0``; `missing` for NaN."""
     return [repr(value).removesuffix(".0") if value == value else missing for value in values.tolist()]
 
 
@@ -240,15 +204,7 @@ def stored_cells(X: Any, separator: str, first: int, missing: str) -> Iterator[l
 
 
 def check_memory(needed: float, what: str, path: Path_) -> None:
-    """Refuse work on a file that needs more bytes than this process may still use; see :func:`skcamel.memory.require`.
-
-    Examples
-    --------
-    >>> check_memory(2.0**60, "Its header", "wide.csv")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    skcamel.data.errors.DataError: wide.csv: Its header needs about 1073741824.0 GiB of memory and ...
-    """
+    """Refuse work on a file that needs more bytes than this process may still use; see :func:`skcamel.memory.require`."""
     try:
         memory.require(needed, what, "Keep a part of its rows or columns, or give this process more memory.")
     except MemoryError as error:
@@ -258,20 +214,16 @@ def check_memory(needed: float, what: str, path: Path_) -> None:
 def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0) -> None:
     """Refuse what a file claims, before it is allocated: where it is out of proportion to the size of the file, or does not fit.
 
-    Parameters
-    ----------
-    needed : float
-        Bytes at the peak.
-    what : str
-        What needs them, in plural.
-    path : path
-        An existing file.
-    held : float, default=0
-        Bytes of these that are taken already.
+    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in plural.
     """
     if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * os.path.getsize(path)):
         raise DataError(f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a part of them.", path=path)
     check_memory(needed - held, f"Room for {what}", path)
+
+
+def check_room_for_labels(n: int, q: int, path: Path_) -> None:
+    """Refuse label matrices that a file claims and that do not fit."""
+    check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
 
 
 def check_peak(text: bytes, per_byte: int, path: Path_) -> None:
@@ -281,15 +233,7 @@ def check_peak(text: bytes, per_byte: int, path: Path_) -> None:
 
 
 def check_plausible_width(width: int, stored: int, what: str, path: Path_, cure: str = "is the file damaged?") -> None:
-    """Refuse numbers of columns that no real file of so few values has: each column needs a name.
-
-    Examples
-    --------
-    >>> check_plausible_width(10**12, 3, "features", "odd.txt")
-    Traceback (most recent call last):
-        ...
-    skcamel.data.errors.DataError: odd.txt: 1000000000000 features, but only 3 stored in the file; is the file damaged?
-    """
+    """Refuse numbers of columns that no real file of so few values has: each column needs a name."""
     if width > max(ALWAYS_PLAUSIBLE, 64 * stored):
         raise DataError(f"{width} {what}, but only {stored} stored in the file; {cure}", path=path)
 
@@ -297,20 +241,7 @@ def check_plausible_width(width: int, stored: int, what: str, path: Path_, cure:
 class Growing:
     """An array to which rows are added while a file is read; nothing is copied at the end.
 
-    Parameters
-    ----------
-    dtype : dtype
-    width : int, optional
-        Columns; without it the array has one dimension.
-    later : int, default=0
-        Bytes for each value that the work after reading takes on top.
-
-    Examples
-    --------
-    >>> numbers = Growing("int64")
-    >>> numbers.extend(np.array([1, 2]), "a.csv")
-    >>> numbers.finish()
-    array([1, 2])
+    Without a `width` it has one dimension. `later` are bytes for each value that the work after reading takes on top.
     """
 
     def __init__(self, dtype: Any, width: int | None = None, *, later: int = 0) -> None:

@@ -9,7 +9,7 @@ from skcamel.data.arff import declared_values, label_xml, quoted
 from skcamel.data.arff_rows import unquoted
 from skcamel.data.catalogue import cache_folder
 from skcamel.data.columns import feature_codes, number
-from skcamel.data.dataset import default_names, row_digests, row_kinds
+from skcamel.data.dataset import as_indicators, default_names, row_digests, row_kinds
 from skcamel.data.fetch import check_address, exclusive
 from skcamel.data.splitting import _stratified, _stratified_groups
 from skcamel.data.statistics import constant_columns, with_pairs
@@ -78,6 +78,12 @@ def test_nominal_values_have_the_number_that_they_mean():
 def test_columns_of_labels():
     assert label_columns(["a", "b", "c"], 1, "t.csv").tolist() == [False, False, True]
     assert label_columns(["a", "b", "c"], ["b"], "t.csv").tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array, lambda rows: np.array(rows, dtype=object)])
+def test_labels_of_any_form_become_ones(form):
+    ones = as_indicators(form([[1, -1], [1, 1]]))
+    assert (ones.toarray().tolist(), ones.nnz, ones.dtype) == ([[1, 0], [1, 1]], 3, np.int64)
 
 
 def test_equal_rows_are_told_by_their_values_only():

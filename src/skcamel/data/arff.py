@@ -17,13 +17,12 @@ from scipy import sparse
 from skcamel.data.arff_rows import QUOTED, DenseRows, Layout, SparseRows, cells, layout_of, unquoted
 from skcamel.data.columns import Attribute, check_nominal, feature_codes, finished, names_of
 from skcamel.data.dataset import Dataset, parts_of
-from skcamel.data.errors import DataError
+from skcamel.data.errors import DataError, Path_
 from skcamel.data.text import (
     BLOCK_BYTES,
     NAME_BYTES,
     VALUE_BYTES,
     LineFile,
-    Path_,
     Tally,
     check_different_labels,
     decoded,

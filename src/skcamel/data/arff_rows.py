@@ -17,14 +17,13 @@ from typing import Any, NoReturn
 import numpy as np
 from scipy import sparse
 
-from skcamel.data.columns import Attribute, feature_codes, label_codes, number, numbers, refuse_label
-from skcamel.data.errors import DataError
+from skcamel.data.columns import Attribute, feature_codes, label_codes, number, numbers, refuse_label, table_of_numbers
+from skcamel.data.errors import DataError, Path_
 from skcamel.data.text import (
     LABEL_BYTES,
     PEAK_OF_CELLS,
     Block,
     Growing,
-    Path_,
     check_claimed_size,
     check_peak,
     check_room_for_labels,
@@ -103,11 +102,6 @@ class Layout:
         """Value of each column where a sparse row leaves it out: 0, or the first declared value of a nominal."""
         pairs = zip(self.attributes, self.decoders)
         return np.array([decode(attribute.values[0]) if attribute.values else 0.0 for attribute, decode in pairs])
-
-    @cached_property
-    def feature_defaults(self) -> np.ndarray:
-        """Those of the features."""
-        return self.defaults[self.features]
 
     def permits(self, columns: np.ndarray | None, values: np.ndarray) -> bool:
         """Whether nominals have only declared values; `values` is a table, or one value for each of `columns`."""
@@ -232,18 +226,16 @@ class SparseRows:
 
     def _add_features(self, n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
         """Take the cells of `n` rows, a bounded number of rows at a time where omitted cells are to be filled in."""
-        path, filled = self.layout.path, np.flatnonzero(self.layout.feature_defaults)
+        path, defaults = self.layout.path, self.layout.defaults[self.layout.features]
+        filled = np.flatnonzero(defaults)
         claimed = f"{self.n_rows + n} rows x {len(filled)} features whose omitted value is not 0"
         check_claimed_size(16 * (self.n_rows + n) * len(filled), claimed, path)  # 12 that stay, and room to grow
         step = max(1, FILLED_CELLS // len(filled)) if filled.size else n
         for first in range(0, n, step):
             part = slice(*np.searchsorted(rows, (first, first + step)))
-            counts, own_columns, own_values = _with_defaults(
-                min(step, n - first), rows[part] - first, columns[part], values[part], self.layout.feature_defaults
-            )
-            self.counts.extend(counts, path)
-            self.indices.extend(own_columns, path)
-            self.values.extend(own_values, path)
+            found = _with_defaults(min(step, n - first), rows[part] - first, columns[part], values[part], defaults)
+            for growing, cells_ in zip((self.counts, self.indices, self.values), found):
+                growing.extend(cells_, path)
 
     def finish(self) -> tuple[Any, np.ndarray]:
         """X and Y of all rows."""
@@ -283,14 +275,8 @@ def _dense_block(block: Block, layout: Layout) -> np.ndarray | None:
         return None
     if b", " in text[: text.index(b"\n")]:
         text = text.replace(b", ", b",")
-    parsed = numbers(text, b",\n")
-    if parsed is None or parsed.empty.any() or parsed.values.size != layout.width * len(block.lines):
-        return None
-    row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
-    if (np.diff(row_ends, prepend=-1) != layout.width).any():
-        return None
-    table = parsed.values.reshape(-1, layout.width)
-    return table if layout.permits(None, table) else None
+    table = table_of_numbers(text, b",", len(block.lines), layout.width, gaps=False)
+    return table if table is not None and layout.permits(None, table) else None
 
 
 def _dense_row(line: str, number: int, layout: Layout) -> list[float]:
@@ -324,9 +310,8 @@ def _sparse_block(block: Block, layout: Layout) -> Cells | None:
     ends, blank = parsed.ends, np.flatnonzero(parsed.empty)
     if (ends[blank] != NEW_LINE).any() or (ends[blank[blank > 0] - 1] != NEW_LINE).any():
         return None
-    kept = ends[~parsed.empty] if blank.size else ends
-    values = parsed.values[~parsed.empty] if blank.size else parsed.values
-    plain = parsed.plain[~parsed.empty] if blank.size else parsed.plain
+    filled = ~parsed.empty if blank.size else slice(None)
+    kept, values, plain = ends[filled], parsed.values[filled], parsed.plain[filled]
     if len(kept) % 2 or (kept[0::2] != SPACE).any() or (kept[1::2] == SPACE).any() or not plain[0::2].all():
         return None
     counts = np.diff(np.flatnonzero(ends == NEW_LINE), prepend=-1) // 2  # an empty row has one token, and that is empty

@@ -18,14 +18,13 @@ from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skcamel.data.errors import DataError
+from skcamel.data.errors import DataError, Path_
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
 
 DATA_HOME, CACHE = "SKCAMEL_DATA", "SKCAMEL_CACHE"  # environment variables
 EMBEDDED = "yeast"  # the one set that a permissively licensed package carries
-Path_ = str | os.PathLike[str]
 _warned: set[str] = set()
 
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from scipy import sparse
 
-from skcamel.data.errors import DataError
-from skcamel.data.text import Path_, check_claimed_size, check_memory
+from skcamel.data.errors import DataError, Path_
+from skcamel.data.text import check_claimed_size, check_memory
 
 PAD = 16  # bytes in front of the text, so that the two words before any digit run exist
 MOST_DIGITS = 18  # of one number; 10**18 still fits int64
@@ -26,6 +26,7 @@ POWERS = 10 ** np.arange(MOST_DIGITS + 1, dtype=np.int64)
 POWERS_AS_FLOAT = POWERS.astype(np.float64)  # exact up to 10**22
 LARGEST = 2**53  # integers up to here are doubles
 DOT, PLUS, MINUS = b".+-"
+NEW_LINE = ord("\n")
 CHUNK_BYTES = 2**18  # text converted at once; temporaries take about 80 times as much
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 WORDS = ({"NO": 0.0, "YES": 1.0}, {"FALSE": 0.0, "TRUE": 1.0})
@@ -72,6 +73,15 @@ def numbers(text: bytes, separators: bytes, missing: str = "?") -> Numbers | Non
         parts.append(part)
         start = end.end()
     return Numbers(*(np.concatenate(columns) for columns in zip(*parts)))
+
+
+def table_of_numbers(text: bytes, separator: bytes, n_rows: int, width: int, *, gaps: bool) -> np.ndarray | None:
+    """The numbers of lines as a table; None where a line has another width, or a cell is no number or, without `gaps`, empty."""
+    parsed = numbers(text, separator + b"\n")
+    if parsed is None or parsed.values.size != n_rows * width or (parsed.empty.any() and not gaps):
+        return None
+    row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
+    return parsed.values.reshape(-1, width) if (np.diff(row_ends, prepend=-1) == width).all() else None
 
 
 def _numbers(text: bytes, separators: bytes, missing: str) -> Numbers | None:

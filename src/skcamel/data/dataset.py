@@ -166,18 +166,8 @@ def as_features(X: Array) -> Any:
 def as_indicators(Y: Array, name: str = "Y") -> sparse.csr_array:
     """Labels as a CSR matrix (n, q) of int64 that stores the ones only, sorted by column within each row.
 
-    Parameters
-    ----------
-    Y : array-like, sparse matrix, tensor or frame of shape (n, q)
-        In {0, 1}, {-1, +1} or bool. A sparse matrix is not made dense.
-    name : str, default="Y"
-        What messages call it.
-
-    Examples
-    --------
-    >>> as_indicators([[1, -1], [1, 1]]).toarray()
-    array([[1, 0],
-           [1, 1]])
+    They may come as array, sparse matrix (which is not made dense), tensor or frame, in {0, 1}, {-1, +1} or bool; messages call
+    them `name`.
     """
     if sparse.issparse(Y):
         return _sparse_indicators(sparse.csr_array(Y, copy=True), name)
@@ -287,22 +277,9 @@ def _same_values(mine: Any, theirs: Any) -> bool:
 
 
 def digest(X: Any, Y: Any) -> str:
-    """SHA-256 of the shapes and of all nonzero values of X and Y, row by row: 64 hexadecimal digits.
+    """SHA-256 of the shapes and of all nonzero values of X (n, d) and Y (n, q), row by row: 64 hexadecimal digits.
 
     Names, storage (dense or sparse), the machine and the sign of zero do not count; one changed value does.
-
-    Parameters
-    ----------
-    X : array or sparse matrix of shape (n, d)
-    Y : array or sparse matrix of shape (n, q)
-
-    Examples
-    --------
-    >>> X, Y = np.array([[0.0, 1.5]]), np.array([[1, 0]])
-    >>> digest(X, Y) == digest(sparse.csr_array(X), Y)
-    True
-    >>> digest(X, Y) == digest(X, 1 - Y)
-    False
     """
     hasher = hashlib.sha256(DIGEST_FORMAT)
     for matrix in (X, Y):

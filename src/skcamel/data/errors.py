@@ -1,10 +1,13 @@
-"""The one error that every reader raises about the content of a file."""
+"""The one error that every reader raises about the content of a file; nothing here imports numpy."""
 
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+Path_ = str | os.PathLike[str]
 
 
 class DataError(ValueError):
@@ -29,7 +32,7 @@ class DataError(ValueError):
     skcamel.data.errors.DataError: emotions.arff, line 81: 77 values, header declares 78; is the matching XML file from the same release?
     """
 
-    def __init__(self, message: str, *, path: str | os.PathLike[str] | None = None, line: int | None = None) -> None:
+    def __init__(self, message: str, *, path: Path_ | None = None, line: int | None = None) -> None:
         self.message = message
         self.path = None if path is None else os.fspath(path)
         self.line = line
@@ -38,9 +41,4 @@ class DataError(ValueError):
         super().__init__(f"{where}: {message}" if where else message)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.message, self.path, self.line)
-
-
-def _rebuild(message: str, path: str | None, line: int | None) -> DataError:
-    """Copy that crossed a process boundary."""
-    return DataError(message, path=path, line=line)
+        return partial(DataError, path=self.path, line=self.line), (self.message,)

@@ -34,7 +34,7 @@ from skcamel.data.catalogue import (
     read_checked,
     warn_once,
 )
-from skcamel.data.errors import DataError
+from skcamel.data.errors import DataError, Path_
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -61,7 +61,7 @@ def fetch_dataset(
     name: str,
     *,
     yes: bool = False,
-    cache: str | os.PathLike[str] | None = None,
+    cache: Path_ | None = None,
     base_url: str = GITHUB,
     timeout: float = 30.0,
     announce: Callable[[str], object] | None = None,

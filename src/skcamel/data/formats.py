@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skcamel.data.errors import DataError
-from skcamel.data.text import Path_, counted, label_files, open_lines, shortened, xml_beside
+from skcamel.data.errors import DataError, Path_
+from skcamel.data.text import counted, label_files, open_lines, shortened, xml_beside
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -170,30 +170,10 @@ class Rows(NamedTuple):
 
 
 def read_matching(path: Path_, expected: Expected, *, truth: bool) -> Rows:
-    r"""Read the rows of a file that a model is to see; the file may have the labels, or lack them.
+    """Read the rows of a file that a model is to see; the file may have the labels, or lack them.
 
-    Parameters
-    ----------
-    path : str or path
-        Of any format that ``read_dataset`` knows.
-    expected : Expected
-    truth : bool
-        Whether labels are wanted too, all of them; else they are left aside unread.
-
-    Raises
-    ------
-    DataError
-        Where features or wanted labels are missing, or text has values without a number.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> expected = Expected(2, ("x", "colour"), {"colour": ("blue", "red")}, ("sea",))
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "new.csv")
-    ...     _ = file.write_text("colour,sea,x\nred,0,1.5\n")
-    ...     read_matching(file, expected, truth=False).X
-    array([[1.5, 1. ]])
+    With `truth` all labels of the model are wanted too; else labels are left aside unread. DataError where features or wanted labels
+    are missing, or text has values without a number.
     """
     kind = format_of(path)
     if kind == "table":

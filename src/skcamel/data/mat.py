@@ -18,8 +18,8 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data.dataset import Dataset, ones_in, parts_of
-from skcamel.data.errors import DataError
-from skcamel.data.text import Path_, check_claimed_size, check_plausible_width, check_room_for_labels, shortened, stem
+from skcamel.data.errors import DataError, Path_
+from skcamel.data.text import check_claimed_size, check_plausible_width, check_room_for_labels, shortened, stem
 
 WHOLE = (("data", "target"), ("data", "targets"), ("X", "Y"), ("data", "labels"), ("data", "label"), ("features", "labels"), ("fea", "gnd"))
 PAIRS = (

@@ -13,14 +13,13 @@ from scipy import sparse
 
 from skcamel.data.columns import number, numbers
 from skcamel.data.dataset import Dataset, default_names, parts_of
-from skcamel.data.errors import DataError
+from skcamel.data.errors import DataError, Path_
 from skcamel.data.text import (
     NAME_BYTES,
     PEAK_OF_CELLS,
     Block,
     Growing,
     LineFile,
-    Path_,
     check_memory,
     check_peak,
     check_plausible_width,

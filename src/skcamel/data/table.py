@@ -22,11 +22,11 @@ from skcamel.data.columns import (
     finished,
     names_of,
     number,
-    numbers,
     refuse_label,
+    table_of_numbers,
 )
 from skcamel.data.dataset import Dataset, default_names
-from skcamel.data.errors import DataError
+from skcamel.data.errors import DataError, Path_
 from skcamel.data.text import (
     LABEL_BYTES,
     PEAK_OF_CELLS,
@@ -34,7 +34,6 @@ from skcamel.data.text import (
     Block,
     Growing,
     LineFile,
-    Path_,
     Tally,
     check_claimed_size,
     check_different_labels,
@@ -54,7 +53,6 @@ PARQUET = (".parquet", ".pq")
 LONGEST_RECORD = 2**24  # bytes of one row whose quotes span lines
 WRITE_ROWS = 256  # rows made dense at once
 COLUMN_BYTES = 600  # of one column at the peak, without its cells: its name, type and place
-NEW_LINE = ord("\n")
 MISSING = frozenset(["", "?", "NA", "N/A", "nan", "NaN", "NAN", "null"])
 LABEL_WORDS = {word: value for words in WORDS for word, value in words.items()}
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
@@ -243,12 +241,10 @@ def _add(block: Block, rows: TableRows, separator: str, file: LineFile) -> None:
     width = len(rows.names)
     if not rows.text and b'"' not in block.text:
         text = block.text.replace(b",", b".") if rows.decimal_comma else block.text
-        parsed = numbers(text, separator.encode() + b"\n")
-        if parsed is not None and parsed.values.size == width * len(block.lines):
-            row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
-            if (np.diff(row_ends, prepend=-1) == width).all():
-                rows.add_numbers(parsed.values.reshape(-1, width), block.lines)
-                return
+        table = table_of_numbers(text, separator.encode(), len(block.lines), width, gaps=True)
+        if table is not None:
+            rows.add_numbers(table, block.lines)
+            return
     check_peak(block.text, PEAK_OF_CELLS, file.path)
     records = _cells(decoded(block.text), separator, file, block.lines[0])
     lines = block.lines if len(records) == len(block.lines) else [block.lines[0]] * len(records)  # quoted line feeds: the first line

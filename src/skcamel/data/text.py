@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from skcamel import memory
-from skcamel.data.errors import DataError
+from skcamel.data.errors import DataError, Path_
 from skcamel.files import whole_file
 
 BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache
@@ -37,8 +37,6 @@ GROWTH = 1.25  # each step of a growing array; the untouched rest at the end is 
 FIRST_BYTES = 2**16
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-Path_ = str | os.PathLike[str]
 
 
 class Block(NamedTuple):

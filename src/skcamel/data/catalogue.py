@@ -51,7 +51,7 @@ class DatasetFacts:
     defects: tuple[str, ...]
     sources: tuple[str, ...]  # repository@commit
     repaired: str | None = None  # the variant without the defects
-    download: Mapping[str, Any] | None = None  # what fetch_dataset needs; None where there is no download
+    download: Any = None  # a mapping, what fetch_dataset needs; None where there is no download
 
     @property
     def notice(self) -> str:
@@ -163,14 +163,14 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
     return dataset
 
 
-def places(name: str, data_home: Path_ | None = None, cache: Path_ | None = None) -> tuple[Place, ...]:
+def places(name: str, data_home: Path_ | None = None) -> tuple[Place, ...]:
     """List the folders looked at for a data set, in order; they need not exist."""
     found = []
     if data_home is not None:
         found.append(Place(Path(data_home) / name, "data_home", name))
     elif os.environ.get(DATA_HOME):
         found.append(Place(Path(os.environ[DATA_HOME]) / name, DATA_HOME, name))
-    found.append(Place(cache_folder(cache) / name, "cache", name))
+    found.append(Place(cache_folder() / name, "cache", name))
     return tuple(found)
 
 

@@ -226,7 +226,7 @@ def _equal_labels(data: _Data) -> Iterator[Parts]:
     a, b, shared = together.row, together.col, together.data
     equal = (a < b) & (shared == data.counts[a]) & (shared == data.counts[b])
     some = (data.counts > 0) & (data.counts < data.Y.shape[0])  # constant labels are left to their own check
-    opposite = [(i, j) for i, j in _opposites(data.counts, data.counts, some, data.Y.shape[0], a, b) if i < j and some[i]]
+    opposite = [(i, j) for i, j in _opposites(together, data.counts, data.counts, some, data.Y.shape[0]) if i < j and some[i]]
     for how, code, pairs in (
         ("equal", "duplicate-labels", np.column_stack([a[equal], b[equal]])),
         ("opposite", "opposite-labels", np.array(opposite, dtype=np.int64).reshape(-1, 2)),
@@ -294,15 +294,13 @@ def _listed(words: Sequence[object], which: np.ndarray | None = None) -> str:
     return ", ".join(map(str, chosen[:NAMED])) + more
 
 
-def _opposites(
-    counts: np.ndarray, of_labels: np.ndarray, telling: np.ndarray, n: int, a: np.ndarray, b: np.ndarray
-) -> list[tuple[int, int]]:
-    """Pairs (column, label) that never meet and between them have every row; `a` and `b` are the pairs that do meet."""
-    meeting = set(zip(a.tolist(), b.tolist(), strict=True))
+def _opposites(together: Any, marked: np.ndarray, positives: np.ndarray, telling: np.ndarray, n: int) -> list[tuple[int, int]]:
+    """Pairs (column, telling label) that never meet and between them have all n rows; `together` stores which do meet."""
+    meeting = set(zip(together.row.tolist(), together.col.tolist(), strict=True))
     with_count: dict[int, list[int]] = {}
     for label in np.flatnonzero(telling).tolist():
-        with_count.setdefault(int(of_labels[label]), []).append(label)
-    found = ((column, label) for column, count in enumerate(counts.tolist()) for label in with_count.get(n - count, ()))
+        with_count.setdefault(int(positives[label]), []).append(label)
+    found = ((column, label) for column, count in enumerate(marked.tolist()) for label in with_count.get(n - count, ()))
     return [pair for pair in found if pair not in meeting]
 
 
@@ -332,7 +330,7 @@ def features_like_labels(X: Any, Y: sparse.csr_array, rows: np.ndarray) -> np.nd
     telling = np.minimum(positives, n - positives) >= FEWEST_POSITIVES
     equal = telling[j] & (both == marked[f]) & (both == positives[j])
     pairs = {(int(columns[a]), int(b)) for a, b in zip(f[equal], j[equal], strict=True)}
-    pairs |= {(int(columns[a]), b) for a, b in _opposites(marked, positives, telling, n, f, j)}
+    pairs |= {(int(columns[a]), b) for a, b in _opposites(shared, marked, positives, telling, n)}
     return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 

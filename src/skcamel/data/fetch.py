@@ -141,7 +141,7 @@ def _cached(facts: DatasetFacts, folder: Path) -> Dataset | None:
 def _download_parts(facts: DatasetFacts, parts: Path, *, base_url: str, timeout: float, progress: FileProgress | None) -> list[Path]:
     parts.mkdir(exist_ok=True)
     files = []
-    for part in _plan(facts)["parts"]:
+    for part in facts.download["parts"]:
         target = parts / part["save_as"]
         files.append(target)
         if (done := target.with_name(f"{target.name}.done")).exists():
@@ -164,7 +164,7 @@ def _install(facts: DatasetFacts, files: list[Path], folder: Path) -> Dataset:
     shutil.rmtree(staged.folder, ignore_errors=True)  # left by a process that was killed
     staged.folder.mkdir()
     try:
-        BUILDERS[_plan(facts)["form"]](facts, files, staged)
+        BUILDERS[facts.download["form"]](facts, files, staged)
         dataset = read_checked(facts, staged)
         final = _move(staged, folder / facts.name)
     except (DataError, UnicodeError, OSError) as error:
@@ -194,10 +194,6 @@ def _move(staged: Place, final: Path) -> Place:
     staged.folder.rename(final)
     shutil.rmtree(old, ignore_errors=True)
     return Place(final, "cache", final.name)
-
-
-def _plan(facts: DatasetFacts) -> Any:
-    return facts.download
 
 
 def _copy_mulan(facts: DatasetFacts, files: list[Path], staged: Place) -> None:
@@ -240,7 +236,7 @@ def _convert_mat(facts: DatasetFacts, files: list[Path], staged: Place) -> None:
     from skcamel.data.dataset import default_names
     from skcamel.data.mat import read_mat
 
-    plan, dataset = _plan(facts), read_mat(files[0])
+    plan, dataset = facts.download, read_mat(files[0])
     dataset = replace(
         dataset,
         X=sparse.csr_array(dataset.X) if facts.sparse else dataset.X,

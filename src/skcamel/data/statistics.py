@@ -122,7 +122,7 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
     memory.require(PAIR_BYTES * q * q, f"A card of {q} labels with all their pairs", "Keep a part of the labels.")
     counts = label_counts(Y)
     sets = np.bincount(row_kinds(Y))
-    irlbl = imbalance_ratios(counts)
+    irlbl = np.where(counts > 0, counts.max(initial=0) / np.maximum(counts, 1), np.inf)
     finite = irlbl[np.isfinite(irlbl)]
     scumble_rows = scumble_of_rows(Y, irlbl)
     cooccurrence = np.asarray((Y.T @ Y).toarray(), dtype=np.int64)
@@ -178,11 +178,6 @@ def with_pairs(Y: sparse.csr_array) -> sparse.csr_array:
     codes, pairs = np.unique(labels[first] * q + labels[second], return_inverse=True)
     of_pairs = sparse.csr_array((np.ones(len(pairs), dtype=np.int64), (rows[first], pairs)), shape=(n, len(codes)))
     return sparse.csr_array(sparse.hstack([Y, of_pairs], format="csr"))
-
-
-def imbalance_ratios(counts: np.ndarray) -> np.ndarray:
-    """IRLbl of each label from the number of its rows, (q,); inf where there is none."""
-    return np.where(counts > 0, counts.max(initial=0) / np.maximum(counts, 1), np.inf)
 
 
 def scumble_of_rows(Y: sparse.csr_array, irlbl: np.ndarray) -> np.ndarray:

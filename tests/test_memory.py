@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
-from skcamel.experiment.camel import CamelMethod
 from skcamel.experiment.compute import Task
 from skcamel.experiment.executors import by_joblib
+from skcamel.experiment.methods import CamelMethod
 from skcamel.experiment.units import Unit
 from skcamel.inputs import MATRICES_ALIVE
 from study_methods import Mean

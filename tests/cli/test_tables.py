@@ -21,8 +21,8 @@ from click.testing import CliRunner
 from skcamel.cli import sensitivity as sensitivity_command
 from skcamel.cli import tables as tables_command
 from skcamel.cli.root import root
-from skcamel.experiment.forms import FORMS
 from skcamel.experiment.summary import SELECTIONS, summarise
+from skcamel.experiment.tables import FORMS
 
 
 @pytest.fixture

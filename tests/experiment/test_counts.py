@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcamel.experiment.counts import Counts, ranks_first, recount_claims, win_tie_loss
+from skcamel.experiment.comparison import Counts, ranks_first, recount_claims, win_tie_loss
 from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, PaperFigure, paper_figures
 from skcamel.metrics import NAMES
 

@@ -248,7 +248,7 @@ def test_camel_tells_its_parameters_but_not_where_it_computes(monkeypatch):
     monkeypatch.setitem(PRESETS_OF_CAMEL, "paper", {"lambda2s": (0.5,)})
     assert get_method("camel").settings != before
     best = get_method("camel", "best").settings
-    monkeypatch.setattr("skcamel.experiment.camel.SHORTLIST", 5)
+    monkeypatch.setattr("skcamel.experiment.methods.SHORTLIST", 5)
     assert get_method("camel", "best").settings != best
 
 

@@ -16,11 +16,11 @@ import made_records
 import made_studies
 from skcamel import memory
 from skcamel.experiment import Records, compare_with_paper, result_tables, run_study, summarise
-from skcamel.experiment.contents import read_runs
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS
 from skcamel.experiment.records import MEMORY_PER_BYTE
 from skcamel.experiment.significance import compare_methods
 from skcamel.experiment.tables import signed
+from skcamel.experiment.units import read_runs
 from skcamel.metrics import NAMES
 from study_methods import Mean, made
 

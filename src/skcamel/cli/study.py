@@ -21,7 +21,7 @@ from skcamel.terminal import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
-    from skcamel.experiment.outcome import Method
+    from skcamel.experiment.methods import Method
 
 LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
 

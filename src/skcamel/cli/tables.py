@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skcamel.experiment.summary import Summary
     from skcamel.experiment.tables import Table
 
-# As in skcamel.experiment.forms and .summary, which are imported only on use; a test holds them equal
+# As in skcamel.experiment.tables and .summary, which are imported only on use; a test holds them equal
 FORMS = ("terminal", "markdown", "latex", "csv", "json")
 SELECTIONS = (
     "one_error",
@@ -65,7 +65,7 @@ def tables(
     folder: str, which: str, form: str, selected_by: str | None, std: str, *, against_paper: bool, significance: bool, **alone: Any
 ) -> None:
     """Print the tables of a study folder, as `skcamel study` filled it, in the form of the paper's."""
-    from skcamel.experiment.forms import write_tables
+    from skcamel.experiment.tables import write_tables
 
     summary = _summary(folder, selected_by, alone)
     chosen = _results(summary, which, against_paper=against_paper, std=std)
@@ -109,8 +109,8 @@ def _results(summary: Summary, which: str, *, against_paper: bool, std: str) -> 
 
 def _sizes(folder: Path, datasets: Sequence[str]) -> list[Table]:
     """Table 1, from the cards of the study; sets of the catalogue need none."""
-    from skcamel.experiment.contents import read_cards
     from skcamel.experiment.tables import sizes_table
+    from skcamel.experiment.units import read_cards
 
     cards = read_cards(folder)
     known = {name: cards[name] if name in cards else _catalogued(name) for name in datasets}

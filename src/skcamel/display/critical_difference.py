@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from skcamel.display.canvas import BLUE, GREY, axes_or_new, legible
-from skcamel.experiment.counts import HasMean
-from skcamel.experiment.paper import Key, metric_title, title_of
+from skcamel.experiment.paper import HasMean, Key, metric_title, title_of
 from skcamel.experiment.significance import compare_methods, groups_of
 from skcamel.metrics.conventions import choice
 

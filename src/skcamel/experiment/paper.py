@@ -1,4 +1,4 @@
-"""What the paper prints: its Tables 1 to 3 and the counts it states, as data from ``paper_tables.json``."""
+"""What the paper prints: its Tables 1 to 3 and the counts it states, from ``paper_tables.json``; names and figures as it writes them."""
 
 from __future__ import annotations
 
@@ -7,44 +7,37 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from skcamel import presets
 from skcamel.metrics.conventions import LOSSES, NAMES
 
 PRESETS = tuple(presets.PRESETS)
-METHOD_TITLES = {
-    "camel": "CAMEL",
-    "br": "BR",
-    "ecc": "ECC",
-    "rakel": "RAkEL",
-    "llsf": "LLSF",
-    "jfsc": "JFSC",
-    "extra-trees": "extra-trees",
-    "random-forest": "random-forest",
-    "logistic": "logistic",
-    "svc": "svc",
+METHOD_TITLES = {"camel": "CAMEL", "br": "BR", "ecc": "ECC", "rakel": "RAkEL", "llsf": "LLSF", "jfsc": "JFSC"}
+PAPER_METHODS = tuple(METHOD_TITLES)
+METHOD_TITLES |= {name: name for name in ("extra-trees", "random-forest", "logistic", "svc")}
+METRIC_TITLES = {
+    "one_error": "One-error",
+    "hamming_loss": "Hamming loss",
+    "coverage": "Coverage",
+    "ranking_loss": "Ranking loss",
+    "average_precision": "Average precision",
+    "macro_f1": "Macro-averaging F1",
+    "micro_f1": "Micro-averaging F1",
 }
-METRIC_TITLES = dict(
-    zip(
-        NAMES,
-        (
-            "One-error",
-            "Hamming loss",
-            "Coverage",
-            "Ranking loss",
-            "Average precision",
-            "Macro-averaging F1",
-            "Micro-averaging F1",
-        ),
-        strict=True,
-    )
-)
-PAPER_METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
 REGULAR = ("cal500", "emotions", "genbase", "medical", "enron", "image", "scene", "yeast")  # Table 2
 LARGE = ("science", "arts", "rcv1-s1", "rcv1-s2", "rcv1-s3", "rcv1-s4", "rcv1-s5", "business")  # Table 3, in its order
 
 Key = tuple[str, str, str]  # data set, metric, method
+
+
+class HasMean(Protocol):
+    """A cell of a table of results, ours or the paper's."""
+
+    @property
+    def mean(self) -> float:
+        """Mean over folds."""
+        ...
 
 
 class PaperFigure(NamedTuple):
@@ -65,6 +58,13 @@ class Size(NamedTuple):
     features: str  # "numeric" or "nominal"
 
 
+@cache
+def printed() -> dict[str, Any]:
+    """All that ``paper_tables.json`` holds: "table1", the cells of "regular" and "large", and "claims", the counts of the discussion."""
+    return json.loads(resources.files("skcamel.experiment").joinpath("paper_tables.json").read_text(encoding="utf-8"))
+
+
+@cache
 def paper_figures() -> Mapping[Key, PaperFigure]:
     """All cells of Tables 2 and 3: (data set, metric, method) ► mean, std and whether it is bold.
 
@@ -73,7 +73,13 @@ def paper_figures() -> Mapping[Key, PaperFigure]:
     >>> len(paper_figures()) == 16 * 7 * 6
     True
     """
-    return _figures()
+    return {
+        (dataset, metric, method): PaperFigure(*cell)
+        for part in ("regular", "large")
+        for dataset, metrics in printed()[part].items()
+        for metric, methods in metrics.items()
+        for method, cell in methods.items()
+    }
 
 
 def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
@@ -93,14 +99,11 @@ def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
     >>> paper_cell("science", "macro_f1", "camel")
     PaperFigure(mean=0.31, std=0.038, bold=True)
     """
-    for value, known, what in (
-        (dataset, REGULAR + LARGE, "data set"),
-        (metric, NAMES, "metric"),
-        (method, PAPER_METHODS, "method"),
-    ):
-        if value not in known:
-            raise KeyError(f"The paper has no {what} {value!r}; it has {', '.join(known)}.")
-    return _figures()[dataset, metric, method]
+    known = {"data set": REGULAR + LARGE, "metric": NAMES, "method": PAPER_METHODS}
+    for value, (what, names) in zip((dataset, metric, method), known.items(), strict=True):
+        if value not in names:
+            raise KeyError(f"The paper has no {what} {value!r}; it has {', '.join(names)}.")
+    return paper_figures()[dataset, metric, method]
 
 
 def paper_table1() -> Mapping[str, Size]:
@@ -111,12 +114,7 @@ def paper_table1() -> Mapping[str, Size]:
     >>> paper_table1()["scene"]
     Size(n=2407, d=294, q=5, cardinality=1.07, features='numeric')
     """
-    return {name: Size(**row) for name, row in _printed()["table1"].items()}
-
-
-def paper_claims() -> list[dict[str, Any]]:
-    """Counts that the discussion of Tables 2 and 3 states: kind, data sets, methods compared with, count and cases."""
-    return [dict(claim) for claim in _printed()["claims"]]
+    return {name: Size(**row) for name, row in printed()["table1"].items()}
 
 
 def title_of(method: str) -> str:
@@ -166,7 +164,7 @@ def gain(metric: str, value: float, reference: float) -> float:
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """A figure as every table, page and command prints it: the nearest decimal, rounded once; there is no minus zero.
+    """A figure as every table, page and command prints it: the nearest decimal, rounded once, never minus zero.
 
     Examples
     --------
@@ -197,19 +195,3 @@ def mean_and_std(mean: float, std: float) -> str:
     ('0.312±0.010', '0.312')
     """
     return rounded(mean) if math.isnan(std) else f"{rounded(mean)}±{rounded(std)}"
-
-
-@cache
-def _printed() -> dict[str, Any]:
-    return json.loads(resources.files("skcamel.experiment").joinpath("paper_tables.json").read_text(encoding="utf-8"))
-
-
-@cache
-def _figures() -> dict[Key, PaperFigure]:
-    return {
-        (dataset, metric, method): PaperFigure(*cell)
-        for part in ("regular", "large")
-        for dataset, metrics in _printed()[part].items()
-        for metric, methods in metrics.items()
-        for method, cell in methods.items()
-    }

@@ -1,39 +1,50 @@
-""":func:`run_study`: plan the units, claim those that are missing, have them computed, and write down what comes back."""
+""":func:`run_study`: plan the units, claim those that are missing, have them computed, write down what comes back, tell how far it is."""
 
 from __future__ import annotations
 
 import math
 import os
+import sys
 import tempfile
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
-from numbers import Integral, Real
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import skcamel
 from skcamel.arrays import check_device
 from skcamel.data.dataset import Dataset
-from skcamel.experiment import folds as outer_folds
-from skcamel.experiment.compute import Result, Task
+from skcamel.experiment.compute import Result, Source, Task, as_source, load
 from skcamel.experiment.executors import Executor, executor
-from skcamel.experiment.folder import StudyFolder
-from skcamel.experiment.identity import settings_of
-from skcamel.experiment.jsonable import jsonable
-from skcamel.experiment.methods import FOLDS, PRESETS, get_method
-from skcamel.experiment.progress import Event, Listener, listener
-from skcamel.experiment.records import Records, RecordsError
-from skcamel.experiment.shapes import NAME
-from skcamel.experiment.sources import Source, as_source, load
-from skcamel.experiment.units import Unit
+from skcamel.experiment.identity import jsonable, settings_of
+from skcamel.experiment.methods import FOLDS, get_method
+from skcamel.experiment.records import Records, StudyFolder
+from skcamel.experiment.units import FOLD_KINDS, NAME, SEED, RecordsError, Unit, read_cards
 from skcamel.metrics.conventions import choice
+from skcamel.parameters import as_number, check_count
+from skcamel.terminal import one_line
 
 PAUSE = 0.2  # seconds between two looks at units that another run holds
 CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
+PROGRESS = ("auto", "bars", "lines", "quiet")
+
+
+class Event(NamedTuple):
+    """Something became of a unit."""
+
+    unit: Unit
+    state: str  # "done" here, "failed" here, "elsewhere" (by another run)
+    seconds: float  # of the work
+    finished: int  # units that need no more work in this run
+    total: int
+
+
+Listener = Callable[[Event], None]
 
 
 def run_study(
@@ -105,16 +116,13 @@ def run_study(
     >>> [(record["method"], record["fold"], round(record["hamming_loss"], 2)) for record in records][::3]
     [('br', 0, 0.33), ('camel', 0, 0.28)]
     """
-    choice(preset, PRESETS, "preset")
-    choice(folds, outer_folds.KINDS, "folds")
+    choice(folds, FOLD_KINDS, "folds")
     chosen = [get_method(spec, preset, per_metric=per_metric, device=device) for spec in _listed(methods, "methods")]
     sources = [as_source(origin) for origin in _listed(datasets, "datasets")]
     _refuse_twice("methods", [method.name for method in chosen])
     _refuse_twice("datasets", [source.name for source in sources])
     count = FOLDS[preset] if n_folds is None else n_folds
-    _check_folds(count, sources)
-    _check_seed(seed)
-    _check_time_limit(time_limit)
+    _check_numbers(count, seed, time_limit, sources)
     count, seed = int(count), int(seed)  # of numpy's integers, records and keys take none
     settings = {method.name: settings_of(method) for method in chosen}
     tasks = [
@@ -237,23 +245,15 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
             raise ValueError(f"{what} has {name!r} {count} times; records are told apart by name, give each another one.")
 
 
-def _check_folds(n_folds: int, sources: Sequence[Source]) -> None:
-    if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or n_folds < 2:
-        raise ValueError(f"n_folds must be an integer >= 2, got {n_folds!r}.")
+def _check_numbers(n_folds: Any, seed: Any, time_limit: Any, sources: Sequence[Source]) -> None:
+    check_count("n_folds", n_folds, least=2)
     for source in sources:
-        rows = source.n
-        if rows < n_folds:
-            raise ValueError(f"{source.name} has {rows} rows, too few for n_folds={n_folds}.")
-
-
-def _check_seed(seed: int) -> None:
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
-        raise ValueError(f"seed must be an integer from 0 to 4294967295, got {seed!r}; records are found again by it.")
-
-
-def _check_time_limit(seconds: float | None) -> None:
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < seconds < math.inf):
-        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {seconds!r}.")
+        if source.n < n_folds:
+            raise ValueError(f"{source.name} has {source.n} rows, too few for n_folds={n_folds}.")
+    if not isinstance(seed, Integral) or not SEED.fits(int(seed)) or isinstance(seed, bool):
+        raise ValueError(f"seed must be {SEED.words}, got {seed!r}; records are found again by it.")
+    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
+        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}.")
 
 
 def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
@@ -269,8 +269,88 @@ def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
 
 
 def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
-    known = folder.cards()
+    known = read_cards(folder.path)
     for source in sources:
         if source.name not in known:
             figures = {key: value for key, value in load(source).card().as_dict().items() if key not in CARD_FIGURES_TOO_LONG}
             folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
+
+
+@contextmanager
+def listener(
+    progress: str | Listener | None, units: dict[str, int], finished: dict[str, int], stream: IO[str] | None = None
+) -> Iterator[Listener]:
+    """The function that is told of each event, given the units of each data set and those of them that were finished before."""
+    stream = sys.stderr if stream is None else stream
+    if callable(progress):
+        yield progress
+        return
+    kind = choice(progress or "quiet", PROGRESS, "progress")
+    if kind == "auto":
+        kind = "bars" if stream.isatty() else "lines"
+    if kind == "quiet":
+        yield lambda _: None
+    elif kind == "lines":
+        yield _lines(stream, sum(units.values()), sum(finished.values()))
+    else:
+        with _bars(stream, units, finished) as tell:
+            yield tell
+
+
+def _lines(stream: IO[str], total: int, before: int) -> Listener:
+    start = time.monotonic()
+    if before:
+        stream.write(f"{before} of {total} units are done already\n")
+
+    def tell(event: Event) -> None:
+        here = event.finished - before
+        left = (time.monotonic() - start) / max(1, here) * (event.total - event.finished)
+        what = {"done": f"{event.seconds:.1f} s", "failed": "FAILED", "elsewhere": "by another run"}[event.state]
+        stream.write(f"{event.finished}/{event.total}  {one_line(str(event.unit))}: {what}, {duration(left)} left\n")
+        stream.flush()
+
+    return tell
+
+
+@contextmanager
+def _bars(stream: IO[str], units: dict[str, int], finished: dict[str, int]) -> Iterator[Listener]:
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    except ImportError as error:
+        raise ImportError("Progress bars need: pip install 'skcamel[cli]'; or choose progress='lines'.") from error
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(file=stream)) as bars:
+        tasks: dict[str, Any] = {
+            name: bars.add_task(one_line(name), total=count, completed=finished.get(name, 0)) for name, count in units.items()
+        }
+        whole = bars.add_task("all", total=sum(units.values()), completed=sum(finished.values()))
+
+        def tell(event: Event) -> None:
+            bars.advance(tasks[event.unit.dataset])
+            bars.advance(whole)
+            if event.state == "failed":
+                bars.console.print(f"{one_line(str(event.unit))}: FAILED", highlight=False, markup=False, emoji=False)
+
+        yield tell
+
+
+def duration(seconds: float) -> str:
+    """A time span to read at a glance.
+
+    Examples
+    --------
+    >>> duration(7.2), duration(75), duration(7500)
+    ('7 s', '1 min 15 s', '2 h 05 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60:02d} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -16,8 +16,7 @@ import numpy as np
 from scipy import stats
 
 from skcamel.arrays import Array
-from skcamel.experiment.counts import HasMean
-from skcamel.experiment.paper import Key, gain
+from skcamel.experiment.paper import HasMean, Key, gain
 from skcamel.metrics.conventions import choice
 
 TESTS = ("nemenyi", "bonferroni-dunn")
@@ -113,15 +112,11 @@ def friedman_test(ranks: Array) -> Friedman:
     chi2 = float(n**2 * (k - 1) * (deviations.mean(axis=0) ** 2).sum() / spread)
     room = n * (k - 1) - chi2
     if room <= 1e-9 * chi2:  # all rows alike: F has no room, but the chance of that can be counted
-        return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), math.inf, _arrangements(ranks[0]) ** float(1 - n))
+        _, equal = np.unique(ranks[0], return_counts=True)
+        orders = math.factorial(k) / math.prod(map(math.factorial, equal.tolist()))  # equal ranks are not told apart
+        return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), math.inf, float(orders) ** float(1 - n))
     f = (n - 1) * chi2 / room
     return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
-
-
-def _arrangements(ranks: np.ndarray) -> float:
-    """Ways to hand these ranks to the methods; equal ranks are not told apart."""
-    _, equal = np.unique(ranks, return_counts=True)
-    return float(math.factorial(len(ranks)) / math.prod(map(math.factorial, equal.tolist())))
 
 
 def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi") -> float:
@@ -237,15 +232,11 @@ def score_matrix(
     figures: Mapping[Key, HasMean], metric: str, methods: Sequence[str] | None = None
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
     """Means of one metric as (scores of shape (N, k), data sets, methods); losses negated, incomplete data sets left out."""
-    found = dict.fromkeys(method for _, of, method in figures if of == metric)
-    chosen = tuple(found if methods is None else methods)
-    rows = {
-        dataset: [_mean(figures.get((dataset, metric, method))) for method in chosen]
-        for dataset in dict.fromkeys(dataset for dataset, of, _ in figures if of == metric)
-    }
+    means = {(dataset, method): gain(metric, cell.mean, 0.0) for (dataset, of, method), cell in figures.items() if of == metric}
+    chosen = tuple(dict.fromkeys(method for _, method in means) if methods is None else methods)
+    rows = {name: [means.get((name, method), math.nan) for method in chosen] for name in dict.fromkeys(name for name, _ in means)}
     complete = {dataset: row for dataset, row in rows.items() if not np.isnan(row).any()}
-    scores = [[gain(metric, value, 0.0) for value in row] for row in complete.values()]
-    return np.array(scores, dtype=np.float64).reshape(len(complete), len(chosen)), tuple(complete), chosen
+    return np.array([*complete.values()], dtype=np.float64).reshape(len(complete), len(chosen)), tuple(complete), chosen
 
 
 def compare_methods(
@@ -294,7 +285,3 @@ def compare_methods(
         bonferroni_dunn=critical_difference(k, n, alpha=alpha, test="bonferroni-dunn"),
         wilcoxon=wilcoxon_holm(scores, methods, control=control),
     )
-
-
-def _mean(cell: HasMean | None) -> float:
-    return math.nan if cell is None else cell.mean

@@ -9,12 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from skcamel.experiment.contents import Run, read_cards, read_runs, read_sensitivity
-from skcamel.experiment.costs import Cost, costs
 from skcamel.experiment.paper import METRIC_TITLES, paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_methods
-from skcamel.experiment.summary import AFTERWARDS, Record, Summary, base_of, newest, summarise
+from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, newest, summarise
+from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
 from skcamel.metrics.conventions import NAMES
 
 AS_RECORDED = ""

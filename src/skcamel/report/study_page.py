@@ -9,10 +9,10 @@ from statistics import median
 
 from skcamel import memory
 from skcamel.experiment.comparison import Comparison, compare_summary
-from skcamel.experiment.contents import planned_units
 from skcamel.experiment.paper import METRIC_TITLES, rounded, title_of
 from skcamel.experiment.summary import Record, base_of
 from skcamel.experiment.tables import best_methods
+from skcamel.experiment.units import planned_units
 from skcamel.metrics.conventions import NAMES
 from skcamel.report.page import Page, count, listed, significant, write
 from skcamel.report.sections.against_paper import SEVEN_MODELS, paper_section

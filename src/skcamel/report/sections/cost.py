@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from skcamel.experiment.costs import Cost
 from skcamel.experiment.paper import title_of
+from skcamel.experiment.summary import Cost
 from skcamel.report.page import Column, Section
 from skcamel.report.study_facts import StudyFacts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 
-from skcamel.experiment.contents import Run, methods_from_python, study_command
+from skcamel.experiment.units import Run, methods_from_python, study_command
 from skcamel.report.page import Section, count
 from skcamel.report.study_facts import StudyFacts
 

@@ -26,6 +26,10 @@ import numpy as np
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in the repr of objects: another one in each run
 LIBRARIES = {"site-packages", "dist-packages"}
+# A class that moves inside this package keeps its first name, or all units that it takes part in would be computed again
+FIRST_HOMES = dict.fromkeys(("Outcome", "Fitted", "Method"), "skcamel.experiment.outcome")
+FIRST_HOMES |= {"EstimatorMethod": "skcamel.experiment.estimators", "CamelMethod": "skcamel.experiment.camel"}
+FIRST_HOMES |= dict.fromkeys(("LLSFCV", "JFSCCV"), "skcamel.baselines.grid_search") | {"WithCuts": "skcamel.baselines.with_cuts"}
 # what Python itself writes into a class, and what only describes it
 NO_MEMBERS = re.compile(
     "__(dict|weakref|doc|module|qualname|firstlineno|static_attributes|annotat.*|abstractmethods|slotnames|dataclass_.*|parameters)__|_abc_impl"
@@ -143,7 +147,7 @@ class Walk:
             return {"bytes": len(value), "sha256": short_digest(bytes(value))}
         if hasattr(value, "get_params"):
             # what was added later and is left as it was before does not count: units computed before keep their identity
-            added = getattr(type(value), "ADDED", {}) if type(value).__module__.partition(".")[0] == "skcamel" else {}
+            added = getattr(type(value), "ADDED", {}) if _is_own(type(value).__module__) else {}
             params = {name: item for name, item in value.get_params(deep=False).items() if name not in added or item != added[name]}
             return {"class": self._named(type(value))["class"], "params": {name: self(params[name]) for name in sorted(params)}}
         return {"object": self._named(type(value))["class"], "sha256": short_digest(canonical(self._state(value)))}
@@ -207,10 +211,14 @@ def is_installed(thing: Any) -> bool:
     name = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or "builtins"
     if name == "__main__":  # a script or a notebook, by whatever program it is run
         return False
-    if name.partition(".")[0] == "skcamel" or name in sys.builtin_module_names:
+    if _is_own(name) or name in sys.builtin_module_names:
         return True
     file = getattr(sys.modules.get(name), "__file__", None)
     return file is not None and is_library(file)
+
+
+def _is_own(module: str) -> bool:
+    return str(module).partition(".")[0] == "skcamel"
 
 
 def is_library(file: str) -> bool:
@@ -230,7 +238,7 @@ def _imports(function: FunctionType) -> list[list[str]]:
     found: dict[str, str] = {}
     while waiting:
         name = waiting.pop()
-        file = None if name in found or name.partition(".")[0] == "skcamel" else _own_file(name)
+        file = None if name in found or _is_own(name) else _source_of(name)
         if file is not None:
             tree = ast.parse(file.read_bytes())
             found[name] = short_digest(ast.dump(tree))
@@ -265,7 +273,7 @@ def _full_names(name: str, level: int, taken: Iterable[str], package: str) -> It
     yield from (f"{base}.{one}" for one in taken)  # a submodule, perhaps
 
 
-def _own_file(name: str) -> Path | None:
+def _source_of(name: str) -> Path | None:
     """Source of a module that is not installed; None where there is no such module."""
     try:
         spec = find_spec(name)
@@ -291,7 +299,8 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _name(thing: Any) -> str:
-    return f"{thing.__module__}:{thing.__qualname__}"
+    module, name = thing.__module__, thing.__qualname__
+    return f"{FIRST_HOMES.get(name, module) if _is_own(module) else module}:{name}"
 
 
 def canonical(value: Any) -> str:

@@ -139,8 +139,6 @@ def compare_summary(summary: Summary, method: str = "camel", *, std: str = "pape
 def best_printed(dataset: str, metric: str) -> tuple[PaperFigure, tuple[str, ...]]:
     """The best figure that the paper prints for any method, with the smallest std where several share its mean, and who has it.
 
-    Examples
-    --------
     >>> best_printed("yeast", "coverage")
     (PaperFigure(mean=0.446, std=0.01, bold=True), ('camel',))
     """
@@ -156,18 +154,10 @@ def compare_cell(dataset: str, metric: str, ours: Figure, method: str, std: str 
     best, leaders = best_printed(dataset, metric)
     behind_paper, behind_best = (-gain(metric, thousandths(ours.mean), thousandths(cell.mean)) for cell in (paper, best))
     unit = paper.std if std == "paper" else _larger_std(ours, paper)
-    return CellComparison(
-        dataset=dataset,
-        metric=metric,
-        ours=ours,
-        paper=paper,
-        best=best,
-        best_methods=leaders,
-        difference=-behind_paper / 1000 / unit,
-        no_worse=behind_paper <= 2 * thousandths(paper.std),
-        as_good_as_best=behind_best <= 0,
-        near_best=behind_best <= thousandths(_larger_std(ours, best)),
-    )
+    difference = -behind_paper / 1000 / unit
+    no_worse = behind_paper <= 2 * thousandths(paper.std)
+    near_best = behind_best <= thousandths(_larger_std(ours, best))
+    return CellComparison(dataset, metric, ours, paper, best, leaders, difference, no_worse, behind_best <= 0, near_best)
 
 
 def _larger_std(ours: Figure, theirs: PaperFigure) -> float:
@@ -175,16 +165,11 @@ def _larger_std(ours: Figure, theirs: PaperFigure) -> float:
 
 
 class Counts(NamedTuple):
-    """Pairs of cells in which a method is better, equal or worse at three decimals."""
+    """Pairs of cells in which a method is better, equal or worse."""
 
     wins: int
     ties: int
     losses: int
-
-    @property
-    def cases(self) -> int:
-        """All of them."""
-        return sum(self)
 
 
 class Claim(NamedTuple):
@@ -198,20 +183,8 @@ class Claim(NamedTuple):
 
 
 def win_tie_loss(figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None) -> Counts:
-    """Count the pairs (cell, other method) in which `method` wins, ties and loses.
+    """Count the pairs (cell, other method) in which `method` wins, ties and loses; a pair of which one is missing is not counted.
 
-    Parameters
-    ----------
-    figures : mapping
-        (data set, metric, method) ► something with a mean.
-    method : str
-    against : sequence of str
-        Other methods; a pair of which one is missing is not counted.
-    datasets : sequence of str, default=None
-        None: all.
-
-    Examples
-    --------
     >>> from skcamel.experiment.paper import paper_figures
     >>> win_tie_loss(paper_figures(), "camel", ["br", "ecc", "rakel"])
     Counts(wins=315, ties=2, losses=19)
@@ -225,8 +198,6 @@ def ranks_first(
 ) -> tuple[int, int]:
     """In how many cells no other method is better, and how many cells hold all of them; equal firsts both count.
 
-    Examples
-    --------
     >>> from skcamel.experiment.paper import REGULAR, paper_figures
     >>> ranks_first(paper_figures(), "camel", ["br", "ecc", "rakel", "llsf", "jfsc"], REGULAR)
     (45, 56)
@@ -258,7 +229,7 @@ def recount_claims(figures: Mapping[Key, HasMean], method: str = "camel") -> lis
             counted = ranks_first(figures, method, against, datasets)
         else:
             pairs = win_tie_loss(figures, method, against, datasets)
-            counted = pairs.wins, pairs.cases
+            counted = pairs.wins, sum(pairs)
         claims.append(Claim(stated["claim"], stated["datasets"], against, (stated["count"], stated["cases"]), counted))
     return claims
 

@@ -147,17 +147,10 @@ def _record(task: Task) -> dict[str, Any]:
 
 
 def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """The seven metrics, under each criterion where there are several, with parameters and edge cases.
+    """The seven metrics against the truth Y (m, q), with parameters and edge cases.
 
-    Parameters
-    ----------
-    Y : array of shape (m, q)
-        Truth.
-    outcomes : mapping of criterion to Outcome
-        Of several, each metric is that of the one selected for it.
+    Of several criteria, each metric is that of the model selected for it, and all others are told, too.
 
-    Examples
-    --------
     >>> Y = np.array([[1, 0], [0, 1]])
     >>> found = measured(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1})})
     >>> found["criterion"], found["params"], found["average_precision"], found["edge_labels_absent"]
@@ -210,14 +203,7 @@ def as_source(origin: str | os.PathLike[str] | Dataset) -> Source:
 
 
 def load(source: Source, dataset: Dataset | None = None) -> Dataset:
-    """The data of a source, checked against its digest; a source asked for twice in a row is loaded once.
-
-    Parameters
-    ----------
-    source : Source
-    dataset : Dataset, default=None
-        The data, where they were brought to this process by other means.
-    """
+    """The data of a source, or those brought here by other means, checked against its digest; asked for twice in a row, loaded once."""
     global _last_data  # noqa: PLW0603 (a cache of one process)
     with _one_reads:
         known, last = _last_data
@@ -248,18 +234,10 @@ def load_split(source: Source, unit: Unit, dataset: Dataset | None = None) -> tu
 
 
 def splits(Y: np.ndarray, kind: str, n_folds: int, seed: int) -> list[Split]:
-    """Training and test rows of each outer fold, the same for every method, run and machine with the same seed.
+    """Training and test rows of each shuffled outer fold, the same for every method, run and machine with the same seed.
 
-    Parameters
-    ----------
-    Y : array of shape (n, q)
-    kind : {"plain", "stratified"}
-        Shuffled folds, or shuffled folds over which each label is spread evenly.
-    n_folds : int
-    seed : int
+    Kinds are "plain" and "stratified", over which each label of Y (n, q) is spread evenly.
 
-    Examples
-    --------
     >>> [test.tolist() for _, test in splits(np.ones((4, 1)), "plain", 2, seed=0)]
     [[2, 3], [0, 1]]
     """
@@ -285,8 +263,6 @@ def _put_back() -> Iterator[None]:
 
     In a thread, beside which others work, only numpy's state is restored.
 
-    Examples
-    --------
     >>> here = os.getcwd()
     >>> with _put_back():
     ...     os.chdir("/")

@@ -48,8 +48,6 @@ def described(value: Any) -> dict[str, Any]:
     dict
         Of an estimator its class and all its parameters; `code_sha256` where code that is not installed takes part.
 
-    Examples
-    --------
     >>> from sklearn.preprocessing import Binarizer
     >>> described(Binarizer())
     {'class': 'sklearn.preprocessing._data:Binarizer', 'params': {'copy': True, 'threshold': 0.0}}
@@ -72,8 +70,6 @@ def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
 
     Integers of more than 17 digits become text too. Numbers that are not finite become what `infinite` makes of them.
 
-    Examples
-    --------
     >>> jsonable({"alpha": np.float64(0.5), "kernels": ("rbf",), "limit": np.inf, "by": len})
     {'alpha': 0.5, 'kernels': ['rbf'], 'limit': 'inf', 'by': '<built-in function len>'}
     """

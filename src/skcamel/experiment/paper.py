@@ -68,8 +68,6 @@ def printed() -> dict[str, Any]:
 def paper_figures() -> Mapping[Key, PaperFigure]:
     """All cells of Tables 2 and 3: (data set, metric, method) ► mean, std and whether it is bold.
 
-    Examples
-    --------
     >>> len(paper_figures()) == 16 * 7 * 6
     True
     """
@@ -109,8 +107,6 @@ def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
 def paper_table1() -> Mapping[str, Size]:
     """Sizes that Table 1 prints, in its order.
 
-    Examples
-    --------
     >>> paper_table1()["scene"]
     Size(n=2407, d=294, q=5, cardinality=1.07, features='numeric')
     """
@@ -120,8 +116,6 @@ def paper_table1() -> Mapping[str, Size]:
 def title_of(method: str) -> str:
     """Name to show for a method, or for a method under one of several presets.
 
-    Examples
-    --------
     >>> title_of("rakel"), title_of("camel[best]"), title_of("knn[5]")
     ('RAkEL', 'CAMEL (best)', 'knn[5]')
     """
@@ -132,8 +126,6 @@ def title_of(method: str) -> str:
 def method_and_preset(method: str) -> tuple[str, str]:
     """Split what a summary calls a method: its name, and the preset where it has several (else "").
 
-    Examples
-    --------
     >>> method_and_preset("camel[best]"), method_and_preset("knn[5]")
     (('camel', 'best'), ('knn[5]', ''))
     """
@@ -144,8 +136,6 @@ def method_and_preset(method: str) -> tuple[str, str]:
 def metric_title(metric: str) -> str:
     """Name and direction of a metric as the paper's tables print them.
 
-    Examples
-    --------
     >>> metric_title("coverage"), metric_title("micro_f1")
     ('Coverage ↓', 'Micro-averaging F1 ↑')
     """
@@ -155,8 +145,6 @@ def metric_title(metric: str) -> str:
 def gain(metric: str, value: float, reference: float) -> float:
     """How much better `value` is than `reference`: positive is better, for losses and for scores.
 
-    Examples
-    --------
     >>> gain("coverage", 0.25, 0.5), gain("micro_f1", 0.25, 0.5)
     (0.25, -0.25)
     """
@@ -166,8 +154,6 @@ def gain(metric: str, value: float, reference: float) -> float:
 def rounded(value: float, digits: int = 3) -> str:
     """A figure as every table, page and command prints it: the nearest decimal, rounded once, never minus zero.
 
-    Examples
-    --------
     >>> rounded(0.0125), rounded(-0.0004), rounded(1.249, 2)
     ('0.013', '0.000', '1.25')
     """
@@ -178,8 +164,6 @@ def rounded(value: float, digits: int = 3) -> str:
 def thousandths(value: float) -> int:
     """A figure in whole thousandths, for comparing: two are equal exactly where :func:`rounded` prints them alike.
 
-    Examples
-    --------
     >>> thousandths(0.3124), thousandths(0.0125), thousandths(0.1 + 0.2) == thousandths(0.3)
     (312, 13, True)
     """
@@ -189,8 +173,6 @@ def thousandths(value: float) -> int:
 def mean_and_std(mean: float, std: float) -> str:
     """A cell of the tables; one fold has no std.
 
-    Examples
-    --------
     >>> mean_and_std(0.3124, 0.01), mean_and_std(0.3124, float("nan"))
     ('0.312±0.010', '0.312')
     """

@@ -227,8 +227,6 @@ class Workers:
 def environment(threads: int | None) -> dict[str, str]:
     """The variables of this process, with `threads` for all libraries that compute; a smaller number that is set stays.
 
-    Examples
-    --------
     >>> environment(1)["OMP_NUM_THREADS"]
     '1'
     """

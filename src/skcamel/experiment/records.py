@@ -255,8 +255,6 @@ class UnitLocks:
     process closes any descriptor of the file. So this process opens each lock file once, shares the descriptor between its
     threads, and remembers here what they hold.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, UnitLocks(Path(folder) / "lock") as mine, UnitLocks(Path(folder) / "lock") as other:
     ...     mine.take("00ff"), other.take("00ff"), other.take("1234"), mine.free("00ff"), other.take("00ff")
@@ -337,13 +335,7 @@ def _offset(key: str) -> int:
 
 
 class StudyFolder:
-    """A study folder while a run works in it. One process writes: the one that called `run_study`.
-
-    Parameters
-    ----------
-    path : Path
-        Made if it is not there.
-    """
+    """A study folder while a run works in it, made if it is not there. One process writes: the one that called `run_study`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

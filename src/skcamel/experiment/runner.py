@@ -132,14 +132,11 @@ def run_study(
         for fold in range(count)
     ]
     if dask is None:  # workers of a cluster may have a GPU that this machine lacks
-        check_device(device)
-        for method in chosen:
-            check_device(getattr(method, "device", None))
-    request = {
-        "datasets": [source.name for source in sources],
-        "methods": [{"name": name, "settings": told} for name, told in settings.items()],
-    }
-    request |= {"preset": preset, "seed": seed, "n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
+        for name in (device, *(getattr(method, "device", None) for method in chosen)):
+            check_device(name)
+    asked_for = [{"name": name, "settings": told} for name, told in settings.items()]
+    request = {"datasets": [source.name for source in sources], "methods": asked_for, "preset": preset, "seed": seed}
+    request |= {"n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
     execute = executor(n_jobs, backend, dask, time_limit, len(tasks))
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
@@ -161,12 +158,8 @@ class UnitsFailed(UserWarning):
 def _warn_of_failures(records: Records, asked: set[str]) -> None:
     failed = [failure for failure in records.failures if Unit.of(failure).key in asked]
     if failed:
-        warnings.warn(
-            f"{len(failed)} of {len(asked)} units failed, the first with {failed[0]['error']}; see Records.failures. The same call tries "
-            "them again.",
-            UnitsFailed,
-            stacklevel=3,
-        )
+        counted = f"{len(failed)} of {len(asked)} units failed, the first with {failed[0]['error']}"
+        warnings.warn(f"{counted}; see Records.failures. The same call tries them again.", UnitsFailed, stacklevel=3)
 
 
 def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Executor, progress: str | Listener | None) -> None:
@@ -229,9 +222,8 @@ class Ledger:
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    if isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable):
-        given = [given]
-    listed = list(given)
+    alone = isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable)
+    listed = [given] if alone else list(given)
     if not listed:
         raise ValueError(f"{what} is empty; name at least one.")
     return listed
@@ -320,17 +312,9 @@ def _bars(stream: IO[str], units: dict[str, int], finished: dict[str, int]) -> I
     except ImportError as error:
         raise ImportError("Progress bars need: pip install 'skcamel[cli]'; or choose progress='lines'.") from error
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(file=stream)) as bars:
-        tasks: dict[str, Any] = {
-            name: bars.add_task(one_line(name), total=count, completed=finished.get(name, 0)) for name, count in units.items()
-        }
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(TextColumn("{task.description}", markup=False), *columns, console=Console(file=stream)) as bars:
+        tasks = {name: bars.add_task(one_line(name), total=count, completed=finished.get(name, 0)) for name, count in units.items()}
         whole = bars.add_task("all", total=sum(units.values()), completed=sum(finished.values()))
 
         def tell(event: Event) -> None:
@@ -345,8 +329,6 @@ def _bars(stream: IO[str], units: dict[str, int], finished: dict[str, int]) -> I
 def duration(seconds: float) -> str:
     """A time span to read at a glance.
 
-    Examples
-    --------
     >>> duration(7.2), duration(75), duration(7500)
     ('7 s', '1 min 15 s', '2 h 05 min')
     """

@@ -32,31 +32,14 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """What tables are made of.
+    """What tables are made of; a method with results under several presets appears once for each, as "camel[best]"."""
 
-    Attributes
-    ----------
-    figures : mapping
-        (data set, metric, method) ► :class:`Figure`. A method with results under several presets appears once for each, as
-        "camel[best]".
-    criteria : mapping
-        (data set, method) ► the selection criterion shown: a metric, "each", or "" where nothing was selected.
-    expected_folds : mapping
-        (data set, method) ► how many folds its study asks for, over all seeds.
-    protocol : str
-        Folds and seeds, in words.
-    afterwards : frozenset
-        (data set, method) of which the criterion was chosen by looking at the paper's row, see `AFTERWARDS`.
-    left_out : mapping
-        (data set, method) ► how many records of earlier settings are left out, see :func:`newest`.
-    """
-
-    figures: Mapping[Key, Figure]
-    criteria: Mapping[Place, str]
-    expected_folds: Mapping[Place, int]
-    protocol: str
-    afterwards: frozenset[Place]
-    left_out: Mapping[Place, int] = field(default_factory=dict)
+    figures: Mapping[Key, Figure]  # of data set, metric and method
+    criteria: Mapping[Place, str]  # selection criterion shown: a metric, "each", or "" where nothing was selected
+    expected_folds: Mapping[Place, int]  # that its study asks for, over all seeds
+    protocol: str  # folds and seeds, in words
+    afterwards: frozenset[Place]  # whose criterion was chosen by looking at the paper's row, see `AFTERWARDS`
+    left_out: Mapping[Place, int] = field(default_factory=dict)  # records of earlier settings, see :func:`newest`
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -71,8 +54,8 @@ class Summary:
     def notes(self, datasets: Sequence[str] | None = None) -> list[str]:
         """What a reader of a table of these data sets must know; None: of all."""
         shown = self.datasets if datasets is None else tuple(datasets)
-        selections = (self._selection_note(method, shown) for method in self.methods)
-        return [f"Mean ± std over {self.protocol}.", *filter(None, selections), *self._missing_folds(shown), *self.left_out_notes(shown)]
+        notes = [f"Mean ± std over {self.protocol}.", *(self._selection_note(method, shown) for method in self.methods)]
+        return [*filter(None, notes), *self._missing_folds(shown), *self.left_out_notes(shown)]
 
     def left_out_notes(self, datasets: Sequence[str] | None = None) -> list[str]:
         """Say of which methods there are records of earlier settings, and that no figure shows them."""
@@ -91,10 +74,9 @@ class Summary:
         kinds = dict.fromkeys(criteria.values())
         if not any(kinds):
             return ""
-        if len(kinds) == 1:
-            text = _in_words(*kinds)
-        else:
-            text = ", ".join(f"{_in_words(criterion)} on {dataset}" for dataset, criterion in criteria.items())
+        words = {kind: "each metric by itself" if kind == "each" else kind or "nothing" for kind in kinds}
+        several = ", ".join(f"{words[criterion]} on {dataset}" for dataset, criterion in criteria.items())
+        text = several if len(kinds) > 1 else words[next(iter(kinds))]
         afterwards = any((dataset, method) in self.afterwards for dataset in datasets)
         return f"{title_of(method)}: hyper-parameters selected by {text}{f' ({AFTERWARDS})' if afterwards else ''}."
 
@@ -176,8 +158,6 @@ def nearest_criterion(rows: list[Record], dataset: str, method: str) -> str | No
 def base_of(method: str) -> str:
     """Name of a method without its preset.
 
-    Examples
-    --------
     >>> base_of("camel[best]"), base_of("br")
     ('camel', 'br')
     """
@@ -187,10 +167,6 @@ def base_of(method: str) -> str:
 def _in_order(names: Iterable[str], known: tuple[str, ...], base: Callable[[str], str] = str) -> tuple[str, ...]:
     """Names whose base is known, in that order, then others by name."""
     return tuple(sorted(names, key=lambda name: (known.index(base(name)) if base(name) in known else len(known), name)))
-
-
-def _in_words(criterion: str) -> str:
-    return "each metric by itself" if criterion == "each" else criterion or "nothing"
 
 
 def _distance(rows: list[Record], criterion: str, printed: list[PaperFigure]) -> float:
@@ -208,14 +184,11 @@ def _criterion_shown(record: Record, selected_by: str | None) -> str:
 
 
 def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
-    """Records to show, and those of earlier settings.
+    """Records to show, and those of earlier settings; RecordsError where no record tells which settings are newer.
 
     A mean over two settings of a method says nothing. Of each data set, method and preset the settings of the record that was
-    finished last are shown, with all their folds and seeds; records without a time are older than others. RecordsError where
-    no record tells which settings are newer.
+    finished last are shown, with all their folds and seeds; records without a time are older than others.
 
-    Examples
-    --------
     >>> old = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "fold": 0, "settings": {"tol": 1}}
     >>> new = old | {"settings": {"tol": 2}, "finished_at": "2026-11-15T20:52:37.123456Z"}
     >>> newest([new, old]) == ([new], [old])
@@ -228,8 +201,8 @@ def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
     kept: list[Record] = []
     earlier: list[Record] = []
     for (dataset, method, preset), by_settings in groups.items():
-        *others, last = sorted(by_settings.values(), key=finished)
-        if others and finished(others[-1]) == finished(last):
+        *others, last = sorted(by_settings.values(), key=_finished)
+        if others and _finished(others[-1]) == _finished(last):
             raise RecordsError(
                 f"The records hold {dataset}, {method}, preset {preset} more than once, under different settings, and not when each was "
                 "finished; a mean over both says nothing, so pass on the records of one of them, or move the others to another folder."
@@ -239,7 +212,7 @@ def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
     return kept, earlier
 
 
-def finished(records: Iterable[Record]) -> str:
+def _finished(records: Iterable[Record]) -> str:
     """When the last of some records was finished; empty where none tells, which is before all others."""
     return max(record.get("finished_at", "") for record in records)
 
@@ -298,25 +271,15 @@ class Cost(NamedTuple):
 
 
 def costs(records: Iterable[Record]) -> list[Cost]:
-    """What each method takes on each data set.
+    """What each method takes on each data set, from its newest settings.
 
-    Examples
-    --------
     >>> record = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "device": "cpu", "predict_seconds": 0.5}
     >>> costs([record | {"fold": fold, "fit_seconds": seconds} for fold, seconds in enumerate([1.0, 9.0, 2.0])])[0][4:]
     (2.0, 0.5, nan)
     """
-    return [
-        Cost(
-            dataset,
-            method,
-            " and ".join(sorted({row.get("device", "cpu") for row in rows})),
-            *(_median(row.get(key) for row in rows) for key in Cost._fields[3:]),
-        )
-        for (dataset, method), rows in grouped(newest(records)[0]).items()
-    ]
-
-
-def _median(values: Iterable[Any]) -> float:
-    known = [value for value in values if value is not None]
-    return float(median(known)) if known else math.nan
+    found = []
+    for place, rows in grouped(newest(records)[0]).items():
+        devices = " and ".join(sorted({row.get("device", "cpu") for row in rows}))
+        known = ([row[key] for row in rows if row.get(key) is not None] for key in Cost._fields[3:])
+        found.append(Cost(*place, devices, *(float(median(values)) if values else math.nan for values in known)))
+    return found

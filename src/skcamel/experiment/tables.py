@@ -59,28 +59,14 @@ class Section(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table ready to be written.
-
-    Attributes
-    ----------
-    title : str
-    corner : str
-        Heading of the first column.
-    head : list of str
-        Headings of the others.
-    sections : list of Section
-    notes : list of str
-        What a reader must know: folds, seeds, selection criterion.
-    data : list of dict
-        The same figures unrounded, one mapping for each, for CSV and JSON.
-    """
+    """A table ready to be written."""
 
     title: str
-    corner: str
-    head: list[str]
+    corner: str  # heading of the first column
+    head: list[str]  # headings of the others
     sections: list[Section]
-    notes: list[str] = field(default_factory=list)
-    data: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what a reader must know: folds, seeds, selection criterion
+    data: list[dict[str, Any]] = field(default_factory=list)  # the same figures unrounded, one mapping for each, for CSV and JSON
 
     @property
     def rows(self) -> list[Row]:
@@ -89,15 +75,8 @@ class Table:
 
 
 def sizes_table(cards: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Table 1: sizes of the data sets, with a note where the paper prints another figure.
+    """Table 1: sizes of the data sets from their cards, by name, with a note where the paper prints another figure.
 
-    Parameters
-    ----------
-    cards : mapping
-        Name ► n, d, q, cardinality and density, as `skcamel.data.card` gives them.
-
-    Examples
-    --------
     >>> table = sizes_table({"scene": {"n": 2407, "d": 294, "q": 6, "cardinality": 1.074, "density": 0.179}})
     >>> table.sections[0].rows[0][1][:3], table.notes
     ([Cell(text='2407', bold=False), Cell(text='294', bold=False), Cell(text='6', bold=False)], ['scene: the paper prints 5 labels.'])
@@ -226,8 +205,6 @@ def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
 def signed(difference: float) -> str:
     """With a sign and one decimal, and a minus as long as the plus.
 
-    Examples
-    --------
     >>> signed(0.25), signed(-1.0), signed(-0.01)
     ('+0.2', '−1.0', '0.0')
     """

@@ -205,8 +205,6 @@ def _check_curves(result: Any) -> None:
 def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
     """Strict JSON that passes a check; ValueError says what is wrong with it.
 
-    Examples
-    --------
     >>> decoded(b'{"runs": [{"datasets": "yeast"}]}', partial(check_shape, shape=RUNS))
     Traceback (most recent call last):
     ValueError: runs[0].datasets is 'yeast', not a list
@@ -283,19 +281,8 @@ def planned_units(runs: Iterable[Run]) -> int:
 
 
 def study_command(run: Run, *, device: str = "cpu", out: str = "DIR") -> str:
-    """The command that does a run.
+    """The command that does a run, which is a request of ``study.json``, on a device into a study folder.
 
-    Parameters
-    ----------
-    run : mapping
-        A request of ``study.json``.
-    device : str, default="cpu"
-        Where it computed.
-    out : str, default="DIR"
-        The study folder.
-
-    Examples
-    --------
     >>> run = {"datasets": ["yeast", "my set"], "methods": [{"name": "br", "settings": {}}], "preset": "paper", "seed": 0,
     ...        "n_folds": 10, "folds": "plain"}
     >>> study_command(run)

@@ -93,9 +93,6 @@ class Records(Sequence[Record]):
     def __getitem__(self, index: Any) -> Any:
         return self._records[index]
 
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records)
-
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
 

@@ -12,7 +12,7 @@ import skcamel
 SOURCE = Path(skcamel.__file__).parent
 # Each stage may import from the stages before it and from its own.
 ORDER = (
-    ("arrays", "files", "lazy", "presets", "spreadsheet", "support", "terminal"),
+    ("arrays", "files", "lazy", "presets", "support", "text"),
     ("memory", "rows"),
     ("data",),
     ("scaling",),

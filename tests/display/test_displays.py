@@ -9,7 +9,7 @@ import pytest
 
 import pages
 from skcamel import CamelClassifier
-from skcamel.display.ordering import similar_order
+from skcamel.display.canvas import similar_order
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
 

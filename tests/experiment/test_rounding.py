@@ -17,7 +17,7 @@ from skcamel.experiment.paper import mean_and_std, paper_figures, rounded, thous
 from skcamel.experiment.summary import Figure, summarise
 from skcamel.experiment.tables import result_tables, signed
 from skcamel.metrics import LOSSES, NAMES
-from skcamel.report.sections.results import _cell
+from skcamel.report.comparison_sections import _cell
 
 halves = st.integers(0, 2000).map(lambda k: k / 2000)  # every other one lies between two thousandths
 figures = halves | st.floats(0, 1) | halves.map(lambda x: math.nextafter(x, 1)) | halves.map(lambda x: math.nextafter(x, 0))

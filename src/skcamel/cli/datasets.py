@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 from skcamel.cli.options import OutputFile, OutputFolder, words_beside
 from skcamel.cli.output import note, say, say_json
 from skcamel.cli.root import examples
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.catalogue import DatasetFacts, Place

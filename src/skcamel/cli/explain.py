@@ -10,7 +10,7 @@ from skcamel.cli.datasets import as_json, data_home
 from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
 from skcamel.cli.output import note, say, say_json
 from skcamel.cli.root import examples
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.explanation import Explanation

@@ -17,7 +17,7 @@ from skcamel.cli.options import Number, OutputFile, Values, words_beside
 from skcamel.cli.output import say, say_json
 from skcamel.cli.root import examples
 from skcamel.presets import PRESETS
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import IO, Any
 
-from skcamel.terminal import one_line, printable
+from skcamel.text import one_line, printable
 
 
 class OutputLost(BaseException):  # an ending, which nobody may take for an error and go on

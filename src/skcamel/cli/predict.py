@@ -9,7 +9,7 @@ from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows
 from skcamel.cli.options import OutputFile, keep_apart
 from skcamel.cli.output import StandardOutput, say
 from skcamel.cli.root import examples
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 OUTPUT = OutputFile(".csv", ".tsv", ".json", ".jsonl", ".parquet")
 

@@ -20,7 +20,7 @@ import numpy as np
 from skcamel.data.errors import DataError
 from skcamel.data.parquet import pyarrow
 from skcamel.files import whole_file
-from skcamel.spreadsheet import original_cell, plain_cell
+from skcamel.text import original_cell, plain_cell
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability"}  # key in JSON ► prefix of columns

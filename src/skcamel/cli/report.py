@@ -11,7 +11,7 @@ from skcamel.cli.models import note_training_rows, open_model, rows_for
 from skcamel.cli.options import OutputFile, need, words_beside
 from skcamel.cli.output import say
 from skcamel.cli.root import examples
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these is a study
 

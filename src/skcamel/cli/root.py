@@ -19,7 +19,7 @@ import click
 import skcamel
 from skcamel.cli import stopping
 from skcamel.cli.output import OutputLost, note, say, streams
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 COMPLETE = "_SKCAMEL_COMPLETE"  # set by the shell while the tab key is pressed

@@ -13,7 +13,7 @@ from skcamel.cli.options import Number, OutputFile, OutputFolder, need, words_be
 from skcamel.cli.output import say
 from skcamel.cli.root import examples
 from skcamel.cli.tables import SELECTIONS
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 METRICS = SELECTIONS[:7]
 FIGURE = OutputFile(".png", ".svg", ".pdf")

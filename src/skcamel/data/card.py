@@ -12,7 +12,7 @@ from skcamel import memory
 from skcamel.arrays import Array
 from skcamel.data.features import as_features, constant_columns, repeated, row_kinds, values_of
 from skcamel.data.indicators import as_indicators
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset

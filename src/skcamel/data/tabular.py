@@ -33,7 +33,7 @@ from skcamel.data.text import (
     stem,
     write_lines,
 )
-from skcamel.spreadsheet import original_cell, plain_cell
+from skcamel.text import original_cell, plain_cell
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")

@@ -12,7 +12,7 @@ from typing import Any
 from skcamel.experiment.records import csv_text
 from skcamel.experiment.tables import Cell, Section, Table
 from skcamel.metrics.conventions import choice
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 FORMS = ("terminal", "markdown", "latex", "csv", "json")
 # What means something to LaTeX, and letters that its usual fonts lack

@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 
 from skcamel.experiment.units import Unit
 from skcamel.metrics.conventions import choice
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 KINDS = ("auto", "bars", "lines", "quiet")
 

@@ -17,7 +17,7 @@ from skcamel.experiment.shapes import RecordsError, check_failure, check_record,
 from skcamel.experiment.units import KEY, Unit
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
-from skcamel.spreadsheet import plain_cell
+from skcamel.text import plain_cell
 
 UNITS, FAILURES, COMPACT, LOCK = "units", "failures", "records.jsonl", "lock"
 Record = dict[str, Any]

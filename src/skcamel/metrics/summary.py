@@ -12,7 +12,7 @@ from skcamel.arrays import Array, to_numpy
 from skcamel.metrics.conventions import NAMES, ROWS, TIES, as_relevance, as_scores, as_weights, check_shapes, choice
 from skcamel.metrics.decision import count, decision_metrics, f1_of
 from skcamel.metrics.ranking import ranking_metrics
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 
 def evaluate(

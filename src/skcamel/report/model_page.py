@@ -11,13 +11,10 @@ from skcamel import memory
 from skcamel.inputs import MATRICES_ALIVE
 from skcamel.prediction import BaseCamel
 from skcamel.pushes import AGAINST, LEGEND
-from skcamel.report.facts import ModelFacts, chosen, evaluated
-from skcamel.report.independent import MOST_ROWS
-from skcamel.report.page import Page, Rounded, count, significant, write
-from skcamel.report.sections.collaboration import graph_section, matrix_section
-from skcamel.report.sections.quality import quality_section
-from skcamel.report.sections.spectrum import spectrum_section
-from skcamel.report.sections.why import why_section
+from skcamel.report.facts import MOST_REFIT, ModelFacts, chosen, evaluated
+from skcamel.report.model_sections import graph_section, matrix_section, quality_section, spectrum_section, why_section
+from skcamel.report.page import Page, Rounded, significant, write
+from skcamel.text import count
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -57,12 +54,11 @@ def build_model_report(model: Any, dataset: Dataset | None, path: str | os.PathL
 
 def model_page(model: Any, dataset: Dataset | None) -> Page:
     """Assemble the page of a model."""
+    name = type(model).__name__
     if not isinstance(model, BaseCamel):
-        raise TypeError(
-            f"A page is made of a CamelClassifier or CamelClassifierCV, got {type(model).__name__}, which has no collaboration."
-        )
+        raise TypeError(f"A page is made of a CamelClassifier or CamelClassifierCV, got {name}, which has no collaboration.")
     if not hasattr(model, "classes_"):
-        raise ValueError(f"This {type(model).__name__} is not fitted; call fit before making its page.")
+        raise ValueError(f"This {name} is not fitted; call fit before making its page.")
     facts = ModelFacts(model)
     _check_memory(facts, dataset)
     found = None if dataset is None else evaluated(model, dataset)
@@ -92,9 +88,8 @@ def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
     m, d = (0, 0) if dataset is None else dataset.X.shape
     rows = facts.members[0][1].X_fit_
     wide = 0 if dataset is None or rows is None or hasattr(rows, "indptr") else m * d
-    refit = (
-        facts.n_train if dataset is not None and not facts.is_combined and facts.n_train <= MOST_ROWS else 0
-    )  # with α = 0, see `independent`
+    is_refit = dataset is not None and not facts.is_combined and facts.n_train <= MOST_REFIT  # with α = 0
+    refit = facts.n_train if is_refit else 0
     memory.require(
         8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_train) * q + ROWS * wide),
         f"A page of {count(q, 'label')} and {count(m, 'row')}",
@@ -104,11 +99,8 @@ def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
 
 def _lead(without_data: bool) -> str:
     lead = "CAMEL predicts a label by its own evidence and by a push of other labels. This page shows the pushes, what they do to the fit"
-    if without_data:
-        return (
-            lead + "; made with data (skcamel report MODEL --data FILE) it also shows how good each label is and why a row got its labels."
-        )
-    return lead + ", how good each label is, and why a row got its labels."
+    more = "how good each label is, and why a row got its labels."
+    return f"{lead}. Made with data (skcamel report MODEL --data FILE), it also shows {more}" if without_data else f"{lead}, {more}"
 
 
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:

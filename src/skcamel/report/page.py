@@ -155,28 +155,6 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{float(text):,.0f}" if 1000 <= abs(value) < 1e12 else text
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(2000, "row"), count(0, "push", "pushes")
-    ('1 row', '2,000 rows', '0 pushes')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names for a sentence.
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return ", ".join(names[:-2]) + ", " * (len(names) > 2) + " and ".join(names[-2:])
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from skcamel.spreadsheet import original_cell, plain_cell
+from skcamel.text import original_cell, plain_cell
 
 TEXTS = st.text(st.sampled_from("'=+-@＝\t\r\n \u00a0\ufeff\x00a1.e"), max_size=6) | st.text(max_size=6)
 

@@ -20,9 +20,9 @@ pytest.importorskip("click", reason="click is not installed: pip install skcamel
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
 
 from skcamel.__main__ import main
-from skcamel.cli.root import COMMANDS as ROOT_COMMANDS
-from skcamel.cli.root import LazyGroup
+from skcamel.cli.root import LazyGroup, root
 
+ROOT_COMMANDS = root.list_commands(None)
 COMMANDS = ("list", "card", "fetch", "convert", "check")
 SOURCE = str(Path(skcamel.__file__).parents[1])
 

@@ -17,9 +17,9 @@ WRITING = {  # every command with an output, up to the name of what it writes
     "report": ("report", "m.skcamel", "-o"),
     "records": ("records", "study", "-o"),
     "convert": ("datasets", "convert", "mine.csv", "--labels", "2"),
-    "figure": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "--out", "new", "--figure"),
-    "study": ("study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "--out"),
-    "sensitivity": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "--out"),
+    "figure": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "-o", "new", "--figure"),
+    "study": ("study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "-o"),
+    "sensitivity": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "-o"),
 }
 SUFFIX = {"fit": ".skcamel", "predict": ".csv", "report": ".html", "records": ".csv", "convert": ".csv", "figure": ".png"}
 

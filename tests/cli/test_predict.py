@@ -14,7 +14,7 @@ import pytest
 
 import skcamel
 from skcamel import CamelClassifier, load, save
-from skcamel.cli.predictions import read_predictions
+from skcamel.cli.predict import read_predictions
 from skcamel.data import Dataset, load_dataset, write_meka, write_mulan, write_svmlight
 from tables import HOSTILE, table
 

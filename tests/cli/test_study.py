@@ -32,7 +32,7 @@ def study(monkeypatch, tmp_path):
     write_dataset(made(), tmp_path / "made.arff")
 
     def call(*options):
-        arguments = ["study", "--datasets", "made.arff", "--out", "out", "--preset", "quick", *options]
+        arguments = ["study", "--datasets", "made.arff", "-o", "out", "--preset", "quick", *options]
         return CliRunner().invoke(root, arguments, prog_name="skcamel")
 
     return call
@@ -45,7 +45,7 @@ def test_help_shows_examples_and_imports_nothing_heavy():
     )
     environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout  # noqa: S603
-    assert "skcamel study --datasets yeast,emotions --methods camel,br --preset quick --out DIR" in shown
+    assert "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR" in shown
     assert "HEAVY []" in shown
 
 

@@ -14,14 +14,7 @@ from skcamel.experiment.paper import METRIC_TITLES, rounded, title_of
 from skcamel.experiment.summary import Record, base_of
 from skcamel.experiment.tables import best_methods
 from skcamel.metrics.conventions import NAMES
-from skcamel.report.comparison_sections import (
-    LEVEL,
-    SEVEN_MODELS,
-    paper_section,
-    results_section,
-    shared_figures,
-    significance_section,
-)
+from skcamel.report.comparison_sections import LEVEL, SEVEN_MODELS, paper_section, results_section, shared_figures, significance_section
 from skcamel.report.facts import StudyFacts
 from skcamel.report.page import Page, significant, write
 from skcamel.report.study_sections import cards_section, cost_section, failures_section, reproduce_section, sensitivity_section

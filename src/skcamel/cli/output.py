@@ -70,7 +70,9 @@ class Stream(io.TextIOBase):
             raise TypeError("text is wanted")  # click asks so whether it may write bytes
         if text:
             with self._ending():
-                self._open().write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
+                if self.stream is None:
+                    raise OSError(errno.EBADF, "It is closed")
+                self.stream.write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
         return len(text)
 
     def flush(self) -> None:
@@ -78,11 +80,6 @@ class Stream(io.TextIOBase):
         if self.stream is not None:
             with self._ending():
                 self.stream.flush()
-
-    def _open(self) -> IO[str]:
-        if self.stream is None:
-            raise OSError(errno.EBADF, "It is closed")
-        return self.stream
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
@@ -123,12 +120,6 @@ def _json_letter(letter: str) -> str:
 def hand_over(text: str) -> None:
     """Write what another program may read as it is; a terminal gets it with escapes."""
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
-
-
-class StandardOutput:
-    """A file to whoever only writes: see :func:`hand_over`."""
-
-    write = staticmethod(hand_over)
 
 
 def note(text: str) -> None:

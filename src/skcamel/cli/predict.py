@@ -10,16 +10,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from skcamel.cli.inputs import nameless, open_model, rows_for
 from skcamel.cli.options import OutputFile, data_home, examples, keep_apart, model_file, output_file, rows_file
-from skcamel.cli.output import StandardOutput, say
+from skcamel.cli.output import hand_over, say
 from skcamel.data.errors import DataError
 from skcamel.files import whole_file
 from skcamel.text import one_line, original_cell, plain_cell
@@ -65,17 +65,10 @@ def predict(model: str, file: str, output: str | None, data_home: str | None, **
     values = {key: getattr(outputs, key) for key in KINDS if asked[key]}
     found = Predictions(tuple(map(str, fitted.label_names_)), outputs.label_sets, values)
     if output is None:
-        _write_separated(found, StandardOutput())
+        _write_separated(found, hand_over)
         return
     _write(found, output, OUTPUT.suffix(output))
     say(f"{len(found.label_sets):,} rows; wrote {one_line(output)}", err=True)
-
-
-class Writable(Protocol):
-    """Whatever takes text."""
-
-    def write(self, text: str, /) -> Any:
-        """Take it."""
 
 
 @dataclass(frozen=True)
@@ -101,17 +94,17 @@ def _write(predictions: Predictions, path: str | Path, suffix: str) -> None:
         if suffix in (".json", ".jsonl"):
             _write_json(predictions, text, lines=suffix == ".jsonl")
         else:
-            _write_separated(predictions, text, "\t" if suffix == ".tsv" else ",")
+            _write_separated(predictions, text.write, "\t" if suffix == ".tsv" else ",")
         text.flush()
         text.detach()
 
 
-def _write_separated(predictions: Predictions, file: Writable, separator: str = ",") -> None:
+def _write_separated(predictions: Predictions, write: Callable[[str], Any], separator: str = ",") -> None:
     """Write a table of text."""
-    file.write(_record([plain_cell(name) for name in predictions.columns()], separator) + "\n")
+    write(_record([plain_cell(name) for name in predictions.columns()], separator) + "\n")
     for r, names in enumerate(predictions.label_sets):
         numbers = (repr(value) for matrix in predictions.values.values() for value in matrix[r].tolist())
-        file.write(_record([str(r + 1), plain_cell(_record(names, ";")), *numbers], separator) + "\n")
+        write(_record([str(r + 1), plain_cell(_record(names, ";")), *numbers], separator) + "\n")
 
 
 def _record(cells: Sequence[str], separator: str) -> str:

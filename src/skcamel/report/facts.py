@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.classifier import CamelClassifier
 from skcamel.data.digest import row_digests
-from skcamel.display.canvas import similar_order
 from skcamel.experiment.contents import Run, read_cards, read_runs, read_sensitivity
 from skcamel.experiment.costs import Cost, costs
 from skcamel.experiment.paper import METRIC_TITLES, paper_figures, title_of
@@ -42,32 +41,32 @@ def chosen(model: Any, name: str) -> Any:
     return getattr(model, f"{name}_" if hasattr(model, f"{name}_") else name)
 
 
-@dataclass(frozen=True)
 class ModelFacts:
-    """What a page says of a fitted model."""
+    """What a page says of a fitted model.
 
-    model: Any
+    Attributes
+    ----------
+    names : label names, as text
+    members : weights and models whose scores add up; the model itself where nothing is combined
+    is_combined : whether these are several
+    n_train : number of training rows
+    alpha : degree of collaboration; of a combined model the weighted mean of its members'
+    S : label correlation, (q, q)
+    learned : what S was learned from, in words that follow "learned"
+    evidence : what the training rows show about pairs of labels, where that is known
+    """
 
-    @cached_property
-    def names(self) -> list[str]:
-        """Label names, as text."""
-        return [str(name) for name in self.model.label_names_]
-
-    @property
-    def alpha(self) -> float:
-        """Degree of collaboration; of a combined model the weighted mean of its members'."""
-        alphas = [chosen(member, "alpha") for _, member in self.members]
-        return float(np.average(alphas, weights=[weight for weight, _ in self.members]))
-
-    @cached_property
-    def members(self) -> list[tuple[float, Any]]:
-        """Weights and models whose scores add up; the model itself where nothing is combined."""
-        return self.model.weighted_members()
-
-    @property
-    def is_combined(self) -> bool:
-        """Whether the scores are those of several models."""
-        return hasattr(self.model, "members_")
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.names = [str(name) for name in model.label_names_]
+        self.members: list[tuple[float, Any]] = model.weighted_members()
+        self.is_combined = hasattr(model, "members_")
+        self.n_train = len(self.members[0][1].dual_coef_)
+        weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
+        self.alpha = float(np.average(alphas, weights=weights))
+        self.S: np.ndarray = model.label_correlation_
+        self.learned = how_learned(model.correlation)
+        self.evidence: Evidence | None = evidence(model)
 
     def deviations(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """f(x) - f̄ as it counts for a label itself, with 1 - α, and as it pushes others, with α s; (m, q) each, one where they agree."""
@@ -79,31 +78,6 @@ class ModelFacts:
         pushing = sum(weight * alpha * part for weight, alpha, part in parts)
         return np.asarray(own / (1 - self.alpha or 1.0)), np.asarray(pushing / (self.alpha or 1.0))
 
-    @property
-    def S(self) -> np.ndarray:  # noqa: N802 - the paper's letter
-        """Label correlation, (q, q)."""
-        return self.model.label_correlation_
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """Labels such that those that push each other are neighbours, (q,)."""
-        return similar_order(self.S)
-
-    @cached_property
-    def evidence(self) -> Evidence | None:
-        """What the training rows show about pairs of labels, where that is known."""
-        return evidence(self.model)
-
-    @property
-    def learned(self) -> str:
-        """What S was learned from, in words that follow "learned"."""
-        return how_learned(self.model.correlation)
-
-    @property
-    def n_train(self) -> int:
-        """Number of training rows."""
-        return len(self.members[0][1].dual_coef_)
-
 
 @dataclass(frozen=True)
 class Evaluated:
@@ -113,18 +87,10 @@ class Evaluated:
     X: Any
     relevant: np.ndarray  # (m, q) bool
     outputs: Outputs
+    scores: np.ndarray  # (m, q)
+    predicted: np.ndarray  # decisions, (m, q); the best class alone where the model was fitted on classes
     name: str
     note: str  # how the labels of the two were matched, where it needs saying
-
-    @property
-    def scores(self) -> np.ndarray:
-        """Scores, (m, q)."""
-        return self.outputs.scores
-
-    @property
-    def predicted(self) -> np.ndarray:
-        """Decisions, (m, q); the best class alone where the model was fitted on classes."""
-        return self.outputs.decisions
 
     @cached_property
     def n_seen(self) -> int:
@@ -145,7 +111,8 @@ def evaluated(model: Any, dataset: Any) -> Evaluated:
     columns = [theirs.index(name) for name in names] if by_name else list(range(len(names)))
     note = "" if by_name else "Label names of the data and of the model differ; columns were matched by their position."
     X = dataset.X.astype(np.float64)
-    return Evaluated(model, X, dataset.Y[:, columns] > 0, model.outputs(X), dataset.name, note)
+    outputs = model.outputs(X)
+    return Evaluated(model, X, dataset.Y[:, columns] > 0, outputs, outputs.scores, outputs.decisions, dataset.name, note)
 
 
 class Independent(NamedTuple):
@@ -209,12 +176,8 @@ def _reason_against(model: Any, Y: np.ndarray | None) -> str:
         return "a model of a precomputed kernel does not hold its training rows"
     if len(model.dual_coef_) > MOST_REFIT:
         return f"a refit on {len(model.dual_coef_):,} training rows would take too long for a page"
-    if Y is None:
-        return (
-            "the labels of its training rows cannot be recovered from the solution (row weights, a singular G, or an alternation that "
-            "stopped early)"
-        )
-    return ""
+    causes = "row weights, a singular G, or an alternation that stopped early"
+    return f"the labels of its training rows cannot be recovered from the solution ({causes})" if Y is None else ""
 
 
 @dataclass(frozen=True)
@@ -284,8 +247,8 @@ class StudyFacts:
     @cached_property
     def costs(self) -> list[Cost]:
         """What a fold of each data set and method takes, in the order of the summary."""
-        order = {name: d for d, name in enumerate(self.summary.datasets)}, {name: m for m, name in enumerate(self.summary.methods)}
-        return sorted(costs(self.records), key=lambda cost: (order[0][cost.dataset], order[1][cost.method]))
+        datasets, methods = self.summary.datasets, self.summary.methods
+        return sorted(costs(self.records), key=lambda cost: (datasets.index(cost.dataset), methods.index(cost.method)))
 
     def short_title(self, method: str) -> str:
         """Name of a method among `fair_methods`, without a preset that all of them share."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skcamel import memory
+from skcamel.display.canvas import similar_order
 from skcamel.inputs import MATRICES_ALIVE
 from skcamel.prediction import BaseCamel
 from skcamel.pushes import AGAINST, LEGEND
@@ -69,7 +70,7 @@ def model_page(model: Any, dataset: Dataset | None) -> Page:
         sections += [quality_section(facts, found), why_section(facts, found)]
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
-    shared = {"names": facts.names, "order": facts.order.tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
+    shared = {"names": facts.names, "order": similar_order(facts.S).tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
     return Page(f"How {count(len(facts.names), 'label')} help each other{about}", _lead(found is None), _pairs(facts), sections, shared)
 
 

@@ -30,28 +30,14 @@ START = "skcamel.start();\n"
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a page.
+    """One part of a page."""
 
-    Parameters
-    ----------
-    name : str
-        Its id in the page, the name of its template, and the name under which its script registers.
-    title : str
-    context : mapping
-        What the template ``static/<name>.html`` shows.
-    data : mapping, default=None
-        What the script draws; numpy arrays are sent as packed numbers.
-    scripts : sequence of str
-        Files of ``static``, in the order in which they run; files that sections share are sent once.
-    template : str, default="<name>.html"
-    """
-
-    name: str
+    name: str  # its id in the page, and the name under which its script registers
     title: str
-    context: Mapping[str, Any] = field(default_factory=dict)
-    data: Mapping[str, Any] | None = None
-    scripts: Sequence[str] = ()
-    template: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)  # what the template shows
+    data: Mapping[str, Any] | None = None  # what the script draws; arrays are sent as packed numbers
+    scripts: Sequence[str] = ()  # files of ``static``, in the order in which they run; those that sections share are sent once
+    template: str = ""  # default: ``static/<name>.html``
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 import skcamel
 from skcamel import CamelClassifierCV, baselines, load
 from skcamel.cli import fit as module
+from skcamel.cli.options import METRICS
 from skcamel.cli.output import bars
 from skcamel.data import load_dataset
 from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
@@ -99,7 +100,7 @@ def test_the_screen_shows_figures_time_and_what_to_do_next(cli, tmp_path):
 def test_names_of_metrics_and_choices_are_those_of_the_library():
     from skcamel import kernel, scaling
 
-    assert module.METRICS == NAMES
+    assert METRICS == NAMES
     assert {name for _, (name, _) in module.METHODS.items()} <= {"CamelClassifierCV", *baselines.__all__}
     options = {option.name: option.type for option in module.fit.params}
     assert options["scalings"].choices == scaling.NAMES

@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skcamel.cli import options
 from skcamel.cli.inputs import open_dataset, sizes
-from skcamel.cli.options import (
-    OutputFile,
-    OutputFolder,
-    as_json,
-    complete_name,
-    complete_source,
-    data_home,
-    dataset_options,
-    examples,
-    force,
-)
+from skcamel.cli.options import examples
 from skcamel.cli.output import bars, say, say_json, words_beside
 from skcamel.text import one_line
 
@@ -41,8 +32,8 @@ def datasets() -> None:
 
 
 @datasets.command("list", epilog=examples("skcamel datasets list", "skcamel datasets list --json"))
-@data_home
-@as_json
+@options.data_home
+@options.as_json
 def list_command(data_home: str | None, *, as_json: bool) -> None:
     """List the benchmark sets, their sizes, and where each is found."""
     from skcamel.data.catalogue import dataset_facts, list_datasets, whereabouts
@@ -78,9 +69,9 @@ def _available(facts: DatasetFacts, place: Place | None) -> str:
 
 
 @datasets.command(epilog=examples("skcamel datasets card yeast", "skcamel datasets card mine.csv --labels 'topic_*'"))
-@click.argument("name_or_file", shell_complete=complete_source)
-@dataset_options
-@as_json
+@click.argument("name_or_file", shell_complete=options.complete_source)
+@options.dataset_options
+@options.as_json
 def card(name_or_file: str, *, as_json: bool, **how: Any) -> None:
     """Describe a data set: sizes, label statistics, imbalance, co-occurrence, oddities."""
     from skcamel.data.catalogue import dataset_facts, list_datasets
@@ -96,9 +87,9 @@ def card(name_or_file: str, *, as_json: bool, **how: Any) -> None:
 
 
 @datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
-@click.argument("name", shell_complete=complete_name)
+@click.argument("name", shell_complete=options.complete_name)
 @click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
-@click.option("--cache", type=OutputFolder(), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.")
+@click.option("--cache", type=options.OutputFolder(), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.")
 @click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
 def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> None:
     """Download a benchmark set into the cache; source, licence status and reference are shown first."""
@@ -121,11 +112,11 @@ def _announce(notice: str) -> None:
 @datasets.command(
     epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c")
 )
-@click.argument("source", metavar="FROM", shell_complete=complete_source)
-@click.argument("target", metavar="TO", type=OutputFile())
-@dataset_options
+@click.argument("source", metavar="FROM", shell_complete=options.complete_source)
+@click.argument("target", metavar="TO", type=options.OutputFile())
+@options.dataset_options
 @click.option("--meka", is_flag=True, help="Write .arff in the form of MEKA instead of Mulan's.")
-@force
+@options.force
 def convert(source: str, target: str, *, meka: bool, force: bool, **how: Any) -> None:
     """Read one format, write another; the suffix of TO says which."""
     from skcamel.data.formats import format_of, write_dataset, xml_beside
@@ -144,9 +135,9 @@ def convert(source: str, target: str, *, meka: bool, force: bool, **how: Any) ->
 
 
 @datasets.command(epilog=examples("skcamel datasets check rcv1-s2", "skcamel datasets check mine.arff --json"))
-@click.argument("name_or_file", shell_complete=complete_source)
-@dataset_options
-@as_json
+@click.argument("name_or_file", shell_complete=options.complete_source)
+@options.dataset_options
+@options.as_json
 @click.pass_context
 def check(ctx: click.Context, name_or_file: str, *, as_json: bool, **how: Any) -> None:
     """Look for defects: labels among the features, shifted label blocks, constant or duplicate labels, and more.

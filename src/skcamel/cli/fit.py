@@ -10,20 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skcamel.cli import options
 from skcamel.cli.inputs import check_complete, open_dataset, remember, sizes
-from skcamel.cli.options import (
-    METRICS,
-    SEED,
-    Number,
-    OutputFile,
-    Values,
-    as_json,
-    complete_source,
-    dataset_options,
-    examples,
-    force,
-    output_file,
-)
+from skcamel.cli.options import examples
 from skcamel.cli.output import bars, say, say_json, words_beside
 from skcamel.data.errors import DataError
 from skcamel.presets import PRESETS
@@ -53,9 +42,9 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
         "skcamel fit mine.csv --labels sea,sun --scalings none,standard --kernels rbf,laplacian --threshold label",
     )
 )
-@click.argument("data", shell_complete=complete_source)
-@output_file(OutputFile(), "Model file to write.  [default: NAME.skcamel in this folder]")
-@dataset_options
+@click.argument("data", shell_complete=options.complete_source)
+@options.output_file(options.OutputFile(), "Model file to write.  [default: NAME.skcamel in this folder]")
+@options.dataset_options
 @click.option("--method", type=click.Choice(tuple(METHODS)), default="camel", show_default=True, help="CAMEL, or what it is compared with.")
 @click.option(
     "--preset",
@@ -65,19 +54,19 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
 )
 @click.option(
     "--scoring",
-    type=click.Choice(METRICS),
+    type=click.Choice(options.METRICS),
     metavar="METRIC",
-    help=f"Metric that decides (camel, llsf, jfsc): {', '.join(METRICS)}.  [default: average_precision]",
+    help=f"Metric that decides (camel, llsf, jfsc): {', '.join(options.METRICS)}.  [default: average_precision]",
 )
 @click.option("--threshold", metavar="RULE", help="Cuts of the scores: zero, common, label, auto or a number; of llsf and jfsc also tuned.")
-@click.option("--alphas", "--alpha", type=Values(), metavar="A,…", help="Strengths of collaboration to try, from 0 to 1 (camel).")
-@click.option("--lambda2s", "--lambda2", type=Values(), metavar="L,…", help="Penalties to try, above 0 (camel).")
-@click.option("--scalings", "--scaling", type=Values(SCALINGS), metavar="S,…", help=f"{', '.join(SCALINGS)} (camel).")
-@click.option("--kernels", "--kernel", type=Values(KERNELS), metavar="K,…", help=f"{', '.join(KERNELS)} (camel).")
-@click.option("--bandwidths", "--bandwidth", type=Values(), metavar="B,…", help="Multiples of the mean distance (camel).")
+@click.option("--alphas", "--alpha", type=options.Values(), metavar="A,…", help="Strengths of collaboration to try, from 0 to 1 (camel).")
+@click.option("--lambda2s", "--lambda2", type=options.Values(), metavar="L,…", help="Penalties to try, above 0 (camel).")
+@click.option("--scalings", "--scaling", type=options.Values(SCALINGS), metavar="S,…", help=f"{', '.join(SCALINGS)} (camel).")
+@click.option("--kernels", "--kernel", type=options.Values(KERNELS), metavar="K,…", help=f"{', '.join(KERNELS)} (camel).")
+@click.option("--bandwidths", "--bandwidth", type=options.Values(), metavar="B,…", help="Multiples of the mean distance (camel).")
 @click.option(
     "--test-size",
-    type=Number(0, 1, min_open=True, max_open=True),
+    type=options.Number(0, 1, min_open=True, max_open=True),
     metavar="SHARE",
     help="Share of rows to keep out of the fit and evaluate on.",
 )
@@ -88,9 +77,9 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
     show_default=True,
     help="Text columns of a table: numbered in sorted order, or a 0/1 column for each value.",
 )
-@click.option("--random-state", type=SEED, default=0, show_default=True, help="Seed of whatever is drawn.")
-@force
-@as_json
+@click.option("--random-state", type=options.SEED, default=0, show_default=True, help="Seed of whatever is drawn.")
+@options.force
+@options.as_json
 def fit(
     data: str,
     output: str | None,
@@ -98,9 +87,6 @@ def fit(
     test_size: float | None,
     nominal: str,
     random_state: int,
-    labels: str | None,
-    xml: str | None,
-    data_home: str | None,
     *,
     force: bool,
     as_json: bool,
@@ -113,13 +99,14 @@ def fit(
     """
     from skcamel.persistence import save
 
+    how = {key: choices.pop(key) for key in options.HOW_READ}
     given = {key: value for key, value in choices.items() if value is not None}
     if unfit := sorted(set(given) - METHODS[method][1]):
         raise click.UsageError(f"--{unfit[0]} does not apply to --method {method}; leave it out.")
     if output is not None:
         _check_output(Path(output), force=force)
     model = _estimator(method, given, random_state)
-    dataset = open_dataset(data, labels=labels, xml=xml, data_home=data_home, nominal=nominal)
+    dataset = open_dataset(data, nominal=nominal, **how)
     _check_dataset(dataset, data)
     path = Path(output or f"{dataset.name or 'model'}.skcamel")
     _check_output(path, force=force)
@@ -221,7 +208,7 @@ def _searched(model: Any) -> dict[str, Any]:
     """What a search chose, and how good it says that is."""
     from skcamel.metrics import LOSSES
 
-    means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in METRICS}
+    means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in options.METRICS}
     facts = {
         "scoring": model.scoring_,
         "candidates": len(model.cv_results_["params"]),

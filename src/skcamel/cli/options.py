@@ -168,6 +168,9 @@ new_folder = click.option(
 )
 
 
+HOW_READ = ("labels", "xml", "data_home")
+
+
 def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--labels``, ``--xml`` and ``--data-home``: how :func:`skcamel.cli.inputs.open_dataset` reads a data set."""
     columns = (

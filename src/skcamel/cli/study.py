@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.inputs import is_catalogue_name, open_dataset
-from skcamel.cli.options import METRICS, Number, OutputFile, as_json, dataset_options, examples, need, new_folder, seed
+from skcamel.cli.options import HOW_READ, METRICS, Number, OutputFile, as_json, dataset_options, examples, need, new_folder, seed
 from skcamel.cli.output import Stopped, bars, note, say, say_json, words_beside
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line
@@ -100,7 +100,7 @@ def study(
         need("distributed", "distributed", "Dask clusters")
     device, per_metric = options.pop("device"), options.pop("per_metric")
     chosen = [_method(spec, options["preset"], per_metric, device) for spec in methods]
-    opened = _opened(datasets, **{key: options.pop(key) for key in ("labels", "xml", "data_home")})
+    opened = _opened(datasets, **{key: options.pop(key) for key in HOW_READ})
     options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
     try:
         with warnings.catch_warnings():
@@ -193,7 +193,7 @@ def _key(unit: Mapping[str, Any]) -> str:
 
 
 def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """For each data set and method: folds, and for each metric its mean and ``<metric>_std`` (n - 1); None where it is undefined."""
+    """For each data set and method: folds, and for each metric its mean and ``<metric>_std`` (n - 1), NaN where it is undefined."""
     from skcamel.experiment.summary import summarise
 
     records = list(records)
@@ -204,7 +204,7 @@ def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": n_folds}
         for name in METRICS:
             mean, std, _ = figures[dataset, name, method]
-            row |= {name: None if math.isnan(mean) else mean, f"{name}_std": None if math.isnan(std) else std}
+            row |= {name: mean, f"{name}_std": std}
         rows.append(row)
     return rows
 
@@ -226,13 +226,12 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
-def _cell(mean: float | None, std: float | None) -> str:
-    if mean is None:
-        return "undefined"
+def _cell(mean: float, std: float) -> str:
     from skcamel.experiment.paper import mean_and_std
 
-    text = mean_and_std(mean, math.nan if std is None else std)
-    return "±".join(part.removeprefix("0") for part in text.split("±"))
+    if math.isnan(mean):
+        return "undefined"
+    return "±".join(part.removeprefix("0") for part in mean_and_std(mean, std).split("±"))
 
 
 def _failed(failures: Sequence[Mapping[str, Any]], folder: str) -> str:
@@ -275,28 +274,17 @@ def _shortened(error: str) -> str:
 @seed
 @click.option("--figure", type=FIGURE, help="Draw Figure 1 into this file: .png, .svg or .pdf.")
 @dataset_options
-def sensitivity(
-    name_or_file: str,
-    folder: str,
-    metric: str,
-    alpha: float | None,
-    lambda1: float | None,
-    lambda2: float | None,
-    folds: int,
-    seed: int,
-    figure: str | None,
-    **how: Any,
-) -> None:
+def sensitivity(name_or_file: str, folder: str, metric: str, folds: int, seed: int, figure: str | None, **how: Any) -> None:
     """Vary α, λ1 and λ2 one at a time, and follow Algorithm 1: Figure 1 of the paper."""
-    base = {"alpha": alpha, "lambda1": lambda1, "lambda2": lambda2}
+    from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
+
+    base = {name: how.pop(name) for name in ("alpha", "lambda1", "lambda2")}
     given = {name: value for name, value in base.items() if value is not None}
     missing = [f"--{name}" for name in base if name not in given]
     if given and missing:
         raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to have the best found.")
     if figure is not None:
         need("matplotlib", "report", "Figures")
-    from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
-
     dataset = open_dataset(name_or_file, **how)
     if dataset.n < folds:
         raise click.UsageError(f"{name_or_file} has {dataset.n:,} rows, too few for --folds {folds}.")

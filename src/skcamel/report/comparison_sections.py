@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from skcamel.display.canvas import new_figure
@@ -237,7 +237,7 @@ def _diagram(one: Significance, title: Callable[[str], str]) -> dict[str, Any]:
         ],
         "alt": f"Average ranks: {', '.join(f'{name} {rounded(ranks[name], 2)}' for name in ordered)}; "
         f"critical difference {rounded(one.nemenyi, 2)}.",
-        "sentence": " ".join([_friedman(one), _beyond(one, title), _wilcoxon(one, title)]),
+        "sentence": _verdicts(one, title),
     }
 
 
@@ -250,38 +250,25 @@ def _svg(figure: Any) -> str:
     return text.getvalue()
 
 
-def _friedman(one: Significance) -> str:
-    p = one.friedman.f_p
-    verdict = "the methods differ" if p < LEVEL else "no difference between the methods shows"
-    return f"Friedman’s test over {len(one.datasets)} data sets: {verdict} (F = {_number(one.friedman.f)}, {p_text(p)})."
-
-
-def _beyond(one: Significance, title: Callable[[str], str]) -> str:
-    """Which methods are farther from the control than Nemenyi's and Bonferroni and Dunn's difference."""
+def _verdicts(one: Significance, title: Callable[[str], str]) -> str:
+    """What Friedman's test says, then Nemenyi's and Bonferroni and Dunn's differences from the control, then Wilcoxon's tests."""
     control, *others = one.methods
-    ahead = {
-        name: [title(other) for other in others if abs(one.ranks[other] - one.ranks[control]) >= difference]
-        for name, difference in (("Nemenyi", one.nemenyi), ("Bonferroni–Dunn", one.bonferroni_dunn))
-    }
-    if ahead["Nemenyi"] == ahead["Bonferroni–Dunn"]:
-        return f"{title(control)}’s average rank differs from {_others(ahead['Nemenyi'])}, by Nemenyi’s test and by Bonferroni and Dunn’s."
+
+    def named(methods: Iterable[str]) -> str:
+        return listed([title(method) for method in methods]) or "no other method"
+
+    verdict = "the methods differ" if one.friedman.f_p < LEVEL else "no difference between the methods shows"
+    statistic = rounded(one.friedman.f, 1) if math.isfinite(one.friedman.f) else "∞"
+    away = {other: abs(one.ranks[other] - one.ranks[control]) for other in others}
+    nemenyi, dunn = (named(other for other in others if away[other] >= least) for least in (one.nemenyi, one.bonferroni_dunn))
+    by_rank = f" by Nemenyi’s test, and from {dunn} by Bonferroni and Dunn’s"
+    if nemenyi == dunn:
+        by_rank = ", by Nemenyi’s test and by Bonferroni and Dunn’s"
     return (
-        f"{title(control)}’s average rank differs from {_others(ahead['Nemenyi'])} by Nemenyi’s test, "
-        f"and from {_others(ahead['Bonferroni–Dunn'])} by Bonferroni and Dunn’s."
+        f"Friedman’s test over {len(one.datasets)} data sets: {verdict} (F = {statistic}, {p_text(one.friedman.f_p)}). "
+        f"{title(control)}’s average rank differs from {nemenyi}{by_rank}. Wilcoxon’s signed-rank tests, corrected by Holm, tell "
+        f"{title(control)} from {named(pair.second for pair in one.wilcoxon if pair.p_holm < LEVEL)}."
     )
-
-
-def _wilcoxon(one: Significance, title: Callable[[str], str]) -> str:
-    found = [title(pair.second) for pair in one.wilcoxon if pair.p_holm < LEVEL]
-    return f"Wilcoxon’s signed-rank tests, corrected by Holm, tell {title(one.methods[0])} from {_others(found)}."
-
-
-def _others(names: list[str]) -> str:
-    return listed(names) or "no other method"
-
-
-def _number(value: float) -> str:
-    return rounded(value, 1) if math.isfinite(value) else "∞"
 
 
 def p_text(p: float) -> str:

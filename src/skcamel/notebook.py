@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skcamel.pushes import LEGEND, evidence, how_learned, ordered
+from skcamel.text import count
 
 STRONGEST = 5
 
@@ -38,7 +39,7 @@ def collaboration_summary(model: Any) -> str:
     )
     members = [member for _, member in model.weighted_members()]
     alphas = ", ".join(f"{alpha:g}" for alpha in sorted({float(own.alpha_ if hasattr(own, "alpha_") else own.alpha) for own in members}))
-    sizes = f"{len(members[0].dual_coef_)} rows, {len(S)} label{'' if len(S) == 1 else 's'}, α = {alphas}"
+    sizes = f"{count(len(members[0].dual_coef_), 'row')}, {count(len(S), 'label')}, α = {alphas}"
     if len(members) > 1:
         sizes = f"{len(members)} models combined, {sizes}"
     return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {escape(how_learned(model.correlation))}. {found}</div>"

@@ -112,7 +112,7 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
         (["--methods", "nowhere:Method"], 2, "nowhere:Method: No module named 'nowhere'"),
         (["--methods", "study_methods:FailsOnce"], 2, "it is called without arguments"),
         (["--methods", "study_methods:FitsNothing"], 2, "needs fit, predict and get_params"),
-        (["--methods", "br", "--n-jobs", "0"], 2, "0 is nobody"),
+        (["--methods", "br", "--n-jobs", "0"], 2, "0 units at the same time are not possible"),
         (["--methods", "br", "--labels", "label*"], 2, "--labels names columns of a CSV, TSV or Parquet file, and --datasets has none"),
         (["--methods", "br", "--datasets", "yeast", "--xml", "made.xml"], 2, "--xml is the label file of an ARFF file, and --datasets has"),
         (["--methods", "br", "--preset", "fast"], 2, "'fast' is not one of"),

@@ -1,6 +1,6 @@
 """What the commands say and how they end: safe text, JSON, bars, an output that takes no more, and signals.
 
-Imports nothing but the standard library, for a signal may come at any moment. Each becomes a KeyboardInterrupt, so that whoever reads,
+Loads no other library, for a signal may come at any moment. Each becomes a KeyboardInterrupt, so that whoever reads,
 writes or waits can clean up, and the exit code is 128 plus its number.
 """
 

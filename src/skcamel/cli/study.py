@@ -36,7 +36,7 @@ def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
 
 def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     if number == 0 or number < -1:
-        raise click.BadParameter(f"{number} is nobody; give how many units to do at the same time, or -1 for one on each core.")
+        raise click.BadParameter(f"{number} units at the same time are not possible; give at least 1, or -1 for one on each core.")
     return number
 
 

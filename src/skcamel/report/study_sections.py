@@ -223,17 +223,11 @@ def _left_out(facts: StudyFacts, known: tuple[str, ...]) -> list[str]:
     methods = sorted({name for run in facts.runs for name in methods_from_python(run)})
     notes = []
     if files:
-        verb = "is" if len(files) == 1 else "are"
-        notes.append(
-            f"{count(len(files), 'data set')} ({', '.join(files)}) {verb} not in the catalogue; give the files: "
-            "skcamel study --datasets FILE,… and skcamel sensitivity --dataset FILE."
-        )
+        which = f"{count(len(files), 'data set')} ({', '.join(files)}) {'is' if len(files) == 1 else 'are'} not in the catalogue"
+        notes.append(f"{which}; give the files: skcamel study --datasets FILE,… and skcamel sensitivity --dataset FILE.")
     if methods:
-        verb = "was" if len(methods) == 1 else "were"
-        notes.append(
-            f"{count(len(methods), 'method')} ({', '.join(methods)}) {verb} given in Python; "
-            "there, call skcamel.experiment.run_study with the same estimators."
-        )
+        which = f"{count(len(methods), 'method')} ({', '.join(methods)}) {'was' if len(methods) == 1 else 'were'} given in Python"
+        notes.append(f"{which}; there, call skcamel.experiment.run_study with the same estimators.")
     return notes
 
 

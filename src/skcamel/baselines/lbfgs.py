@@ -10,14 +10,14 @@ the direction in which their weights diverge depends on the metric, and that of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 from scipy.special import expit
 
-from skcamel.baselines.design import Design
-from skcamel.baselines.logistic_loss import loss_and_residual
+if TYPE_CHECKING:
+    from skcamel.baselines.logistic import Design
 
 MEMORY = 10  # pairs of step and gradient change that model the curvature
 SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side, if none weighs less than 1
@@ -28,6 +28,8 @@ NEGLIGIBLE = 1e-9
 REFRESH = 10  # steps after which a Hessian is made anew
 WINDOW = 10  # steps over which the decrease of the objective is judged
 HALVINGS = 25
+BLOCK = 1 << 15  # numbers of a block of rows whose loss is computed at a time: 256 KiB stay in the cache
+PER_PROBLEM = ("index", "total", "separated", "objective", "first_objective", "past_objective", "gain", "scale", "curved", "alone", "stuck")
 
 
 @dataclass(frozen=True)
@@ -135,30 +137,16 @@ class Batch:
             setattr(self, name, _some(getattr(self, name), columns))
         self.weights = _some(self.weights, problems)
         self.factors = {problem: factor for problem, factor in self.factors.items() if problem in self.index[problems]}
-        for name in (
-            "index",
-            "total",
-            "separated",
-            "objective",
-            "first_objective",
-            "past_objective",
-            "gain",
-            "scale",
-            "curved",
-            "alone",
-            "stuck",
-        ):
+        for name in PER_PROBLEM:
             setattr(self, name, getattr(self, name)[problems])
         self.history = [(_some(s, columns), _some(y, columns), rho[problems]) for s, y, rho in self.history]
 
     def change_metric(self, problems: np.ndarray) -> None:
-        """Go on in the metric of the Gram matrix and forget the curvature seen so far."""
+        """Go on in the metric of the Gram matrix."""
         new = problems & ~self.curved & ~self.alone
-        if not new.any() or not self.metric.offered:
-            return
-        self.curved = self.curved | new
-        self.scale = np.where(new, 1.0, self.scale)
-        self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
+        if new.any() and self.metric.offered:
+            self.curved = self.curved | new
+            self._forget(new)
 
     def use_hessians(self, problems: np.ndarray) -> None:
         """Go on in the metric of each problem's Hessian at its present weights: for the few that last long."""
@@ -171,8 +159,12 @@ class Batch:
         new = np.zeros_like(problems)
         new[chosen] = True
         self.curved, self.alone = self.curved & ~new, self.alone | new
-        self.scale = np.where(new, 1.0, self.scale)
-        self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
+        self._forget(new)
+
+    def _forget(self, problems: np.ndarray) -> None:
+        """Leave out the curvature seen so far."""
+        self.scale = np.where(problems, 1.0, self.scale)
+        self.history = [(s, y, np.where(problems, 0.0, rho)) for s, y, rho in self.history]
 
     def step(self) -> None:
         """One quasi-Newton step of every problem."""
@@ -332,3 +324,74 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
             batch.use_hessians(batch.overlapping(NEARLY_SEPARABLE) | (iteration >= PATIENCE))
         batch.step()
     return Solution(coef, Ending(objective, n_iter, converged))
+
+
+def loss_and_residual(margins: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, n_free: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sum of -log p over the rows for every problem, and its derivative by the margins.
+
+    Parameters
+    ----------
+    margins : array of shape (n, B * n_free)
+        Columns b * n_free ... (b + 1) * n_free - 1 belong to problem b; the margin of the last class is 0.
+    targets : array of shape (n, B * n_free)
+        1 in the column of a row's class, else 0; all 0 for the last class.
+    weights : array of shape (n, B) or None
+        Weight of each row in each problem.
+    n_free : int
+        Number of classes minus one.
+
+    Returns
+    -------
+    loss : array of shape (B,)
+    residual : array of shape (n, B * n_free)
+        Weighted p - y.
+
+    Examples
+    --------
+    >>> loss, residual = loss_and_residual(np.zeros((2, 1)), np.array([[1.0], [0.0]]), None, 1)
+    >>> loss.round(4), residual[:, 0]
+    (array([1.3863]), array([-0.5,  0.5]))
+    """
+    n, n_columns = margins.shape
+    residual = np.empty_like(margins)
+    loss = np.zeros(n_columns // n_free)
+    step = max(1, BLOCK // max(1, n_columns))
+    of_block = _binary if n_free == 1 else _softmax
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        loss += of_block(margins[rows], targets[rows], None if weights is None else weights[rows], residual[rows], n_free)
+    return loss, residual
+
+
+def _binary(z: np.ndarray, y: np.ndarray, w: np.ndarray | None, residual: np.ndarray, _: int) -> np.ndarray:
+    """Two classes: log(1 + exp(z)) - y z, without overflow."""
+    soft = np.abs(z)
+    np.negative(soft, out=soft)
+    np.exp(soft, out=soft)
+    np.log1p(soft, out=soft)
+    soft += np.maximum(z, 0)
+    np.subtract(z, soft, out=residual)  # log p
+    np.exp(residual, out=residual)
+    residual -= y
+    soft -= y * z
+    if w is None:
+        return soft.sum(axis=0)
+    residual *= w
+    return np.einsum("ij,ij->j", w, soft)
+
+
+def _softmax(margins: np.ndarray, targets: np.ndarray, w: np.ndarray | None, residual: np.ndarray, n_free: int) -> np.ndarray:
+    """More classes: log(1 + Σ exp(z_c)) - z_y, without overflow."""
+    shape = (len(margins), -1, n_free)
+    z, y = margins.reshape(shape), targets.reshape(shape)
+    top = np.maximum(z.max(axis=2), 0)
+    e = np.exp(z - top[:, :, None])
+    total = e.sum(axis=2) + np.exp(-top)
+    rows_loss = np.log(total) + top - (y * z).sum(axis=2)
+    e /= total[:, :, None]
+    e -= y
+    if w is not None:
+        e *= w[:, :, None]
+        rows_loss *= w
+    residual[:] = e.reshape(residual.shape)
+    return rows_loss.sum(axis=0)

@@ -2,34 +2,167 @@
 
 For each target the sum over the rows of -log p(y | x), plus ridge · ||w||², is minimised over intercept and weights of the
 standardised columns. ``lbfgs`` does the work for a batch of targets; this file makes the batches and keeps the model.
+
+The rows of a problem are a matrix A: a column of ones, then the columns that vary, standardised. Rows with few entries stay
+sparse: A is then never made, its products are those of the raw rows plus a correction of rank one.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit
+from scipy.special import expit, softmax
 from threadpoolctl import threadpool_limits
 
 from skcamel.arrays import Array
-from skcamel.baselines.design import Columns, Design, SparseDesign, design, varying_columns
 from skcamel.baselines.lbfgs import MEMORY, Batch, Ending, Metric, Solution, minimise
-from skcamel.baselines.logistic_loss import probabilities
-from skcamel.rows import varies
+from skcamel.rows import dense, is_filled, moments, shifted, varies
 
 RIDGE = 1e-8
 TOLERANCE = 1e-4
 MAX_ITER = 1000
 BUDGET = 2**30  # bytes for the arrays of one batch
 SMALL = 2**28  # multiplications of the largest product up to which threads cost more than they bring: most products are far smaller
+SPARSE = 0.15  # share of entries up to which sparse products are the faster ones
 
 
 class NotConverged(UserWarning):
     """Some problems reached the limit of iterations; the estimators turn it into scikit-learn's warning."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns that vary, with their mean and sample standard deviation."""
+
+    kept: np.ndarray  # (d',) indices
+    mean: np.ndarray  # (d',)
+    spread: np.ndarray  # (d',)
+
+    def standardised(self, X: np.ndarray) -> np.ndarray:
+        """Rows as the solver wants them: (m, d')."""
+        Z = X[:, self.kept]
+        Z -= self.mean
+        Z /= self.spread
+        return Z
+
+    def margins(self, X: Array, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Standardised rows times weights, plus intercept; sparse rows stay sparse."""
+        if sparse.issparse(X):
+            rows, mean = self.split(X)
+            return rows @ coef + (intercept - mean @ coef)
+        return self.standardised(X) @ coef + intercept
+
+    def split(self, X: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
+        """Standardised rows as Z - 1 meanᵀ with Z (m, d') sparse: filled columns are centred in Z, the others by the mean."""
+        Z = X[:, self.kept]
+        centred = is_filled(Z)
+        Z = shifted(Z, np.where(centred, self.mean, 0.0))
+        scaled = sparse.csr_array((Z.data / self.spread[Z.indices], Z.indices, Z.indptr), shape=Z.shape)
+        return scaled, np.where(centred, 0.0, self.mean) / self.spread
+
+
+def varying_columns(X: Array, weights: np.ndarray | None = None) -> Columns:
+    """Columns that are not constant over the rows with a positive weight.
+
+    Examples
+    --------
+    >>> varying_columns(np.array([[1.0, 5.0], [3.0, 5.0]])).kept
+    array([0])
+    >>> varying_columns(sparse.csr_array([[0.0, 5.0], [3.0, 5.0]])).mean
+    array([1.5])
+    """
+    seen = X if weights is None else X[weights > 0]
+    w = np.ones(X.shape[0]) if weights is None else weights[weights > 0]
+    mean, deviation = moments(seen, w)
+    spread = deviation * np.sqrt(w.sum() / max(w.sum() - 1, 1))
+    kept = np.flatnonzero(varies(seen) & (spread > 0))  # not those that vary by less than rounding
+    return Columns(kept, mean[kept], spread[kept])
+
+
+class DenseDesign:
+    """A (n, D) as an array, known by its products."""
+
+    def __init__(self, Z: np.ndarray) -> None:
+        self.A = np.ones((len(Z), 1 + Z.shape[1]))
+        self.A[:, 1:] = Z
+        self.shape = self.A.shape
+
+    def times(self, W: np.ndarray) -> np.ndarray:
+        """A W, (n, B)."""
+        return self.A @ W
+
+    def back(self, R: np.ndarray) -> np.ndarray:
+        """Aᵀ R, (D, B)."""
+        return self.A.T @ R
+
+    def gram(self, weights: np.ndarray | None) -> np.ndarray:
+        """Aᵀ diag(weights) A, (D, D)."""
+        return self.A.T @ (self.A if weights is None else self.A * weights[:, None])
+
+    def rows(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows of A as a new array."""
+        return self.A[rows]
+
+
+class SparseDesign:
+    """The same for A = [1, (X - 1 meanᵀ) / spread] with X sparse."""
+
+    def __init__(self, columns: Columns, X: sparse.csr_array) -> None:
+        self.X, self.mean = columns.split(X)
+        self.X_transposed = sparse.csr_array(self.X.T)
+        self.shape = (X.shape[0], 1 + len(columns.kept))
+
+    def times(self, W: np.ndarray) -> np.ndarray:  # noqa: D102 (as in DenseDesign, like the others)
+        product = self.X @ W[1:]
+        product += W[0] - self.mean @ W[1:]
+        return product
+
+    def back(self, R: np.ndarray) -> np.ndarray:  # noqa: D102
+        answer = np.empty((self.shape[1], R.shape[1]))
+        answer[0] = R.sum(axis=0)
+        answer[1:] = self.X_transposed @ R
+        answer[1:] -= np.outer(self.mean, answer[0])
+        return answer
+
+    def gram(self, weights: np.ndarray | None) -> np.ndarray:  # noqa: D102
+        n, d = self.X.shape
+        w = np.ones(n) if weights is None else weights
+        sums = self.X_transposed @ w
+        square = np.outer(self.mean, sums)
+        gram = np.zeros((1 + d, 1 + d))
+        gram[0, 0] = w.sum()
+        gram[0, 1:] = gram[1:, 0] = sums - gram[0, 0] * self.mean
+        gram[1:, 1:] = (self.X_transposed @ (sparse.diags_array(w) @ self.X)).toarray()
+        gram[1:, 1:] += gram[0, 0] * np.outer(self.mean, self.mean) - square - square.T
+        return gram
+
+    def rows(self, rows: np.ndarray) -> np.ndarray:  # noqa: D102
+        A = np.ones((len(rows), self.shape[1]))
+        A[:, 1:] = self.X[rows].toarray()
+        A[:, 1:] -= self.mean
+        return A
+
+
+Design = DenseDesign | SparseDesign
+
+
+def design(columns: Columns, X: Array) -> Design:
+    """A (n, D) by its products: rows that are mostly zero stay or become sparse, others an array.
+
+    Examples
+    --------
+    >>> X = np.eye(10)
+    >>> type(design(varying_columns(X), X)).__name__, type(design(varying_columns(X + 1), X + 1)).__name__
+    ('SparseDesign', 'DenseDesign')
+    """
+    is_sparse = sparse.issparse(X)
+    if (X.nnz if is_sparse else np.count_nonzero(X)) <= SPARSE * X.shape[0] * X.shape[1]:
+        return SparseDesign(columns, sparse.csr_array(X))
+    return DenseDesign(columns.standardised(dense(X)))
 
 
 @dataclass(frozen=True)
@@ -70,15 +203,18 @@ class Softmax:
     n_classes: int
     ending: Ending
 
+    def _margins(self, X: Array) -> np.ndarray:
+        return self.columns.margins(X, self.coef, self.intercept).reshape(X.shape[0], -1, self.n_classes - 1)
+
     def probabilities(self, X: Array) -> np.ndarray:
         """P(class | row), (m, B, K)."""
-        return probabilities(self.columns.margins(X, self.coef, self.intercept), self.n_classes - 1)
+        margins = self._margins(X)
+        return softmax(np.concatenate([margins, np.zeros((*margins.shape[:2], 1))], axis=2), axis=2)
 
     def most_probable(self, X: Array) -> np.ndarray:
         """The class of each row, (m, B); the lowest among equally probable ones."""
-        margins = self.columns.margins(X, self.coef, self.intercept).reshape(X.shape[0], -1, self.n_classes - 1)
-        best = margins.argmax(axis=2)
-        return np.where(margins.max(axis=2) >= 0, best, self.n_classes - 1)
+        margins = self._margins(X)
+        return np.where(margins.max(axis=2) >= 0, margins.argmax(axis=2), self.n_classes - 1)
 
 
 def fit_logistic(
@@ -114,8 +250,7 @@ def fit_logistic(
     """
     columns = varying_columns(X, weights)
     live = varies(Y)
-    targets = Y[:, live]
-    solution = solve(design(columns, X), targets, 1, _for_all(weights, targets), tol=tol, max_iter=max_iter, memory=memory)
+    solution = solve(design(columns, X), Y[:, live], 1, weights, tol=tol, max_iter=max_iter, memory=memory)
     return _model(columns, solution, live, Y[0])
 
 
@@ -191,14 +326,8 @@ def fit_softmax(
     """
     columns = varying_columns(X, weights)
     targets = 1 - codes if n_classes == 2 else codes  # class 0 has the margin, the last class none
-    of_problems = _for_all(weights, targets)
-    solution = solve(design(columns, X), targets, n_classes - 1, of_problems, tol=tol, max_iter=max_iter, memory=memory)
+    solution = solve(design(columns, X), targets, n_classes - 1, weights, tol=tol, max_iter=max_iter, memory=memory)
     return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution.ending)
-
-
-def _for_all(weights: np.ndarray | None, targets: np.ndarray) -> np.ndarray | None:
-    """The same weights for every problem, (n, B), without a copy."""
-    return None if weights is None else np.broadcast_to(weights[:, None], targets.shape)
 
 
 def beside(X: Array, labels: np.ndarray) -> Array:
@@ -213,31 +342,31 @@ def solve(
     weights: np.ndarray | None = None,
     allowed: np.ndarray | None = None,
     *,
-    ridge: float = RIDGE,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-    memory: int = BUDGET,
+    tol: float,
+    max_iter: int,
+    memory: int,
 ) -> Solution:
     """Solve all problems in batches that keep to the budget.
 
     Parameters
     ----------
     A : Design of shape (n, D)
-        Column 0 is 1, the others are standardised.
     targets : array of shape (n, B)
         {0, 1} where n_free is 1, else class numbers 0 ... n_free.
     n_free : int
         Number of classes minus one.
-    weights : array of shape (n, B), default=None
-        Weight of each row in each problem.
+    weights : array of shape (n,) or (n, B), default=None
+        Weight of each row, in all problems or in each.
     allowed : bool array of shape (D, B), default=None
         Which columns each problem may use, always the first.
-    ridge, tol, max_iter, memory
+    tol, max_iter, memory
         As in :func:`fit_logistic`.
     """
+    if weights is not None and weights.ndim == 1:
+        weights = np.broadcast_to(weights[:, None], targets.shape)
     optional = np.flatnonzero([] if allowed is None else ~allowed.all(axis=1))
     metric = Metric(A, None if weights is None else weights.sum(axis=1) / max(1, weights.shape[1]), optional, memory)
-    penalty = np.full((A.shape[1], 1), ridge)
+    penalty = np.full((A.shape[1], 1), RIDGE)
     penalty[0] = 0
     parts = []
     is_small = isinstance(A, SparseDesign) or A.shape[0] * A.shape[1] * n_free * targets.shape[1] <= SMALL
@@ -248,21 +377,28 @@ def solve(
                 y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
             w, may_use = (None if matrix is None else matrix[:, part] for matrix in (weights, allowed))
             parts.append(minimise(Batch(metric, y.astype(np.float64, order="C"), w, may_use, n_free, penalty), tol=tol, max_iter=max_iter))
-    return _joined(parts, A.shape[1], max_iter)
+    solution = _joined(parts)
+    if not (converged := solution.ending.converged).all():
+        warnings.warn(
+            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps; their "
+            "weights may still grow (rows that are nearly separable). Predictions are usable; raise max_iter or tol to silence this.",
+            NotConverged,
+            stacklevel=2,
+        )
+    return solution
 
 
 def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -> Iterator[slice]:
-    """Slices of problems whose work arrays keep to `memory` bytes, at least one problem each.
+    """Slices of problems whose work arrays keep to `memory` bytes: at least one slice, at least one problem each.
 
     Examples
     --------
     >>> [s.stop - s.start for s in batches((1000, 10), 5, 1, memory=200_000)]
     [2, 2, 1]
     """
-    n, n_columns = shape
-    per_problem = 8 * n_free * (10 * n + (2 * MEMORY + 10) * n_columns)
+    per_problem = 8 * n_free * (10 * shape[0] + (2 * MEMORY + 10) * shape[1])
     size = max(1, memory // per_problem)
-    return (slice(start, min(start + size, n_problems)) for start in range(0, n_problems, size))
+    return (slice(start, min(start + size, n_problems)) for start in range(0, max(1, n_problems), size))
 
 
 def _model(columns: Columns, solution: Solution, live: np.ndarray, values: np.ndarray) -> Logistic:
@@ -273,18 +409,7 @@ def _model(columns: Columns, solution: Solution, live: np.ndarray, values: np.nd
     return Logistic(columns, coef[1:], coef[0], solution.ending)
 
 
-def _joined(parts: list[Solution], n_columns: int, max_iter: int) -> Solution:
-    if not parts:
-        return Solution(np.zeros((n_columns, 0)), Ending(np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=bool)))
+def _joined(parts: list[Solution]) -> Solution:
     coef = np.hstack([part.coef for part in parts])
-    objective, n_iter, converged = (
-        np.concatenate([getattr(part.ending, name) for part in parts]) for name in ("objective", "n_iter", "converged")
-    )
-    if not converged.all():
-        warnings.warn(
-            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps; their "
-            "weights may still grow (rows that are nearly separable). Predictions are usable; raise max_iter or tol to silence this.",
-            NotConverged,
-            stacklevel=2,
-        )
-    return Solution(coef, Ending(objective, n_iter, converged))
+    ending = {field.name: np.concatenate([getattr(part.ending, field.name) for part in parts]) for field in fields(Ending)}
+    return Solution(coef, Ending(**ending))

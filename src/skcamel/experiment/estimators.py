@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
-from skcamel.baselines.base_learner import class_one
+from skcamel.baselines.base import class_one
 from skcamel.estimator import MultiLabelClassifier
 from skcamel.experiment.identity import described
 from skcamel.experiment.jsonable import jsonable

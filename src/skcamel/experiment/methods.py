@@ -91,7 +91,7 @@ def _scikit(name: str, cuts: str) -> Any:
     from sklearn.svm import SVC
 
     from skcamel.baselines import BinaryRelevance
-    from skcamel.baselines.with_cuts import WithCuts
+    from skcamel.baselines.base import WithCuts
 
     if name in ("extra-trees", "random-forest"):
         forest = (ExtraTreesClassifier if name == "extra-trees" else RandomForestClassifier)(TREES)

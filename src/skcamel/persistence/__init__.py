@@ -51,7 +51,7 @@ PARTS = {
     "Scaling": "skcamel.scaling",
     "Ranks": "skcamel.scaling",
     "Chain": "skcamel.baselines.classifier_chains",
-    "Columns": "skcamel.baselines.design",
+    "Columns": "skcamel.baselines.logistic",
     "Logistic": "skcamel.baselines.logistic",
     "Softmax": "skcamel.baselines.logistic",
     "Ending": "skcamel.baselines.lbfgs",

@@ -10,10 +10,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import proximal as literal
 from skcamel.baselines import JFSC
-from skcamel.baselines.least_squares import LeastSquares
-from skcamel.baselines.least_squares import Penalties as SquaredPenalties
+from skcamel.baselines.jfsc import Penalties, RobustRegression, fisher, inverse_lengths, weighted_norm
+from skcamel.baselines.llsf import LeastSquares
+from skcamel.baselines.llsf import Penalties as SquaredPenalties
 from skcamel.baselines.proximal import label_distance
-from skcamel.baselines.robust import Penalties, RobustRegression, fisher, inverse_lengths, weighted_norm
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 

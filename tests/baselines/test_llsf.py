@@ -13,8 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from reference import proximal as literal
 from skcamel.baselines import LLSF
 from skcamel.baselines.base import half_less
-from skcamel.baselines.least_squares import LeastSquares, Penalties
 from skcamel.baselines.linear import just_below, tuned_cut
+from skcamel.baselines.llsf import LeastSquares, Penalties
 from skcamel.baselines.proximal import label_distance
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

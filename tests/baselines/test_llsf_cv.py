@@ -12,10 +12,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import skcamel.baselines
 from skcamel.arrays import allowed_threads
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
-from skcamel.baselines.least_squares import LeastSquares, Penalties
+from skcamel.baselines.jfsc import Penalties as RobustPenalties
+from skcamel.baselines.jfsc import RobustRegression, fisher
+from skcamel.baselines.llsf import LeastSquares, Penalties
 from skcamel.baselines.proximal import batches, label_distance
-from skcamel.baselines.robust import Penalties as RobustPenalties
-from skcamel.baselines.robust import RobustRegression, fisher
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
 

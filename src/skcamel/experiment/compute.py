@@ -25,8 +25,8 @@ from skcamel.experiment.jsonable import jsonable
 from skcamel.experiment.outcome import Method, Outcome
 from skcamel.experiment.sources import Source, load_split
 from skcamel.experiment.units import Unit
+from skcamel.metrics import edge_cases, evaluate
 from skcamel.metrics.conventions import NAMES
-from skcamel.metrics.summary import edge_cases, evaluate
 
 EACH = "each"  # every metric is the outcome of the model selected for it
 

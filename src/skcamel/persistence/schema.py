@@ -33,14 +33,20 @@ Sizes = dict[str, int]
 Rule = Callable[[Any, Sizes], None]
 
 
-def must_be(what: str, holds: Callable[[Any], bool]) -> Rule:
+def rule(check: Callable[..., None]) -> Callable[..., Rule]:
+    """Turn a check of a value, with options after value and sizes, into a function from the options to a rule."""
+
+    def with_options(*options: Any, **named: Any) -> Rule:
+        return lambda value, sizes: check(value, sizes, *options, **named)
+
+    return with_options
+
+
+@rule
+def must_be(value: Any, _: Sizes, what: str, holds: Callable[[Any], bool]) -> None:
     """A value of which something holds."""
-
-    def check(value: Any, _: Sizes) -> None:
-        if not holds(value):
-            raise ValueError(f"must be {what}, got {_shown(value)}")
-
-    return check
+    if not holds(value):
+        raise ValueError(f"must be {what}, got {_shown(value)}")
 
 
 nothing = must_be("None", lambda value: value is None)
@@ -49,9 +55,9 @@ undefined = must_be("NaN", lambda value: isinstance(value, float) and value != v
 any_text = must_be("text", lambda value: isinstance(value, str))
 any_list = must_be("a list", lambda value: isinstance(value, list))
 any_tuple = must_be("a tuple", lambda value: isinstance(value, tuple))
+any_pair = must_be("a pair", lambda value: isinstance(value, tuple) and len(value) == 2)
 any_mapping = must_be("a mapping", lambda value: isinstance(value, dict))
-a_pair = must_be("a pair", lambda value: isinstance(value, tuple) and len(value) == 2)
-a_column = must_be("an array of one dimension", lambda value: isinstance(value, np.ndarray) and value.ndim == 1)
+any_array = must_be("an array of plain values", lambda value: isinstance(value, np.ndarray) and value.dtype.kind in "biufUO")
 
 
 def one_of(*known: str) -> Rule:
@@ -61,86 +67,64 @@ def one_of(*known: str) -> Rule:
 
 def number(low: float = -FINITE, high: float = FINITE) -> Rule:
     """A real number in a range, both ends included."""
-
-    def holds(value: Any) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-    return must_be(f"a number from {low:g} to {high:g}", holds)
+    return must_be(f"a number from {low:g} to {high:g}", lambda value: type(value) in (int, float) and low <= value <= high)
 
 
-def integer(low: int, high: int = MOST, *, below: tuple[str, ...] = ()) -> Rule:
+@rule
+def integer(value: Any, sizes: Sizes, low: int, high: int = MOST, *, below: tuple[str, ...] = ()) -> None:
     """A whole number in a range, both ends included, or below the sum of some sizes."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        top = sum(sizes[letter] for letter in below) - 1 if below else high
-        must_be(f"a whole number from {low} to {top}", lambda value: type(value) is int and low <= value <= top)(value, sizes)
-
-    return check
+    top = sum(sizes[letter] for letter in below) - 1 if below else high
+    must_be(f"a whole number from {low} to {top}", lambda value: type(value) is int and low <= value <= top)(value, sizes)
 
 
-def count(letter: str) -> Rule:
+@rule
+def count(value: Any, sizes: Sizes, letter: str) -> None:
     """A whole number that is a size."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        integer(1)(value, sizes)
-        _bind((letter,), (value,), sizes)
-
-    return check
+    integer(1)(value, sizes)
+    _bind((letter,), (value,), sizes)
 
 
-def floats(*shape: str, low: float = -LARGEST, high: float = LARGEST) -> Rule:
+@rule
+def array_of(value: Any, sizes: Sizes, kinds: tuple[type, ...], *shape: str) -> None:
+    """An array of one of these kinds of numbers."""
+    if not isinstance(value, np.ndarray) or value.dtype not in [np.dtype(kind) for kind in kinds]:
+        raise ValueError(f"must be an array of {kinds[0].__name__}, got {_shown(value)}")
+    _bind(shape, value.shape, sizes)
+
+
+@rule
+def floats(value: Any, sizes: Sizes, *shape: str, low: float = -LARGEST, high: float = LARGEST) -> None:
     """An array of float64 in a range, both ends included; NaN is in none."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        _check_array(value, (np.float64,), shape, sizes)
-        _check_range(value, low, high)
-
-    return check
+    array_of((np.float64,), *shape)(value, sizes)
+    _check_range(value, low, high)
 
 
-def indices(*shape: str, below: int | tuple[str, ...], ascending: bool = False) -> Rule:
+@rule
+def indices(value: Any, sizes: Sizes, *shape: str, below: int | tuple[str, ...], ascending: bool = False) -> None:
     """An array of whole numbers from 0 to below a number, or the sum of some sizes; where ascending, without repeats."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        _check_array(value, (np.int64, np.int32), shape, sizes)
-        _check_range(value, 0, (below if isinstance(below, int) else sum(sizes[letter] for letter in below)) - 1)
-        if ascending and (value[..., 1:] <= value[..., :-1]).any():
-            raise ValueError("must ascend")
-
-    return check
+    array_of((np.int64, np.int32), *shape)(value, sizes)
+    _check_range(value, 0, (below if isinstance(below, int) else sum(sizes[letter] for letter in below)) - 1)
+    if ascending and (value[..., 1:] <= value[..., :-1]).any():
+        raise ValueError("must ascend")
 
 
-def permutation(letter: str) -> Rule:
+@rule
+def permutation(value: Any, sizes: Sizes, letter: str) -> None:
     """Each of the numbers from 0 to below a size, once."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        indices(letter, below=(letter,))(value, sizes)
-        if (np.bincount(value, minlength=len(value)) != 1).any():
-            raise ValueError("must hold each number once")
-
-    return check
+    indices(letter, below=(letter,))(value, sizes)
+    if (np.bincount(value, minlength=len(value)) != 1).any():
+        raise ValueError("must hold each number once")
 
 
-def array_of(kind: type, letter: str) -> Rule:
-    """An array of any values of a kind."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        _check_array(value, (kind,), (letter,), sizes)
-
-    return check
-
-
-def rows(*shape: str) -> Rule:
+@rule
+def rows(value: Any, sizes: Sizes, *shape: str) -> None:
     """A matrix of float64, dense or sparse; a sparse one was checked when it was built."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        if sparse.issparse(value):
-            _bind(shape, value.shape, sizes)
-            _check_range(value.data, -LARGEST, LARGEST)
-        else:
-            floats(*shape)(value, sizes)
-
-    return check
+    if sparse.issparse(value):
+        _bind(shape, value.shape, sizes)
+        value = value.data
+    else:
+        array_of((np.float64,), *shape)(value, sizes)
+    _check_range(value, -LARGEST, LARGEST)
 
 
 def text(value: Any, sizes: Sizes) -> None:
@@ -152,116 +136,90 @@ def text(value: Any, sizes: Sizes) -> None:
         raise ValueError(f"holds half characters (surrogates): {_shown(value)}") from error
 
 
-def names(letter: str) -> Rule:
+@rule
+def names(value: Any, sizes: Sizes, letter: str) -> None:
     """An array of text."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        a_column(value, sizes)
-        each(text, letter)(value.tolist(), sizes)
-
-    return check
+    any_array(value, sizes)
+    each(text, letter)(value.tolist(), sizes)
 
 
 def classes(value: Any, sizes: Sizes) -> None:
     """An array of different plain values."""
-    a_column(value, sizes)
-    if value.dtype.kind not in "biufUO":
-        raise ValueError(f"must be an array of classes, got {_shown(value)}")
+    any_array(value, sizes)
     known = value.tolist()
-    if not all(isinstance(one, PLAIN) and one == one for one in known) or len(set(known)) < len(known):
+    if value.ndim != 1 or not all(isinstance(one, PLAIN) and one == one for one in known) or len(set(known)) < len(known):
         raise ValueError("must hold different plain values")
 
 
-def either(*rules: Rule) -> Rule:
+@rule
+def either(value: Any, sizes: Sizes, *rules: Rule) -> None:
     """What one of these rules allows; the message is that of the last."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        for rule in rules[:-1]:
-            try:
-                bound = dict(sizes)
-                rule(value, bound)
-            except ValueError:
-                continue
-            sizes.update(bound)
-            return
-        rules[-1](value, sizes)
-
-    return check
+    for one in rules[:-1]:
+        bound = dict(sizes)
+        try:
+            one(value, bound)
+        except ValueError:
+            continue
+        sizes.update(bound)
+        return
+    rules[-1](value, sizes)
 
 
-def each(rule: Rule, letter: str, kind: Rule = any_list) -> Rule:
+@rule
+def each(value: Any, sizes: Sizes, of_items: Rule, letter: str, kind: Rule = any_list) -> None:
     """A list, or another kind of sequence, whose items follow one rule; sizes that they bind are their own."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        kind(value, sizes)
-        _bind((letter,), (len(value),), sizes)
-        for item in value:
-            rule(item, dict(sizes))
-
-    return check
+    kind(value, sizes)
+    _bind((letter,), (len(value),), sizes)
+    for item in value:
+        of_items(item, dict(sizes))
 
 
-def mapping(rule: Rule) -> Rule:
+@rule
+def mapping(value: Any, sizes: Sizes, of_items: Rule) -> None:
     """A mapping from any text to values that follow one rule."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        any_mapping(value, sizes)
-        for key, item in value.items():
-            text(key, sizes)
-            rule(item, dict(sizes))
-
-    return check
+    any_mapping(value, sizes)
+    for key, item in value.items():
+        text(key, sizes)
+        of_items(item, dict(sizes))
 
 
-def pair(first: Rule, second: Rule) -> Rule:
+@rule
+def pair(value: Any, sizes: Sizes, first: Rule, second: Rule) -> None:
     """A tuple of two."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        a_pair(value, sizes)
-        first(value[0], sizes)
-        second(value[1], sizes)
-
-    return check
+    any_pair(value, sizes)
+    first(value[0], sizes)
+    second(value[1], sizes)
 
 
-def part(kind: str, **fields: Rule) -> Rule:
+@rule
+def part(value: Any, sizes: Sizes, kind: str, **fields: Rule) -> None:
     """An object of a class of skcamel."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        if type(value).__name__ != kind or vars(value).keys() != fields.keys():
-            raise ValueError(f"must be a {kind} of {', '.join(fields)}, got {_shown(value)}")
-        apply(fields, vars(value), sizes)
-
-    return check
+    if type(value).__name__ != kind or vars(value).keys() != fields.keys():
+        raise ValueError(f"must be a {kind} of {', '.join(fields)}, got {_shown(value)}")
+    apply(fields, vars(value), sizes)
 
 
-def record(values: Mapping[str, Rule]) -> Rule:
+@rule
+def record(value: Any, sizes: Sizes, fields: Mapping[str, Rule]) -> None:
     """A mapping with just these names, to values that follow their rules."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        if not isinstance(value, dict) or value.keys() != values.keys():
-            raise ValueError(f"must name {', '.join(values)}, got {_shown(value)}")
-        apply(values, value, sizes)
-
-    return check
+    if not isinstance(value, dict) or value.keys() != fields.keys():
+        raise ValueError(f"must name {', '.join(fields)}, got {_shown(value)}")
+    apply(fields, value, sizes)
 
 
-def results(values: Mapping[str, Rule]) -> Rule:
+@rule
+def results(value: Any, sizes: Sizes, parameters: Mapping[str, Rule]) -> None:
     """The table of a search: its candidates, a column for each of their parameters, and columns of numbers."""
-
-    def check(value: Any, sizes: Sizes) -> None:
-        if not isinstance(value, dict) or "params" not in value:
-            raise ValueError(f"must be a table with params, got {_shown(value)}")
-        each(record(values), "c")(value["params"], sizes)
-        columns = {name: column for name, column in value.items() if name != "params"}
-        if any(not isinstance(column, np.ndarray) or column.shape != (sizes["c"],) for column in columns.values()):
-            raise ValueError(f"must have columns of {sizes['c']} entries")
-        of_candidates = {f"param_{name}": each(rule, "c") for name, rule in values.items()}
-        apply(of_candidates, {name: columns.pop(name).tolist() for name in of_candidates if name in columns}, sizes)
-        if wrong := [name for name, column in columns.items() if not RESULT.fullmatch(name) or column.dtype not in (np.float64, np.int32)]:
-            raise ValueError(f"has a column {_shown(wrong[0])}, which no search writes")
-
-    return check
+    if not isinstance(value, dict) or "params" not in value:
+        raise ValueError(f"must be a table with params, got {_shown(value)}")
+    each(record(parameters), "c")(value["params"], sizes)
+    columns = {name: column for name, column in value.items() if name != "params"}
+    if any(not isinstance(column, np.ndarray) or column.shape != (sizes["c"],) for column in columns.values()):
+        raise ValueError(f"must have columns of {sizes['c']} entries")
+    of_candidates = {f"param_{name}": each(of_value, "c") for name, of_value in parameters.items()}
+    apply(of_candidates, {name: columns.pop(name).tolist() for name in of_candidates if name in columns}, sizes)
+    if wrong := [name for name, column in columns.items() if not RESULT.fullmatch(name) or column.dtype not in (np.float64, np.int32)]:
+        raise ValueError(f"has a column {_shown(wrong[0])}, which no search writes")
 
 
 def _bind(letters: tuple[str, ...], shape: tuple[int, ...], sizes: Sizes) -> None:
@@ -271,12 +229,6 @@ def _bind(letters: tuple[str, ...], shape: tuple[int, ...], sizes: Sizes) -> Non
         raise ValueError(f"has shape {shape}, ({needed}) is needed")
     if any(size < (letter not in MAY_BE_EMPTY) for letter, size in zip(letters, shape, strict=True)):
         raise ValueError(f"has shape {shape}, which is empty")
-
-
-def _check_array(value: Any, kinds: tuple[type, ...], shape: tuple[str, ...], sizes: Sizes) -> None:
-    if not isinstance(value, np.ndarray) or value.dtype not in [np.dtype(kind) for kind in kinds]:
-        raise ValueError(f"must be an array of {kinds[0].__name__}, got {_shown(value)}")
-    _bind(shape, value.shape, sizes)
 
 
 def _check_range(value: np.ndarray, low: float, high: float) -> None:
@@ -296,10 +248,10 @@ def _shown(value: Any) -> str:
 
 def apply(rules: Mapping[str, Rule], values: Mapping[str, Any], sizes: Sizes) -> None:
     """Check values by name, in the order of the rules; a message begins with the name."""
-    for name, rule in rules.items():
+    for name, check_value in rules.items():
         if name in values:
             try:
-                rule(values[name], sizes)
+                check_value(values[name], sizes)
             except ValueError as error:
                 raise ValueError(f"{name} {error}") from error
 
@@ -330,7 +282,7 @@ ENDING = part(
     "Ending",
     objective=floats("p", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     n_iter=indices("p", below=MOST),
-    converged=array_of(np.bool_, "p"),
+    converged=array_of((np.bool_,), "p"),
 )
 
 
@@ -351,7 +303,7 @@ FROM_A_FILE = {  # what the command line knows of the table that it fitted on
     "categories": mapping(each(text, "x", any_tuple)),
     "dropped": each(text, "x", any_tuple),
     "nominal": one_of("index", "onehot"),
-    "rows": array_of(np.uint64, "r"),
+    "rows": array_of((np.uint64,), "r"),
 }
 COMMON: dict[str, Rule] = {
     "n_features_in_": count("d"),

@@ -32,15 +32,8 @@ class Penalties(NamedTuple):
 def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Spread within the classes minus gap between them, of every label and feature: (q, d).
 
-    With P and N the rows with and without the label and m+, m- their means of the feature,
-    s = Σ_P (x - m+)² + (|P| / |N|) Σ_N (x - m-)² - |P| (m+ - m-)²; 0 where P or N is empty.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-    Y : array of shape (n, q), in {0, 1}
-    weights : array of shape (n,), default=None
-        Of the rows, in all sums and counts.
+    With P and N the rows of X (n, d) with and without a label of Y (n, q) in {0, 1}, and m+, m- their means of the feature,
+    s = Σ_P (x - m+)² + (|P| / |N|) Σ_N (x - m-)² - |P| (m+ - m-)²; 0 where P or N is empty. Weights (n,) enter all sums and counts.
 
     Examples
     --------

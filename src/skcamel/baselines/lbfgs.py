@@ -41,19 +41,6 @@ class Ending:
     converged: np.ndarray  # (B,) bool
 
 
-@dataclass(frozen=True)
-class Solution:
-    """Weights of the standardised columns and how each problem ended."""
-
-    coef: np.ndarray  # (D, B * n_free), row 0 is the intercept
-    ending: Ending
-
-    def part(self, problems: np.ndarray) -> Solution:
-        """Some of the problems, all binary."""
-        end = self.ending
-        return Solution(self.coef[:, problems], Ending(end.objective[problems], end.n_iter[problems], end.converged[problems]))
-
-
 class Metric:
     """Cholesky factor of AᵀA / 4 (weighted, on average over the problems), made when first needed.
 
@@ -291,8 +278,8 @@ def _some(matrix: Any, columns: np.ndarray) -> Any:
     return matrix if matrix is None or columns.all() else np.compress(columns, matrix, axis=1)
 
 
-def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
-    """Run a batch to its end.
+def minimise(batch: Batch, *, tol: float, max_iter: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Run a batch to its end: weights (D, B * n_free), objective, number of steps and whether it converged, (B,) each.
 
     A problem ends when no entry of its gradient exceeds `tol` times the total weight of the rows and, if its classes overlap,
     the last step lowered its objective by no more than a ten-millionth; when its loss is below 0.01 (of the lightest weight, if
@@ -300,8 +287,7 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
     `tol` / 100 of it, as where some weights diverge to no avail; or after `max_iter` steps, the only case that counts as not
     converged.
     """
-    n_columns = len(batch.coef)  # a Hessian costs as much as n_columns / 4 steps
-    hessians_pay = min(PATIENCE, 10 + n_columns // 8)
+    hessians_pay = min(PATIENCE, 10 + len(batch.coef) // 8)  # a Hessian costs as much as len(batch.coef) / 4 steps
     n_problems = len(batch.index)
     coef, objective = batch.coef.copy(), batch.objective.copy()
     n_iter, converged = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
@@ -323,28 +309,14 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
         if iteration >= hessians_pay and (iteration - hessians_pay) % REFRESH == 0:
             batch.use_hessians(batch.overlapping(NEARLY_SEPARABLE) | (iteration >= PATIENCE))
         batch.step()
-    return Solution(coef, Ending(objective, n_iter, converged))
+    return coef, objective, n_iter, converged
 
 
 def loss_and_residual(margins: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, n_free: int) -> tuple[np.ndarray, np.ndarray]:
-    """Sum of -log p over the rows for every problem, and its derivative by the margins.
+    """Sum of -log p over the rows for every problem, (B,), and its derivative by the margins, weighted p - y, (n, B * n_free).
 
-    Parameters
-    ----------
-    margins : array of shape (n, B * n_free)
-        Columns b * n_free ... (b + 1) * n_free - 1 belong to problem b; the margin of the last class is 0.
-    targets : array of shape (n, B * n_free)
-        1 in the column of a row's class, else 0; all 0 for the last class.
-    weights : array of shape (n, B) or None
-        Weight of each row in each problem.
-    n_free : int
-        Number of classes minus one.
-
-    Returns
-    -------
-    loss : array of shape (B,)
-    residual : array of shape (n, B * n_free)
-        Weighted p - y.
+    Columns b * n_free ... (b + 1) * n_free - 1 of margins and targets (n, B * n_free) belong to problem b. A target is 1 in the
+    column of a row's class, else 0. The last class has no column and the margin 0. Weights are (n, B).
 
     Examples
     --------

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -19,7 +20,7 @@ from scipy.special import expit, softmax
 from threadpoolctl import threadpool_limits
 
 from skcamel.arrays import Array
-from skcamel.baselines.lbfgs import MEMORY, Batch, Ending, Metric, Solution, minimise
+from skcamel.baselines.lbfgs import MEMORY, Batch, Ending, Metric, minimise
 from skcamel.rows import dense, is_filled, moments, shifted, varies
 
 RIDGE = 1e-8
@@ -116,19 +117,22 @@ class SparseDesign:
         self.X_transposed = sparse.csr_array(self.X.T)
         self.shape = (X.shape[0], 1 + len(columns.kept))
 
-    def times(self, W: np.ndarray) -> np.ndarray:  # noqa: D102 (as in DenseDesign, like the others)
+    def times(self, W: np.ndarray) -> np.ndarray:
+        """A W."""
         product = self.X @ W[1:]
         product += W[0] - self.mean @ W[1:]
         return product
 
-    def back(self, R: np.ndarray) -> np.ndarray:  # noqa: D102
+    def back(self, R: np.ndarray) -> np.ndarray:
+        """Aᵀ R."""
         answer = np.empty((self.shape[1], R.shape[1]))
         answer[0] = R.sum(axis=0)
         answer[1:] = self.X_transposed @ R
         answer[1:] -= np.outer(self.mean, answer[0])
         return answer
 
-    def gram(self, weights: np.ndarray | None) -> np.ndarray:  # noqa: D102
+    def gram(self, weights: np.ndarray | None) -> np.ndarray:
+        """Aᵀ diag(weights) A."""
         n, d = self.X.shape
         w = np.ones(n) if weights is None else weights
         sums = self.X_transposed @ w
@@ -140,7 +144,8 @@ class SparseDesign:
         gram[1:, 1:] += gram[0, 0] * np.outer(self.mean, self.mean) - square - square.T
         return gram
 
-    def rows(self, rows: np.ndarray) -> np.ndarray:  # noqa: D102
+    def rows(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows of A."""
         A = np.ones((len(rows), self.shape[1]))
         A[:, 1:] = self.X[rows].toarray()
         A[:, 1:] -= self.mean
@@ -159,8 +164,7 @@ def design(columns: Columns, X: Array) -> Design:
     >>> type(design(varying_columns(X), X)).__name__, type(design(varying_columns(X + 1), X + 1)).__name__
     ('SparseDesign', 'DenseDesign')
     """
-    is_sparse = sparse.issparse(X)
-    if (X.nnz if is_sparse else np.count_nonzero(X)) <= SPARSE * X.shape[0] * X.shape[1]:
+    if (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) <= SPARSE * X.shape[0] * X.shape[1]:
         return SparseDesign(columns, sparse.csr_array(X))
     return DenseDesign(columns.standardised(dense(X)))
 
@@ -217,15 +221,7 @@ class Softmax:
         return np.where(margins.max(axis=2) >= 0, margins.argmax(axis=2), self.n_classes - 1)
 
 
-def fit_logistic(
-    X: Array,
-    Y: np.ndarray,
-    weights: np.ndarray | None = None,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-    memory: int = BUDGET,
-) -> Logistic:
+def fit_logistic(X: Array, Y: np.ndarray, weights: np.ndarray | None = None, **limits: Any) -> Logistic:
     """One binary model for each column of Y.
 
     Parameters
@@ -235,12 +231,8 @@ def fit_logistic(
         Targets in {0, 1}. A target with one class gets that class with probability 1.
     weights : array of shape (n,), default=None
         Positive weights of the rows.
-    tol, max_iter : float and int
-        A problem ends when no entry of its gradient exceeds `tol` times the number of rows and, where the classes overlap,
-        the objective has come to rest, to about 1e-7 of it. Separable targets end when their loss is below 0.01.
-        :class:`NotConverged` is warned about once if a problem reaches `max_iter`.
-    memory : int
-        Bytes for the work arrays of a batch; targets are cut into batches that fit.
+    **limits
+        As in :func:`solve`.
 
     Examples
     --------
@@ -248,22 +240,12 @@ def fit_logistic(
     >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
     np.float64(2.0)
     """
-    columns = varying_columns(X, weights)
-    live = varies(Y)
-    solution = solve(design(columns, X), Y[:, live], 1, weights, tol=tol, max_iter=max_iter, memory=memory)
-    return _model(columns, solution, live, Y[0])
+    columns, live = varying_columns(X, weights), varies(Y)
+    solved = solve(design(columns, X), Y[:, live], 1, weights, **limits)
+    return _model(columns, *solved, live, Y[0])
 
 
-def fit_chains(
-    X: Array,
-    Y: np.ndarray,
-    orders: np.ndarray,
-    counts: np.ndarray | None = None,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-    memory: int = BUDGET,
-) -> list[Logistic]:
+def fit_chains(X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None = None, **limits: Any) -> list[Logistic]:
     """For each chain one binary model of every label, from X and the labels before it: all in one batch.
 
     Columns that are constant in the bag of a chain get no weight there.
@@ -277,8 +259,8 @@ def fit_chains(
         A permutation of the labels for each chain.
     counts : array of shape (n, C), default=None
         How often each row is in the bag of each chain, or its weight there; None: once.
-    tol, max_iter, memory
-        As in :func:`fit_logistic`.
+    **limits
+        As in :func:`solve`.
 
     Returns
     -------
@@ -298,36 +280,20 @@ def fit_chains(
     allowed = np.ones((1 + len(columns.kept), len(chain)), dtype=bool)
     allowed[1:] = sees[:, columns.kept].T
     weights = None if counts is None else bags.take(chain, axis=1)
-    solution = solve(design(columns, rows), Y.take(target, axis=1), 1, weights, allowed, tol=tol, max_iter=max_iter, memory=memory)
-    return [_model(columns, solution.part(chain == c), alive[c, width:], Y[bags[:, c].argmax()]) for c in range(n_chains)]
+    coef, ending = solve(design(columns, rows), Y.take(target, axis=1), 1, weights, allowed, **limits)
+    models = []
+    for c in range(n_chains):
+        of_chain = Ending(**{name: values[chain == c] for name, values in vars(ending).items()})
+        models.append(_model(columns, coef[:, chain == c], of_chain, alive[c, width:], Y[bags[:, c].argmax()]))
+    return models
 
 
-def fit_softmax(
-    X: Array,
-    codes: np.ndarray,
-    n_classes: int,
-    weights: np.ndarray | None = None,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-    memory: int = BUDGET,
-) -> Softmax:
-    """One model of `n_classes` classes for each column of `codes`.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-    codes : array of shape (n, B)
-        Classes 0 ... n_classes - 1, all of which occur in every column.
-    n_classes : int
-        At least 2.
-    weights, tol, max_iter, memory
-        As in :func:`fit_logistic`.
-    """
+def fit_softmax(X: Array, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None, **limits: Any) -> Softmax:
+    """One model of several classes for each column of `codes` (n, B), in which each of them occurs; otherwise as :func:`fit_logistic`."""
     columns = varying_columns(X, weights)
     targets = 1 - codes if n_classes == 2 else codes  # class 0 has the margin, the last class none
-    solution = solve(design(columns, X), targets, n_classes - 1, weights, tol=tol, max_iter=max_iter, memory=memory)
-    return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution.ending)
+    coef, ending = solve(design(columns, X), targets, n_classes - 1, weights, **limits)
+    return Softmax(columns, coef[1:], coef[0], n_classes, ending)
 
 
 def beside(X: Array, labels: np.ndarray) -> Array:
@@ -342,11 +308,11 @@ def solve(
     weights: np.ndarray | None = None,
     allowed: np.ndarray | None = None,
     *,
-    tol: float,
-    max_iter: int,
-    memory: int,
-) -> Solution:
-    """Solve all problems in batches that keep to the budget.
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
+    memory: int = BUDGET,
+) -> tuple[np.ndarray, Ending]:
+    """Solve all problems in batches: weights of the columns of A, (D, B * n_free), and how each problem ended.
 
     Parameters
     ----------
@@ -359,8 +325,12 @@ def solve(
         Weight of each row, in all problems or in each.
     allowed : bool array of shape (D, B), default=None
         Which columns each problem may use, always the first.
-    tol, max_iter, memory
-        As in :func:`fit_logistic`.
+    tol, max_iter : float and int
+        A problem ends when no entry of its gradient exceeds `tol` times the number of rows and, where the classes overlap,
+        the objective has come to rest, to about 1e-7 of it. Separable targets end when their loss is below 0.01.
+        :class:`NotConverged` is warned about once if a problem reaches `max_iter`.
+    memory : int
+        Bytes for the work arrays of a batch.
     """
     if weights is not None and weights.ndim == 1:
         weights = np.broadcast_to(weights[:, None], targets.shape)
@@ -368,28 +338,31 @@ def solve(
     metric = Metric(A, None if weights is None else weights.sum(axis=1) / max(1, weights.shape[1]), optional, memory)
     penalty = np.full((A.shape[1], 1), RIDGE)
     penalty[0] = 0
-    parts = []
-    is_small = isinstance(A, SparseDesign) or A.shape[0] * A.shape[1] * n_free * targets.shape[1] <= SMALL
+    n_problems = targets.shape[1]
+    coef = np.zeros((A.shape[1], n_problems * n_free))
+    objective, n_iter, converged = np.zeros(n_problems), np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
+    is_small = isinstance(A, SparseDesign) or A.shape[0] * coef.size <= SMALL
     with threadpool_limits(1 if is_small else None, user_api="blas"):
-        for part in batches(A.shape, targets.shape[1], n_free, memory):
+        for part in batches(A.shape, n_problems, n_free, memory):
             y = targets[:, part]
             if n_free > 1:
                 y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
             w, may_use = (None if matrix is None else matrix[:, part] for matrix in (weights, allowed))
-            parts.append(minimise(Batch(metric, y.astype(np.float64, order="C"), w, may_use, n_free, penalty), tol=tol, max_iter=max_iter))
-    solution = _joined(parts)
-    if not (converged := solution.ending.converged).all():
+            batch = Batch(metric, y.astype(np.float64, order="C"), w, may_use, n_free, penalty)
+            columns = slice(part.start * n_free, part.stop * n_free)
+            coef[:, columns], objective[part], n_iter[part], converged[part] = minimise(batch, tol=tol, max_iter=max_iter)
+    if not converged.all():
         warnings.warn(
             f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps; their "
             "weights may still grow (rows that are nearly separable). Predictions are usable; raise max_iter or tol to silence this.",
             NotConverged,
             stacklevel=2,
         )
-    return solution
+    return coef, Ending(objective, n_iter, converged)
 
 
 def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -> Iterator[slice]:
-    """Slices of problems whose work arrays keep to `memory` bytes: at least one slice, at least one problem each.
+    """Slices of problems whose work arrays keep to `memory` bytes, at least one problem each.
 
     Examples
     --------
@@ -398,18 +371,12 @@ def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -
     """
     per_problem = 8 * n_free * (10 * shape[0] + (2 * MEMORY + 10) * shape[1])
     size = max(1, memory // per_problem)
-    return (slice(start, min(start + size, n_problems)) for start in range(0, max(1, n_problems), size))
+    return (slice(start, min(start + size, n_problems)) for start in range(0, n_problems, size))
 
 
-def _model(columns: Columns, solution: Solution, live: np.ndarray, values: np.ndarray) -> Logistic:
+def _model(columns: Columns, solved: np.ndarray, ending: Ending, live: np.ndarray, values: np.ndarray) -> Logistic:
     """Solved targets, and constant ones with the values given."""
     coef = np.zeros((1 + len(columns.kept), len(live)))
-    coef[:, live] = solution.coef
+    coef[:, live] = solved
     coef[0, ~live] = np.where(values[~live] > 0, np.inf, -np.inf)
-    return Logistic(columns, coef[1:], coef[0], solution.ending)
-
-
-def _joined(parts: list[Solution]) -> Solution:
-    coef = np.hstack([part.coef for part in parts])
-    ending = {field.name: np.concatenate([getattr(part.ending, field.name) for part in parts]) for field in fields(Ending)}
-    return Solution(coef, Ending(**ending))
+    return Logistic(columns, coef[1:], coef[0], ending)

@@ -36,7 +36,7 @@ def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> f
     >>> hamming_loss([[1, 0], [0, 1]], [[1, 1], [0, 1]])
     0.25
     """
-    return float(hamming_of(_checked_counts(Y, P, sample_weight)))
+    return _metric("hamming_loss", Y, P, 1.0, sample_weight)
 
 
 def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
@@ -54,8 +54,7 @@ def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
     >>> macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]]), macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]], absent=0.0)
     (1.0, 0.5)
     """
-    f1 = f1_of(_checked_counts(Y, P, sample_weight), absent)
-    return float(namespace(f1).mean(f1))
+    return _metric("macro_f1", Y, P, absent, sample_weight)
 
 
 def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
@@ -68,7 +67,7 @@ def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
     >>> round(micro_f1([[1, 0], [0, 1]], [[1, 1], [0, 1]]), 2)
     0.8
     """
-    return float(f1_of(summed(_checked_counts(Y, P, sample_weight)), absent))
+    return _metric("micro_f1", Y, P, absent, sample_weight)
 
 
 def count(relevant: Array, predicted: Array, weights: Array | None = None) -> Counts:
@@ -85,14 +84,6 @@ def count(relevant: Array, predicted: Array, weights: Array | None = None) -> Co
     return Counts(both, predictions - both, positives - both, float(len(relevant) if weights is None else xp.sum(weights)))
 
 
-def hamming_of(counts: Counts) -> Array:
-    """Hamming loss from the counts."""
-    xp = namespace(counts.true_positive)
-    wrong = xp.sum(counts.false_positive + counts.false_negative, axis=-1)
-    cells = counts.total * counts.true_positive.shape[-1]
-    return wrong / cells if cells > 0 else wrong * xp.nan
-
-
 def f1_of(counts: Counts, absent: float = 1.0) -> Array:
     """F1 of every label, `absent` where it neither occurs nor is predicted."""
     xp = namespace(counts.true_positive)
@@ -101,21 +92,21 @@ def f1_of(counts: Counts, absent: float = 1.0) -> Array:
     return xp.where(size > 0, twice / xp.where(size > 0, size, 1.0), absent)
 
 
-def summed(counts: Counts) -> Counts:
-    """Counts of all labels together."""
-    xp = namespace(counts.true_positive)
-    both, extra, missed, total = counts
-    return Counts(xp.sum(both, axis=-1), xp.sum(extra, axis=-1), xp.sum(missed, axis=-1), total)
-
-
 def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
-    f1 = f1_of(counts, absent)
+    *of_labels, total = counts
+    xp = namespace(of_labels[0])
+    both, extra, missed = (xp.sum(part, axis=-1) for part in of_labels)
+    wrong, cells = xp.sum(counts.false_positive + counts.false_negative, axis=-1), total * of_labels[0].shape[-1]
     return {
-        "hamming_loss": hamming_of(counts),
-        "macro_f1": namespace(f1).mean(f1, axis=-1),
-        "micro_f1": f1_of(summed(counts), absent),
+        "hamming_loss": wrong / cells if cells > 0 else wrong * xp.nan,
+        "macro_f1": xp.mean(f1_of(counts, absent), axis=-1),
+        "micro_f1": f1_of(Counts(both, extra, missed, total), absent),
     }
+
+
+def _metric(name: str, Y: Array, P: Array, absent: float, sample_weight: Array | None) -> float:
+    return float(decision_metrics(_checked_counts(Y, P, sample_weight), absent)[name])
 
 
 def _checked_counts(Y: Array, P: Array, sample_weight: Array | None) -> Counts:

@@ -91,8 +91,8 @@ def ranking_metrics(
     per_row = ranking_rows(relevant, xp.reshape(scores, relevant.shape), ties=ties)
     means = {}
     for name in RANKING:
-        counted = _counted(name, relevant, per_row, rows)
-        means[name] = _mean(*(xp.reshape(part, scores.shape[:-1]) for part in (per_row[name], counted)), weights)
+        counted = xp.reshape(_counted(name, relevant, per_row, rows), scores.shape[:-1])
+        means[name] = _mean(xp.reshape(per_row[name], scores.shape[:-1]), counted, weights)
     return means
 
 
@@ -232,5 +232,4 @@ def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_we
     relevant = as_relevance(Y)
     scores = as_scores(scores, relevant)
     check_conventions(ties, rows)
-    per_row = ranking_rows(relevant, scores, ties=ties)
-    return float(_mean(per_row[name], _counted(name, relevant, per_row, rows), as_weights(sample_weight, relevant)))
+    return float(ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=as_weights(sample_weight, relevant))[name])

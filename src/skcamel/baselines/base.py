@@ -176,12 +176,6 @@ class WithCuts(ProbabilisticBaseline):
     threshold, threshold_metric
         As in :class:`BinaryRelevance`.
 
-    Attributes
-    ----------
-    estimator_ : classifier
-        The fitted clone.
-    thresholds_, label_names_ : arrays of shape (q,)
-
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -63,50 +63,6 @@ def inverse_lengths(residual: np.ndarray) -> np.ndarray:
     return 1 / np.maximum(np.sqrt(np.einsum("qcn,qcn->cn", residual, residual)), SMALLEST_RESIDUAL)
 
 
-class RobustRegression(proximal.Problem):
-    """What JFSC needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
-
-    Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels, S (q, d) the Fisher term.
-    `row_weights` turns residuals (q, C, n) into D (C, n); `weights` (n,) are those of the training rows.
-    """
-
-    def __init__(
-        self,
-        X: Array,
-        Y: np.ndarray,
-        R: np.ndarray,
-        S: np.ndarray,
-        row_weights: Callable[[np.ndarray], np.ndarray] = inverse_lengths,
-        weights: np.ndarray | None = None,
-    ) -> None:
-        super().__init__(X, R)
-        self.S, self.row_weights = S[:, None], row_weights
-        self.weights = np.ones(X.shape[0]) if weights is None else weights
-        self.targets = np.ascontiguousarray(Y.T)[:, None]  # (q, 1, n)
-        self.ridge = proximal.Ridge(proximal.rooted(X, weights), proximal.rooted(Y, weights))
-        self.bytes_each = 8 * _State.ARRAYS * len(R) * sum(X.shape)
-        self.fisher_norm = float(np.abs(S).max())
-
-    def residual(self, W: np.ndarray) -> np.ndarray:
-        """XW - Y of all candidates, (q, C, n)."""
-        product = W.reshape(-1, W.shape[-1]) @ self.X.T
-        residual = product.reshape(*W.shape[:2], -1)
-        residual -= self.targets
-        return residual
-
-    def pulled_back(self, residual: np.ndarray) -> np.ndarray:
-        """X' of residuals (..., n), as (..., d)."""
-        return (residual.reshape(-1, residual.shape[-1]) @ self.X).reshape(*residual.shape[:-1], -1)
-
-    def related(self, W: np.ndarray) -> np.ndarray:
-        """W R of all candidates, (q, C, d)."""
-        return (self.R @ W.reshape(len(W), -1)).reshape(W.shape)
-
-    def start(self, penalties: Penalties) -> _State:
-        """All candidates at their ridge regressions."""
-        return _State(self, penalties)
-
-
 class _State:
     """Iterates of JFSC: the residuals of the last two are kept, so that one product with X and one with X' make a step."""
 
@@ -154,6 +110,48 @@ class _State:
         self.alpha, self.beta, self.gamma, self.direction = (x[kept] for x in (self.alpha, self.beta, self.gamma, self.direction))
         self.W, self.W_before = (x.compress(kept, axis=1) for x in (self.W, self.W_before))
         self.residual, self.residual_before = (x.compress(kept, axis=1) for x in (self.residual, self.residual_before))
+
+
+class RobustRegression(proximal.Problem):
+    """What JFSC needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
+
+    Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels, S (q, d) the Fisher term.
+    `row_weights` turns residuals (q, C, n) into D (C, n); `weights` (n,) are those of the training rows.
+    """
+
+    state: ClassVar[Any] = _State
+
+    def __init__(
+        self,
+        X: Array,
+        Y: np.ndarray,
+        R: np.ndarray,
+        S: np.ndarray,
+        row_weights: Callable[[np.ndarray], np.ndarray] = inverse_lengths,
+        weights: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(X, R)
+        self.S, self.row_weights = S[:, None], row_weights
+        self.weights = np.ones(X.shape[0]) if weights is None else weights
+        self.targets = np.ascontiguousarray(Y.T)[:, None]  # (q, 1, n)
+        self.ridge = proximal.Ridge(proximal.rooted(X, weights), proximal.rooted(Y, weights))
+        self.bytes_each = 8 * self.state.ARRAYS * len(R) * sum(X.shape)
+        self.fisher_norm = float(np.abs(S).max())
+
+    def residual(self, W: np.ndarray) -> np.ndarray:
+        """XW - Y of all candidates, (q, C, n)."""
+        product = W.reshape(-1, W.shape[-1]) @ self.X.T
+        residual = product.reshape(*W.shape[:2], -1)
+        residual -= self.targets
+        return residual
+
+    def pulled_back(self, residual: np.ndarray) -> np.ndarray:
+        """X' of residuals (..., n), as (..., d)."""
+        return (residual.reshape(-1, residual.shape[-1]) @ self.X).reshape(*residual.shape[:-1], -1)
+
+    def related(self, W: np.ndarray) -> np.ndarray:
+        """W R of all candidates, (q, C, d)."""
+        return (self.R @ W.reshape(len(W), -1)).reshape(W.shape)
 
 
 def weighted_norm(X: Array, weights: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

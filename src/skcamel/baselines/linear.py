@@ -28,6 +28,7 @@ TUNED = "tuned"  # the authors' rule for the cut
 
 Grid = dict[str, tuple[float, ...]]
 Candidate = Mapping[str, float]
+Folds = list[tuple[np.ndarray, np.ndarray]]  # rows of the training and the test part of each
 
 
 class Prepared(NamedTuple):
@@ -157,18 +158,6 @@ class LinearBaseline(Baseline):
         return super()._cuts(X, Y, weights)
 
 
-class Fold:
-    """Rows of a training and a test part."""
-
-    def __init__(self, train: np.ndarray, test: np.ndarray, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        self.train, self.test = train, test
-        self.relevant, self.weights = Y[test] > 0, None if weights is None else weights[test]
-
-    def metrics(self, scores: np.ndarray, cuts: np.ndarray) -> Scores:
-        """The seven metrics of scores (m, q) of the test part."""
-        return candidate_metrics(self.relevant, scores[None], cuts, self.weights)[0]
-
-
 @dataclass(eq=False, repr=False)
 class GridSearch(LinearBaseline):
     """Scores every candidate of a grid in every fold, chooses one and learns with it from all rows.
@@ -212,7 +201,7 @@ class GridSearch(LinearBaseline):
         if len(Y) < 2:
             raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
         candidates = [dict(zip(self.PENALTIES._fields, values, strict=True)) for values in product(*self._axes().values())]
-        folds = [Fold(train, test, Y, weights) for train, test in inner_splits(self, X, Y, self._target, weights)]
+        folds = inner_splits(self, X, Y, self._target, weights)
         judge = self._judge_together if self._rule().is_tuned else self._judge_apart
         results, cuts = judge((X, Y, weights), folds, candidates)
         found = tabulate(candidates, results, self.scoring)
@@ -225,39 +214,41 @@ class GridSearch(LinearBaseline):
         self._learn(*with_weight(X, Y, weights))
         return cuts[found.best_index]
 
-    def _judge_apart(self, data: TrainingData, folds: list[Fold], candidates: list[Candidate]) -> tuple[list[list[Scores]], None]:
+    def _judge_apart(self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]) -> tuple[list[list[Scores]], None]:
         """The seven metrics of every candidate in every fold, with fixed cuts or those that its training part gives."""
         results: list[list[Scores]] = [[{} for _ in candidates] for _ in folds]
-        for fold, result in zip(folds, results, strict=True):
-            train = some_rows(*data, fold.train)
-            for k, F, F_train in self._rated(train, data[0][fold.test], candidates):
-                cuts = self._rule().cuts(train[1] > 0, train[1]) if F_train is None else authors_cuts(train[1], F_train, train[2])
-                result[k] = fold.metrics(half_less(F), cuts)
+        for (train, test), result in zip(folds, results, strict=True):
+            known, (X, Y, weights) = some_rows(*data, train), some_rows(*data, test)
+            for k, F, F_known in self._rated(known, X, candidates):
+                cuts = self._rule().cuts(known[1] > 0, known[1]) if F_known is None else authors_cuts(known[1], F_known, known[2])
+                result[k] = candidate_metrics(Y > 0, half_less(F)[None], cuts, weights)[0]
         return results, None
 
     def _judge_together(
-        self, data: TrainingData, folds: list[Fold], candidates: list[Candidate]
+        self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]
     ) -> tuple[list[list[Scores]], list[np.ndarray]]:
         """The same with cuts tuned on the held-out scores of all folds, as CAMEL's are on leave-one-out scores; and these cuts."""
-        relevant = np.concatenate([fold.relevant for fold in folds])
+        held = [(data[1][test] > 0, None if data[2] is None else data[2][test]) for _, test in folds]
+        relevant = np.concatenate([Y for Y, _ in held])
         memory.require(
             8 * len(candidates) * relevant.size,
             f"Scores of {len(candidates)} candidates for {relevant.shape[0]} rows and {relevant.shape[1]} labels, on which "
             f"threshold={self.threshold!r} is tuned,",
             "Give fewer candidates, or threshold='zero'.",
         )
-        scores = [np.empty((len(candidates), *fold.relevant.shape)) for fold in folds]
-        for fold, of_fold in zip(folds, scores, strict=True):
-            for k, F, _ in self._rated(some_rows(*data, fold.train), data[0][fold.test], candidates):
+        scores = [np.empty((len(candidates), *Y.shape)) for Y, _ in held]
+        for (train, test), of_fold in zip(folds, scores, strict=True):
+            for k, F, _ in self._rated(some_rows(*data, train), data[0][test], candidates):
                 of_fold[k] = half_less(F)
-        weights = None if data[2] is None else np.concatenate([data[2][fold.test] for fold in folds])
+        weights = None if data[2] is None else data[2][np.concatenate([test for _, test in folds])]
         cuts = [self._rule().cuts(relevant, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
-        return [
-            [fold.metrics(*pair) for pair in zip(of_fold, cuts, strict=True)] for fold, of_fold in zip(folds, scores, strict=True)
-        ], cuts
+        results = []
+        for (Y, of_rows), of_fold in zip(held, scores, strict=True):
+            results.append([candidate_metrics(Y, F[None], own, of_rows)[0] for F, own in zip(of_fold, cuts, strict=True)])
+        return results, cuts
 
     def _rated(
-        self, train: TrainingData, X_test: Array, candidates: list[Candidate]
+        self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
         """Number of each candidate, its F of the test part and, where the authors' rule wants it, of the training part."""
         prepared, problem = self._problem(*train)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,35 +19,6 @@ class Penalties(NamedTuple):
     alpha: np.ndarray
     beta: np.ndarray
     rho: np.ndarray
-
-
-class LeastSquares(proximal.Problem):
-    """What LLSF needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
-
-    Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels.
-    """
-
-    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray) -> None:
-        super().__init__(X, R)
-        self.ridge = proximal.Ridge(X, Y)
-        n, d = X.shape
-        gram = self.ridge.gram
-        self.gram = proximal.dense(X.T @ X) if gram is None and d <= 2 * n else gram  # wider: two thin products are cheaper
-        self.targets = np.ascontiguousarray((X.T @ Y).T)  # (q, d)
-        self.total = float(np.sum(Y * Y))
-        self.bytes_each = 8 * _State.ARRAYS * self.targets.size
-
-    def lipschitz(self, alpha: float) -> float:
-        """Step constant L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
-        return float(np.sqrt(2 * (self.ridge.norm**2 + (alpha * self.label_norm) ** 2))) or 1.0
-
-    def groups(self, penalties: Penalties) -> list[np.ndarray]:
-        """Candidates of equal α, and so of equal step constant."""
-        return [np.flatnonzero(penalties.alpha == alpha) for alpha in np.unique(penalties.alpha)]
-
-    def start(self, penalties: Penalties) -> _State:
-        """Candidates of one group at their ridge regressions."""
-        return _State(self, penalties)
 
 
 class _State:
@@ -108,6 +79,33 @@ class _State:
         self.beta = self.beta[kept]
         self.W, self.moved, self.moved_before = (x.compress(kept, axis=1) for x in (self.W, self.moved, self.moved_before))  # contiguous
         self.spare = np.empty(self.W.shape)
+
+
+class LeastSquares(proximal.Problem):
+    """What LLSF needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
+
+    Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels.
+    """
+
+    state: ClassVar[Any] = _State
+
+    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray) -> None:
+        super().__init__(X, R)
+        self.ridge = proximal.Ridge(X, Y)
+        n, d = X.shape
+        gram = self.ridge.gram
+        self.gram = proximal.dense(X.T @ X) if gram is None and d <= 2 * n else gram  # wider: two thin products are cheaper
+        self.targets = np.ascontiguousarray((X.T @ Y).T)  # (q, d)
+        self.total = float(np.sum(Y * Y))
+        self.bytes_each = 8 * self.state.ARRAYS * self.targets.size
+
+    def lipschitz(self, alpha: float) -> float:
+        """Step constant L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
+        return float(np.sqrt(2 * (self.ridge.norm**2 + (alpha * self.label_norm) ** 2))) or 1.0
+
+    def groups(self, penalties: Penalties) -> list[np.ndarray]:
+        """Candidates of equal α, and so of equal step constant."""
+        return [np.flatnonzero(penalties.alpha == alpha) for alpha in np.unique(penalties.alpha)]
 
 
 class BaseLLSF(LinearBaseline):

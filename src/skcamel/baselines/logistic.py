@@ -222,17 +222,9 @@ class Softmax:
 
 
 def fit_logistic(X: Array, Y: np.ndarray, weights: np.ndarray | None = None, **limits: Any) -> Logistic:
-    """One binary model for each column of Y.
+    """One binary model for each column of Y (n, B) in {0, 1} from rows X (n, d), weighted by `weights` (n,); limits as in :func:`solve`.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-    Y : array of shape (n, B)
-        Targets in {0, 1}. A target with one class gets that class with probability 1.
-    weights : array of shape (n,), default=None
-        Positive weights of the rows.
-    **limits
-        As in :func:`solve`.
+    A target with one class gets that class with probability 1.
 
     Examples
     --------
@@ -246,26 +238,11 @@ def fit_logistic(X: Array, Y: np.ndarray, weights: np.ndarray | None = None, **l
 
 
 def fit_chains(X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None = None, **limits: Any) -> list[Logistic]:
-    """For each chain one binary model of every label, from X and the labels before it: all in one batch.
+    """For each chain one binary model of every label, from X (n, d) and the labels before it: all in one batch.
 
-    Columns that are constant in the bag of a chain get no weight there.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-    Y : array of shape (n, q)
-        Targets in {0, 1}. A target with one class in a bag gets that class with probability 1.
-    orders : array of shape (C, q)
-        A permutation of the labels for each chain.
-    counts : array of shape (n, C), default=None
-        How often each row is in the bag of each chain, or its weight there; None: once.
-    **limits
-        As in :func:`solve`.
-
-    Returns
-    -------
-    list of Logistic
-        Models over the columns of [X, Y].
+    Each row of `orders` (C, q) is a permutation of the labels. `counts` (n, C) says how often each row of X and Y is in the bag of
+    each chain, or its weight there; None: once. The models are over the columns of [X, Y]. Columns that are constant in a bag get
+    no weight there, and a label with one class in a bag gets that class with probability 1. Limits as in :func:`solve`.
     """
     width, n_chains = X.shape[1], len(orders)
     bags = np.ones((len(Y), n_chains)) if counts is None else counts
@@ -314,23 +291,10 @@ def solve(
 ) -> tuple[np.ndarray, Ending]:
     """Solve all problems in batches: weights of the columns of A, (D, B * n_free), and how each problem ended.
 
-    Parameters
-    ----------
-    A : Design of shape (n, D)
-    targets : array of shape (n, B)
-        {0, 1} where n_free is 1, else class numbers 0 ... n_free.
-    n_free : int
-        Number of classes minus one.
-    weights : array of shape (n,) or (n, B), default=None
-        Weight of each row, in all problems or in each.
-    allowed : bool array of shape (D, B), default=None
-        Which columns each problem may use, always the first.
-    tol, max_iter : float and int
-        A problem ends when no entry of its gradient exceeds `tol` times the number of rows and, where the classes overlap,
-        the objective has come to rest, to about 1e-7 of it. Separable targets end when their loss is below 0.01.
-        :class:`NotConverged` is warned about once if a problem reaches `max_iter`.
-    memory : int
-        Bytes for the work arrays of a batch.
+    Targets (n, B) are in {0, 1} where n_free, the number of classes minus one, is 1, else class numbers 0 ... n_free. Weights are
+    those of the rows in all problems (n,) or in each (n, B). `allowed` (D, B) says which columns each problem may use, always the
+    first. :func:`minimise` tells when a problem ends; :class:`NotConverged` is warned about once if one reaches `max_iter`. The work
+    arrays of a batch keep to `memory` bytes.
     """
     if weights is not None and weights.ndim == 1:
         weights = np.broadcast_to(weights[:, None], targets.shape)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -77,18 +77,15 @@ def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated
 class Problem:
     """Training data ready for any number of candidates: rows X (n, d) and cosine distances R (q, q) of the labels.
 
-    A subclass says in `start` how candidates begin, in `groups` which may be solved together, and in `bytes_each` what one takes.
+    A subclass says in `state` how candidates go on, in `groups` which may be solved together, and in `bytes_each` what one takes.
     """
 
+    state: ClassVar[Any]  # class of a State, made from the problem and the penalties
     bytes_each: int  # of working arrays
 
     def __init__(self, X: Array, R: np.ndarray) -> None:
         self.X, self.R = X, R
         self.label_norm = float(np.linalg.norm(R, 2))
-
-    def start(self, penalties: Any) -> State:
-        """Candidates before the first iteration."""
-        raise NotImplementedError
 
     def groups(self, penalties: Any) -> list[np.ndarray]:
         """Indices of the candidates that may be solved together."""
@@ -100,7 +97,7 @@ class Problem:
         W = np.empty((len(self.R), n_candidates, self.X.shape[1]))
         whole = Run(W, np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates))
         for index in self.groups(penalties):
-            end = run(self.start(part(penalties, index)), max_iter=max_iter, tol=tol, accelerated=accelerated)
+            end = run(self.state(self, part(penalties, index)), max_iter=max_iter, tol=tol, accelerated=accelerated)
             whole.W[:, index], whole.n_iter[index], whole.values[index] = end
         return whole
 
@@ -112,7 +109,7 @@ class Problem:
         """
 
         def end(index: np.ndarray) -> Run:
-            return run(self.start(part(penalties, index)), max_iter=max_iter, tol=tol)
+            return run(self.state(self, part(penalties, index)), max_iter=max_iter, tol=tol)
 
         waiting: deque[tuple[np.ndarray, Future[Run]]] = deque()
         threads = allowed_threads()

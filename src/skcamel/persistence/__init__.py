@@ -37,6 +37,7 @@ from skcamel.support import FILE, FUNCTION, reason_against
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "skcamel-model", 2
+HEADER = "header"  # the first member; those that follow are called a0, a1, ...
 HEADER_BYTES = 2**25  # at most, so that its parsed form stays below HEADER_GROWTH times as much
 HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
@@ -63,16 +64,6 @@ PARTS = {
     "Ending": "skcamel.baselines.lbfgs",
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of
-LOCAL = struct.Struct("<4s5H3I2H")  # signature, version, flags, method, time, date, CRC, two sizes, lengths of name and extra field
-ZIP64 = struct.Struct("<2H2Q")  # kind 1, length 16, two sizes
-END = struct.Struct("<4s4H2IH")  # signature, two disk numbers, two counts of members, size and place of the directory, comment length
-LONG_END = 76  # bytes of the two further records at the end of an archive above 4 GiB or 65 535 members
-FULL = 0xFFFFFFFF  # stands for a size that the extra field tells
-HEADER = "header"  # the first member; those that follow are called a0, a1, ...
-SMALLEST = 64  # bytes of an empty array with its header
-NPY = re.compile(
-    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[248])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
-)
 SEARCH_ONLY = ("cv", "callback", "random_state")  # parameters that a fitted model does not need
 
 
@@ -314,6 +305,18 @@ def _decode(node: Any, stored: _Stored) -> Any:
         return values
     name = kind.removeprefix("$")
     return getattr(import_module(PARTS[name]), name)(**values)
+
+
+# The archive: its records, and arrays of plain numbers in them.
+LOCAL = struct.Struct("<4s5H3I2H")  # signature, version, flags, method, time, date, CRC, two sizes, lengths of name and extra field
+ZIP64 = struct.Struct("<2H2Q")  # kind 1, length 16, two sizes
+END = struct.Struct("<4s4H2IH")  # signature, two disk numbers, two counts of members, size and place of the directory, comment length
+LONG_END = 76  # bytes of the two further records at the end of an archive above 4 GiB or 65 535 members
+FULL = 0xFFFFFFFF  # stands for a size that the extra field tells
+SMALLEST = 64  # bytes of an empty array with its header
+NPY = re.compile(
+    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[248])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
+)
 
 
 class _Member(NamedTuple):

@@ -42,11 +42,14 @@ def rule(check: Callable[..., None]) -> Callable[..., Rule]:
     return with_options
 
 
-@rule
-def must_be(value: Any, _: Sizes, what: str, holds: Callable[[Any], bool]) -> None:
+def must_be(what: str, holds: Callable[[Any], bool]) -> Rule:
     """A value of which something holds."""
-    if not holds(value):
-        raise ValueError(f"must be {what}, got {_shown(value)}")
+
+    def check(value: Any, _: Sizes) -> None:
+        if not holds(value):
+            raise ValueError(f"must be {what}, got {_shown(value)}")
+
+    return check
 
 
 nothing = must_be("None", lambda value: value is None)

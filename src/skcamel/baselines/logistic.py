@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, softmax
+from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from skcamel.arrays import Array
@@ -156,14 +156,7 @@ Design = DenseDesign | SparseDesign
 
 
 def design(columns: Columns, X: Array) -> Design:
-    """A (n, D) by its products: rows that are mostly zero stay or become sparse, others an array.
-
-    Examples
-    --------
-    >>> X = np.eye(10)
-    >>> type(design(varying_columns(X), X)).__name__, type(design(varying_columns(X + 1), X + 1)).__name__
-    ('SparseDesign', 'DenseDesign')
-    """
+    """A (n, D) by its products: rows that are mostly zero stay or become sparse, others an array."""
     if (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) <= SPARSE * X.shape[0] * X.shape[1]:
         return SparseDesign(columns, sparse.csr_array(X))
     return DenseDesign(columns.standardised(dense(X)))
@@ -207,17 +200,9 @@ class Softmax:
     n_classes: int
     ending: Ending
 
-    def _margins(self, X: Array) -> np.ndarray:
-        return self.columns.margins(X, self.coef, self.intercept).reshape(X.shape[0], -1, self.n_classes - 1)
-
-    def probabilities(self, X: Array) -> np.ndarray:
-        """P(class | row), (m, B, K)."""
-        margins = self._margins(X)
-        return softmax(np.concatenate([margins, np.zeros((*margins.shape[:2], 1))], axis=2), axis=2)
-
     def most_probable(self, X: Array) -> np.ndarray:
         """The class of each row, (m, B); the lowest among equally probable ones."""
-        margins = self._margins(X)
+        margins = self.columns.margins(X, self.coef, self.intercept).reshape(X.shape[0], -1, self.n_classes - 1)
         return np.where(margins.max(axis=2) >= 0, margins.argmax(axis=2), self.n_classes - 1)
 
 

@@ -140,17 +140,6 @@ def batches(n_candidates: int, bytes_each: int, budget: int) -> Iterator[np.ndar
     return (np.arange(first, min(first + size, n_candidates)) for first in range(0, n_candidates, size))
 
 
-def soft(U: np.ndarray, threshold: np.ndarray) -> np.ndarray:
-    """sign(u) max(|u| - threshold, 0), entrywise.
-
-    Examples
-    --------
-    >>> soft(np.array([-3.0, 0.5, 2.0]), np.array(1.0))
-    array([-2.,  0.,  1.])
-    """
-    return U - np.clip(U, -threshold, threshold)
-
-
 def rooted(X: Array, weights: np.ndarray | None) -> Array:
     """Rows times the roots of their weights, (n, ...): their products are weighted sums.
 
@@ -169,12 +158,6 @@ def label_distance(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarr
     """R (q, q): cosine distance between the columns of Y (n, q) in {0, 1}, 0 on the diagonal; rows may be weighted.
 
     Machine epsilon is added to Y, so that an empty label has cosine sqrt(positives of k / n) with label k.
-
-    Examples
-    --------
-    >>> label_distance(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(12)
-    array([[0., 1.],
-           [1., 0.]])
     """
     shifted = rooted(Y + np.finfo(np.float64).eps, weights)
     units = shifted / np.linalg.norm(shifted, axis=0)

@@ -114,11 +114,6 @@ def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -
     """Distinct k-subsets of range(q), uniform among all such collections: (min(wanted, C(q, k)), k), ascending rows.
 
     Where few more exist than are wanted, they are listed and shuffled; else repeats are rare and drawn again.
-
-    Examples
-    --------
-    >>> draw_labelsets(4, 3, 8, np.random.RandomState(0)).shape
-    (4, 3)
     """
     total = math.comb(q, k)
     wanted = min(wanted, total)

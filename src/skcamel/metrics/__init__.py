@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -130,7 +130,7 @@ class Scorer:
     """
 
     name: str
-    conventions: dict[str, Any] = field(default_factory=dict)
+    conventions: dict[str, Any]
 
     def __call__(self, estimator: Any, X: Array, Y: Array, sample_weight: Array | None = None) -> float:
         """The metric of the estimator's predictions for X, negated where it is a loss."""

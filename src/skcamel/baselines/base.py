@@ -43,6 +43,7 @@ class Baseline(MultiLabelClassifier):
     threshold: float | str = "zero"
     threshold_metric: str | None = None
     THRESHOLDS: ClassVar[tuple[str, ...]] = MODES
+    PROBABILISTIC: ClassVar[bool] = False  # whether F is a probability
 
     def _check_parameters(self) -> None:
         check_threshold(self.threshold, self.threshold_metric, self.THRESHOLDS)
@@ -52,6 +53,11 @@ class Baseline(MultiLabelClassifier):
 
     def _confidences(self, X: Array) -> np.ndarray:
         raise NotImplementedError
+
+    def _has_probabilities(self) -> bool:
+        """F, once fitted; not of a 1-d y of three or more classes, where it does not add up to one, nor where it is a share of votes."""
+        adds_up = getattr(self, "_target", "multiclass") != "multiclass"
+        return self.PROBABILISTIC and adds_up and getattr(self, "combine", "confidence") != "vote"
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn from labelled rows.
@@ -133,17 +139,6 @@ class Baseline(MultiLabelClassifier):
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link)
 
 
-class ProbabilisticBaseline(Baseline):
-    """A method with `predict_proba` once it is fitted: F itself.
-
-    Not offered after a fit on a 1-d y of three or more classes, whose F does not add up to one, nor for ``combine="vote"``: there F
-    is a share of votes.
-    """
-
-    def _has_probabilities(self) -> bool:
-        return getattr(self, "_target", "multiclass") != "multiclass" and getattr(self, "combine", "confidence") != "vote"
-
-
 @dataclass(eq=False, repr=False)
 class LogisticBaseline(Baseline):
     """A method whose models are logistic, or clones of a classifier that the user chose."""
@@ -166,7 +161,7 @@ class LogisticBaseline(Baseline):
 
 
 @dataclass(eq=False, repr=False)
-class WithCuts(ProbabilisticBaseline):
+class WithCuts(Baseline):
     """One classifier for all labels together, such as a forest, whose probabilities are cut as those of the other methods are.
 
     Parameters
@@ -186,6 +181,7 @@ class WithCuts(ProbabilisticBaseline):
     """
 
     estimator: Any
+    PROBABILISTIC: ClassVar[bool] = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skcamel.arrays import Array
-from skcamel.baselines.base import LogisticBaseline, ProbabilisticBaseline, convergence_warning, fit_one, positive_probability
+from skcamel.baselines.base import LogisticBaseline, convergence_warning, fit_one, positive_probability
 from skcamel.baselines.logistic import fit_logistic
 
 
 @dataclass(eq=False, repr=False)
-class BinaryRelevance(LogisticBaseline, ProbabilisticBaseline):
+class BinaryRelevance(LogisticBaseline):
     """One unregularised logistic regression for each label (BR).
 
     Parameters
@@ -61,6 +61,7 @@ class BinaryRelevance(LogisticBaseline, ProbabilisticBaseline):
     """
 
     base_estimator: Any = None
+    PROBABILISTIC: ClassVar[bool] = True
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         self.n_iter_ = 1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
-from skcamel.baselines.base import LogisticBaseline, ProbabilisticBaseline, convergence_warning, fit_one, positive_probability
+from skcamel.baselines.base import LogisticBaseline, convergence_warning, fit_one, positive_probability
 from skcamel.baselines.logistic import Logistic, beside, fit_chains
 from skcamel.parameters import check_count, check_flag
 
@@ -37,7 +37,7 @@ class Chain:
 
 
 @dataclass(eq=False, repr=False)
-class EnsembleOfClassifierChains(LogisticBaseline, ProbabilisticBaseline):
+class EnsembleOfClassifierChains(LogisticBaseline):
     """Classifier chains over random label orders and bootstrap samples, averaged (ECC).
 
     Parameters
@@ -92,6 +92,7 @@ class EnsembleOfClassifierChains(LogisticBaseline, ProbabilisticBaseline):
     order: Sequence[int] | None = None
     random_state: Any = None
     n_jobs: int | None = None
+    PROBABILISTIC: ClassVar[bool] = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -96,10 +96,6 @@ class Batch:
         self.history: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.factors: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # of those: columns and Cholesky factor
 
-    def steepness(self) -> np.ndarray:
-        """Largest entry of the gradient of each problem, (B,)."""
-        return np.abs(self.gradient).max(axis=0).reshape(-1, self.n_free).max(axis=1)
-
     def overlapping(self, share: float = OVERLAP) -> np.ndarray:
         """Problems whose objective is still above that share of the first one, (B,)."""
         return self.objective > share * self.first_objective
@@ -292,7 +288,8 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> tuple[np.ndarray, np
     coef, objective = batch.coef.copy(), batch.objective.copy()
     n_iter, converged = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
     for iteration in range(max_iter + 1):
-        done = (batch.steepness() <= tol * batch.total) & batch.settled() | (batch.objective <= batch.separated) | batch.stuck
+        steepest = np.abs(batch.gradient).max(axis=0).reshape(-1, batch.n_free).max(axis=1)
+        done = (steepest <= tol * batch.total) & batch.settled() | (batch.objective <= batch.separated) | batch.stuck
         if iteration and iteration % WINDOW == 0:
             done |= batch.idle(0.01 * tol)
         leaving = done if iteration < max_iter else np.ones_like(done)

@@ -367,8 +367,8 @@ def _array(file: BinaryIO, member: _Member) -> np.ndarray:
 
 def _member(file: BinaryIO, position: int, size: int, name: str) -> _Member:
     """The member whose local header lies at `position`; it must have the name that is next in turn."""
-    fields = LOCAL.unpack(_bytes(file, position, LOCAL.size, size))
-    _, _, flags, method, _, _, checksum, stored, content, name_length, extra_length = fields
+    header = LOCAL.unpack(_bytes(file, position, LOCAL.size, size))
+    _, _, flags, method, _, _, checksum, stored, content, name_length, extra_length = header
     if flags or method:
         raise ValueError("it is compressed, encrypted or streamed, which skcamel never does")
     start = position + LOCAL.size

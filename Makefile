@@ -24,8 +24,10 @@ lint: $(VENV)/.dev  ## style of code and docstrings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev  ## static types of src
+types: $(VENV)/.dev  ## static types of src, and of code that uses it
 	$(BIN)/pyrefly check
+	$(BIN)/mypy
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 
 check: $(VENV)/.dev  ## the test suite alone, a process per core with one BLAS thread each
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal
@@ -36,11 +38,11 @@ test-browser: $(VENV)/.browser  ## pages in a headless Chromium, which must be o
 screenshots: $(VENV)/.browser  ## the pictures of the documentation, taken anew
 	$(BIN)/python tests/browser/screenshots.py docs/images
 
-oldest:  ## the test suite with the oldest versions that pyproject.toml allows
+oldest:  ## the test suite with the oldest versions that pyproject.toml allows, with the floor of coverage
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,report,datasets]" --group test $$($(PYTHON) -c "$(FLOORS)")
-	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal
+	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal --cov --cov-report term:skip-covered
 
 coverage: $(VENV)/.dev  ## which lines the test suite runs
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report term-missing:skip-covered

@@ -11,8 +11,8 @@ from benchmarks.machine import Row
 from skcamel import CamelClassifierCV
 from skcamel.correlation import KINDS, learn
 from skcamel.data import load_dataset
+from skcamel.explanation import Evidence, cooccurrence
 from skcamel.metrics import average_precision
-from skcamel.pushes import Evidence, cooccurrence
 
 SETS = ("yeast", "scene", "medical", "image")
 STRONG = 0.05

@@ -11,7 +11,7 @@ import torch
 from benchmarks.column import training_part
 from benchmarks.machine import Row, at_least, at_most, seconds
 from skcamel import CamelClassifierCV, kernel
-from skcamel.experiment.camel import CamelMethod
+from skcamel.experiment.methods import CamelMethod
 from skcamel.experiment.paper import LARGE, REGULAR
 
 FEW_ROWS = 600

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFit
 from skcamel import CamelClassifier
 from skcamel.classifier import choose_solver
 from skcamel.metrics import macro_f1, micro_f1
-from skcamel.solve.problem import stationarity
+from skcamel.solve import stationarity
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def test_scores_decisions_and_names_agree(data):
     assert scores.shape == decisions.shape == (40, 5)
     assert decisions.dtype == np.int64
     np.testing.assert_array_equal(decisions, scores > model.thresholds_)
-    assert model.label_sets(new) == [tuple(f"label{j}" for j in np.flatnonzero(row)) for row in decisions]
+    assert model.label_sets(new) == [tuple(f"label{j + 1}" for j in np.flatnonzero(row)) for row in decisions]
     np.testing.assert_array_equal(model.classes_, np.arange(5))
     assert (model.n_iter_, model.n_features_in_) == (1, 8)
 
@@ -142,7 +142,7 @@ def test_prediction_does_not_depend_on_the_block_size(data, monkeypatch):
     X, Y, new = data
     model = CamelClassifier().fit(X, Y)
     whole = model.decision_function(new)
-    monkeypatch.setattr("skcamel.prediction.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
+    monkeypatch.setattr("skcamel.base.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
     np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
 
 

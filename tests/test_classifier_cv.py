@@ -8,9 +8,9 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
+from skcamel.base import BaseCamel, outputs_together
 from skcamel.correlation import learn
 from skcamel.metrics import LOSSES, NAMES, evaluate
-from skcamel.prediction import BaseCamel, outputs_together
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.experiment.camel import CamelMethod
+from skcamel.experiment.methods import CamelMethod
 
 X, Y = make_multilabel_classification(80, n_features=6, n_classes=4, n_labels=2, random_state=0)
 

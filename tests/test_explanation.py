@@ -65,10 +65,10 @@ def test_top_frame_and_text_tell_the_same(explained):
     assert len(top) == len(explanation) == 30
     assert list(frame.columns) == ["row", "label", "source", "push", "own", "score", "predicted"]
     assert len(frame) == np.count_nonzero(explanation.parts)
-    first = frame[(frame.row == 3) & (frame.label == "label1")]
-    assert top[3]["label1"] == [Push(line.source, line.push) for line in first.head(2).itertuples()]
-    assert frame.groupby(["row", "label"]).push.sum()[(3, "label1")] + explanation.base[1] == pytest.approx(explanation.scores[3, 1])
-    np.testing.assert_array_equal(frame.predicted, frame.score > model.thresholds_[[int(name[-1]) for name in frame.label]])
+    first = frame[(frame.row == 3) & (frame.label == "label2")]
+    assert top[3]["label2"] == [Push(line.source, line.push) for line in first.head(2).itertuples()]
+    assert frame.groupby(["row", "label"]).push.sum()[(3, "label2")] + explanation.base[1] == pytest.approx(explanation.scores[3, 1])
+    np.testing.assert_array_equal(frame.predicted, frame.score > model.thresholds_[[int(name[-1]) - 1 for name in frame.label]])
     text = str(explanation)
     assert text.startswith("row 0")
     assert text.endswith("… 27 more rows\nLabel correlation learned as in the paper.")
@@ -92,8 +92,8 @@ def test_texts_tell_pushes_that_the_data_contradict_last_and_mark_them():
             assert push.contradicts == (together[push.source, j] * model.label_correlation_[push.source, j] < 0)
             assert push.amount == explanation.parts[1, push.source, j]
     lines = str(explanation).splitlines()
-    first = next(line for line in lines if line.startswith("  label0: "))
-    assert "label1 " in first.partition(" others ")[2].partition("(")[0]
+    first = next(line for line in lines if line.startswith("  label1: "))
+    assert "label2 " in first.partition(" others ")[2].partition("(")[0]
     assert f"(seen {model.cooccurrence_[0, 1]:.0f}, expected " in first
     assert "; against what the data show)" in first
     assert str(CamelClassifier(correlation="centred").fit(X, Y).explain(X[:1])).endswith("learned from centred labels.")

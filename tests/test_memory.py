@@ -9,11 +9,11 @@ import pytest
 from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
-from skcamel.experiment.camel import CamelMethod
+from skcamel.checks import MATRICES_ALIVE
 from skcamel.experiment.compute import Task
 from skcamel.experiment.executors import by_joblib
+from skcamel.experiment.methods import CamelMethod
 from skcamel.experiment.units import Unit
-from skcamel.inputs import MATRICES_ALIVE
 from study_methods import Mean
 
 N = 700
@@ -96,7 +96,7 @@ def test_units_at_the_same_time_share_what_is_free(monkeypatch):
 def test_prediction_keeps_within_its_blocks(data, monkeypatch):
     X, Y = data
     model = CamelClassifier().fit(X, Y)
-    monkeypatch.setattr("skcamel.prediction.PREDICT_BLOCK_BYTES", 8 * N * 50)
+    monkeypatch.setattr("skcamel.base.PREDICT_BLOCK_BYTES", 8 * N * 50)
     monkeypatch.setattr("skcamel.kernel.BLOCK_BYTES", 8 * N * 50)
     many = np.repeat(X, 20, axis=0)
     small = 8 * (many.size + 2 * many.shape[0] * Y.shape[1])  # the rows once more, and the scores

@@ -12,8 +12,8 @@ from sklearn.datasets import make_multilabel_classification
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import JFSC, LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.estimator import Outputs
 from skcamel.experiment import EstimatorMethod
-from skcamel.outputs import Outputs
 from skcamel.report import build_model_report
 
 X, Y = make_multilabel_classification(90, n_features=6, n_classes=4, random_state=0)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skcamel import CamelClassifier, CamelClassifierCV, pushes
-from skcamel.pushes import Evidence, cooccurrence, evidence, ordered
+from skcamel import CamelClassifier, CamelClassifierCV, explanation
+from skcamel.explanation import Evidence, cooccurrence, evidence, ordered
 
 LABELS = arrays(np.int8, st.tuples(st.integers(2, 20), st.integers(1, 6)), elements=st.sampled_from([-1, 1]))
 
@@ -85,4 +85,4 @@ def test_a_model_of_an_earlier_version_has_no_evidence(rng):
     ("number", "text"), [(0.0, "0"), (3.0, "3"), (12345.0, "12,345"), (1234.5, "1,234"), (2.345, "2.3"), (0.0512, "0.051")]
 )
 def test_counts_are_short(number, text):
-    assert pushes.counted(number) == text
+    assert explanation.counted(number) == text

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skcamel.data.catalogue import DatasetFacts
-from skcamel.data.digest import digest
+from skcamel.data.dataset import digest
 
 N, D, Q = 40, 3, 2
 REPOSITORY = "someone/somewhere/0123456789"

@@ -1,7 +1,8 @@
 """skcamel: collaboration based multi-label learning (CAMEL, AAAI 2019) for scikit-learn."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel import baselines, data, display, experiment, metrics, report
@@ -32,24 +33,12 @@ _HOME = {
     "CamelClassifier": "classifier",
     "CamelClassifierCV": "classifier_cv",
     "ModelFileError": "persistence",
-    "baselines": "baselines",
-    "data": "data",
-    "display": "display",
-    "experiment": "experiment",
     "load": "persistence",
-    "metrics": "metrics",
-    "report": "report",
     "save": "persistence",
+    **dict.fromkeys(("baselines", "data", "display", "experiment", "metrics", "report"), ""),
 }
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use: ``import skcamel`` alone loads nothing heavy."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'skcamel' has no attribute {name!r}")
-    module = import_module(f"skcamel.{_HOME[name]}")
-    return module if name == _HOME[name] else getattr(module, name)
+__getattr__, _names = lazily(__name__, _HOME)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return [*_names(), "__version__"]

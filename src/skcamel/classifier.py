@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
-from skcamel import correlation
-from skcamel.arrays import Array
-from skcamel.inputs import unchanged_on_error
-from skcamel.parameters import check_bandwidth, check_in_unit_interval, check_kernel, check_positive, check_scaling, check_shared_parameters
-from skcamel.prediction import BaseCamel
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skcamel import correlation, kernel, scaling
+from skcamel.arrays import Array, to_device, to_match, to_numpy
+from skcamel.base import Answering, BaseCamel, Held, Model, learn_correlation, learn_to_answer, warn_of_rounding
+from skcamel.checks import (
+    check_bandwidth,
+    check_in_unit_interval,
+    check_kernel,
+    check_positive,
+    check_scaling,
+    check_shared_parameters,
+    unchanged_on_error,
+)
+from skcamel.selection.search import Data, Representation, on_device, rows_for
+from skcamel.solve import alternating, spectral
 from skcamel.support import ALTERNATING, TUNED, check_together
-from skcamel.training import fit_alternating, fit_spectral, learn_correlation
 
 SOLVERS = ("auto", "spectral", "alternating")
 
@@ -101,7 +113,7 @@ class CamelClassifier(BaseCamel):
     >>> X, Y = make_multilabel_classification(100, n_classes=3, random_state=0)
     >>> model = CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], Y[:80])
     >>> model.predict(X[80:]).shape, model.label_sets(X[80:82])
-    ((20, 3), [('label0', 'label1', 'label2'), ('label1',)])
+    ((20, 3), [('label1', 'label2', 'label3'), ('label2',)])
     """
 
     def __init__(
@@ -163,7 +175,7 @@ class CamelClassifier(BaseCamel):
             data, kept = data.with_weight(self._is_pairwise())
             S = learn_correlation(self, data)
             G = correlation.collaboration(S, self.alpha)
-            fit = fit_alternating if choose_solver(self.solver) == "alternating" else fit_spectral
+            fit = _alternating if choose_solver(self.solver) == "alternating" else _exact
             self._store(fit(self, data, S, G), labels, kept)
         return self
 
@@ -178,6 +190,57 @@ class CamelClassifier(BaseCamel):
             check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
         if choose_solver(self.solver) == "alternating" and self.threshold in ("common", "label", "auto"):
             check_together(ALTERNATING, TUNED)
+
+
+def _exact(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
+    """Exact fit of one candidate."""
+    representation, K, weights = _represent(estimator, data)
+    spectrum = spectral.decompose(K, weights)
+    targets, basis = spectral.project(spectrum, to_match(data.Y, K)), spectral.label_basis(to_match(G, K))
+    penalties = estimator.lambda1, estimator.lambda2
+    solution = spectral.solve_in(spectrum, targets, basis, lambda1=penalties[0], lambda2=penalties[1])
+    warn_of_rounding(spectral.greatest(spectrum), estimator.lambda2)
+    ((_, _, scores),) = spectral.leave_one_out(spectrum, targets, [basis], [penalties])
+    (answering,) = learn_to_answer([Held(scores, estimator._rule())], data)
+    return Model(representation, S, G, estimator.lambda2, solution, answering)
+
+
+def _alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
+    """Fit by Algorithm 1, with a warning where it stops early."""
+    representation, K, weights = _represent(estimator, data)
+    Y = to_match(data.Y, K)
+    solution = alternating.solve(
+        K,
+        Y,
+        to_match(G, K),
+        lambda1=estimator.lambda1,
+        lambda2=estimator.lambda2,
+        weights=weights,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+    )
+    relative = float(to_numpy(solution.convergence)[-1]) / max(float(np.linalg.norm(to_numpy(solution.Z))), 1e-300)
+    if relative > estimator.tol:
+        warnings.warn(
+            f"Algorithm 1 stopped after {solution.n_iter} alternations with ||ΔZ|| / ||Z|| = {relative:.1e}, above "
+            f"tol={estimator.tol:.1e}; raise max_iter or use solver='spectral', which is exact.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    rule = estimator._rule()
+    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y))))
+
+
+def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:
+    """The one representation of a plain fit, its kernel matrix and the weights, all on the device."""
+    plain = scaling.fitted(estimator.scaling, data.X, data.weights)
+    scaler, rows = rows_for(estimator.kernel, plain, data.X)
+    X = on_device(rows, estimator.device)
+    weights = None if data.weights is None else to_device(data.weights, estimator.device)
+    with np.errstate(over="ignore", invalid="ignore"):  # a matrix that is not finite is refused by both solvers
+        rounding = scaler.rounding(X.shape[1])
+        fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights, rounding=rounding)
+    return Representation(scaler, fitted, rows, X), K, weights
 
 
 def choose_solver(solver: str) -> str:

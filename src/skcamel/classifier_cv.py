@@ -12,19 +12,40 @@ from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array, to_numpy
+from skcamel.base import Answering, BaseCamel, Held, Model, estimated, learn_correlation, learn_to_answer, warn_of_rounding
+from skcamel.checks import (
+    COPIES_ALIVE,
+    SCORES_ALIVE,
+    Labels,
+    check_flag,
+    check_in_unit_interval,
+    check_places,
+    check_positive,
+    check_shared_parameters,
+    inner_splits,
+    unchanged_on_error,
+)
 from skcamel.classifier import CamelClassifier
-from skcamel.inputs import COPIES_ALIVE, SCORES_ALIVE, Labels, inner_splits, unchanged_on_error
 from skcamel.kernel import RADIAL
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
-from skcamel.parameters import check_flag, check_in_unit_interval, check_places, check_positive, check_shared_parameters
-from skcamel.prediction import BaseCamel
 from skcamel.presets import PRESETS
+from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.combination import Combination
-from skcamel.selection.engine import ZERO, Chosen, Found, Winner, search, usable
-from skcamel.selection.results import Results, tabulate
-from skcamel.selection.search import Data, Decomposed, Grid, Place, Scores, all_candidates, places, represent, represent_ahead, score_fold
+from skcamel.selection.search import (
+    Data,
+    Decomposed,
+    Grid,
+    Place,
+    Results,
+    Scores,
+    all_candidates,
+    places,
+    represent,
+    represent_ahead,
+    score_fold,
+    tabulate,
+)
 from skcamel.support import COMBINE, FOLDS, check_together
-from skcamel.training import Answering, Held, Model, estimated, learn_correlation, learn_to_answer, warn_of_rounding
 
 log = logging.getLogger("skcamel")
 

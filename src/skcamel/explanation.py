@@ -1,13 +1,149 @@
-"""Scores ► reasons: the exact additive parts of every score."""
+"""Scores ► reasons: the exact additive parts of every score, the order in which pushes are told, and a summary for notebooks.
+
+Every text and every page that lists pushes takes their order from :func:`ordered`: strongest first, but those whose sign
+contradicts the plain correlation of the two labels come after all others, and are marked.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.pushes import Evidence, Told, how_learned, ordered
+from skcamel.text import count
+
+LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}
+AGAINST = "against what the data show"
+LEGEND = "Seen: training rows with both labels; expected: if neither depended on the other."
+
+
+class Told(NamedTuple):
+    """One push, with how often both labels were seen together and how often they would be if they were independent."""
+
+    source: int
+    target: int
+    amount: float
+    seen: float | None  # None where the training labels are not known
+    expected: float | None
+    contradicts: bool  # whether its sign is opposite to that of the plain correlation
+
+    @property
+    def shown(self) -> str:
+        """What the data show, in brackets after a blank; nothing where they are not known."""
+        return as_words(self.seen, self.expected, contradicts=self.contradicts)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the training rows show about pairs of labels, beside S."""
+
+    S: np.ndarray  # (q, q)
+    seen: np.ndarray  # (q, q) weight of the rows that have both labels
+    total: float  # weight of all rows
+
+    @cached_property
+    def expected(self) -> np.ndarray:
+        """Weight of the rows that would have both labels if these were independent, (q, q)."""
+        present = np.diag(self.seen)
+        return present[:, None] * (present / self.total)
+
+    @cached_property
+    def contradicts(self) -> np.ndarray:
+        """Whether a push is up although the labels avoid each other, or down although they go together, (q, q)."""
+        excess = self.seen - self.expected
+        clear = abs(excess) > 1e-9 * np.maximum(self.seen, self.expected)  # not rounding
+        return clear & (np.sign(self.S) * np.sign(excess) < 0)
+
+
+def how_learned(correlation: str) -> str:
+    """What the parameter `correlation` of a model means, in words that follow "learned"."""
+    return LEARNED.get(correlation, correlation)
+
+
+def evidence(model: Any) -> Evidence | None:
+    """What the training rows of a fitted model show; None for a model of an earlier version, which did not keep it."""
+    if not hasattr(model, "cooccurrence_") or not hasattr(model, "total_weight_"):
+        return None
+    return Evidence(model.label_correlation_, model.cooccurrence_, model.total_weight_)
+
+
+def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """Weight of the rows that have both labels (q, q), and of all rows.
+
+    Examples
+    --------
+    >>> cooccurrence(np.array([[1, 1], [1, -1], [-1, -1]]), np.array([1.0, 2.0, 0.5]))
+    (array([[3., 1.],
+           [1., 1.]]), 3.5)
+    """
+    present = (Y > 0).astype(np.float64)
+    if weights is None:
+        return present.T @ present, float(len(Y))
+    return present.T @ (present * weights[:, None]), float(weights.sum())
+
+
+def ordered(amounts: np.ndarray, k: int, shown: Evidence | None = None, target: int | None = None) -> list[Told]:
+    """The first `k` of the pushes that are not 0: strongest first, those that contradict the data after all others.
+
+    Parameters
+    ----------
+    amounts : array of shape (q, q), or (q,) with a `target`
+        Push of label i on label j, or on the target.
+    k : int
+    shown : Evidence, default=None
+        What the training rows show; None: not known.
+    target : int, default=None
+
+    Examples
+    --------
+    >>> seen = np.array([[30.0, 0.0], [0.0, 20.0]])
+    >>> S = np.array([[0.0, 0.9], [-0.1, 0.0]])
+    >>> [f"{push.amount:+}{push.shown}" for push in ordered(S, 5, Evidence(S, seen, 100.0))]
+    ['-0.1 (seen 0, expected 6)', '+0.9 (seen 0, expected 6; against what the data show)']
+    """
+    q, columns = len(amounts), np.arange(len(amounts)) if target is None else np.array([target])
+    amounts = amounts.reshape(q, -1)
+    contradicts = np.zeros(amounts.shape, dtype=bool) if shown is None else shown.contradicts[:, columns]
+    order = np.lexsort((-abs(amounts).ravel(), contradicts.ravel()))
+    places = zip(*np.unravel_index(order[amounts.ravel()[order] != 0][:k], amounts.shape))
+    return [
+        Told(
+            int(i),
+            int(columns[c]),
+            float(amounts[i, c]),
+            None if shown is None else float(shown.seen[i, columns[c]]),
+            None if shown is None else float(shown.expected[i, columns[c]]),
+            bool(contradicts[i, c]),
+        )
+        for i, c in places
+    ]
+
+
+def as_words(seen: float | None, expected: float | None, *, contradicts: bool) -> str:
+    """Words for what the data show beside a push, in brackets after a blank; nothing where it is not known.
+
+    Examples
+    --------
+    >>> as_words(0.0, 30.2, contradicts=True)
+    ' (seen 0, expected 30.2; against what the data show)'
+    """
+    if seen is None or expected is None:
+        return ""
+    return f" (seen {counted(seen)}, expected {counted(expected)}{'; ' + AGAINST if contradicts else ''})"
+
+
+def counted(number: float) -> str:
+    """A number of rows, which is a fraction where weights or expectations are.
+
+    Examples
+    --------
+    >>> counted(1200.0), counted(30.234), counted(0.0123)
+    ('1,200', '30.2', '0.012')
+    """
+    return f"{number:,.0f}" if number == round(number) or number >= 1000 else f"{number:.1f}" if number >= 1 else f"{number:.2g}"
 
 
 class Push(NamedTuple):
@@ -149,3 +285,38 @@ class Explanation:
         told = ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in self.told(r, j))
         parts = f"average {self.base[j]:+.2f}, own {own:+.2f}, others {others:+.2f}" + (f": {told}" if told else "")
         return f"  {self.label_names[j]}: {score:+.2f}{cut} = {parts}"
+
+
+STRONGEST = 5
+
+
+def collaboration_summary(model: Any) -> str:
+    """Sizes and the strongest pushes between labels; names are escaped.
+
+    Parameters
+    ----------
+    model : fitted CamelClassifier or CamelClassifierCV
+
+    Examples
+    --------
+    >>> from skcamel import CamelClassifier
+    >>> model = CamelClassifier(0.3, correlation="centred").fit(np.eye(40), np.eye(40, 2, dtype=int))
+    >>> text = collaboration_summary(model)
+    >>> "label1 → label2" in text, "40 rows, 2 labels, α = 0.3, correlation learned from centred labels." in text
+    (True, True)
+    """
+    S, names, shown = model.label_correlation_, [escape(str(name)) for name in model.label_names_], evidence(model)
+    pushes = [f"<li>{names[i]} → {names[j]}: {s:+.3f}{push.shown}</li>" for push in ordered(S, STRONGEST, shown) for i, j, s in [push[:3]]]
+    share = np.count_nonzero(S) / max(1, S.size - len(S))
+    legend = f" {LEGEND}" if shown is not None else ""
+    found = (
+        f"Strongest pushes between labels (s; {share:.0%} of all pairs have one).{legend}<ul>{''.join(pushes)}</ul>"
+        if pushes
+        else "No label pushes another."
+    )
+    members = [member for _, member in model.weighted_members()]
+    alphas = ", ".join(f"{alpha:g}" for alpha in sorted({float(own.alpha_ if hasattr(own, "alpha_") else own.alpha) for own in members}))
+    sizes = f"{count(len(members[0].dual_coef_), 'row')}, {count(len(S), 'label')}, α = {alphas}"
+    if len(members) > 1:
+        sizes = f"{len(members)} models combined, {sizes}"
+    return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {escape(how_learned(model.correlation))}. {found}</div>"

@@ -15,18 +15,19 @@ def lazily(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any],
     package : str
         ``__name__`` of the package.
     home : mapping
-        Public name ► module of the package that defines it.
+        Public name ► module of the package that defines it; "": the name is a module itself.
 
     Examples
     --------
-    >>> find, names = lazily("skcamel.metrics", {"one_error": "ranking"})
-    >>> find("one_error").__name__, names()
-    ('one_error', ['one_error'])
+    >>> find, names = lazily("skcamel.metrics", {"one_error": "ranking", "ranking": ""})
+    >>> find("one_error").__name__, find("ranking").__name__, names()
+    ('one_error', 'skcamel.metrics.ranking', ['one_error', 'ranking'])
     """
 
     def find(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home[name]}"), name)
+        module = import_module(f"{package}.{home[name] or name}")
+        return getattr(module, name) if home[name] else module
 
     return find, lambda: sorted(home)

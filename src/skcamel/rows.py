@@ -6,6 +6,8 @@ Columns with zeros need not be moved, so sparse rows stay sparse.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -31,6 +33,17 @@ def canonical(X: sparse.sparray) -> sparse.csr_array:
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
+
+
+def default_names(prefix: str, count: int) -> tuple[str, ...]:
+    """``prefix1 … prefixN`` for what has no names."""
+    return tuple(f"{prefix}{index}" for index in range(1, count + 1))
+
+
+def column_names(table: Any) -> list[str] | None:
+    """Names of the columns of a pandas, polars or pyarrow frame, or of labels that know theirs; None where there are none."""
+    columns = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
 
 
 def dense(X: Array) -> np.ndarray:

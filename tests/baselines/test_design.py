@@ -7,7 +7,7 @@ from scipy import sparse
 
 from baselines import overlapping
 from skcamel.baselines import logistic
-from skcamel.baselines.design import DenseDesign, SparseDesign, design, varying_columns
+from skcamel.baselines.logistic import DenseDesign, SparseDesign, design, varying_columns
 
 
 def rows(seed, n=40, d=7, weighted=True):

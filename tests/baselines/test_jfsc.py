@@ -10,10 +10,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import proximal as literal
 from skcamel.baselines import JFSC
-from skcamel.baselines.least_squares import LeastSquares
-from skcamel.baselines.least_squares import Penalties as SquaredPenalties
+from skcamel.baselines.jfsc import JFSCPenalties, RobustRegression, fisher, inverse_lengths, weighted_norm
+from skcamel.baselines.llsf import LeastSquares, LLSFPenalties
 from skcamel.baselines.proximal import label_distance
-from skcamel.baselines.robust import Penalties, RobustRegression, fisher, inverse_lengths, weighted_norm
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
@@ -26,7 +25,7 @@ def problem(n=40, d=6, q=4, seed=0):
 
 def solve(X, Y, alpha=0.0, beta=0.0, gamma=0.0, eta=0.1, *, S=None, row_weights=inverse_lengths, **options):
     regression = RobustRegression(X, Y, label_distance(Y), fisher(X, Y) if S is None else S, row_weights)
-    return regression.solve(Penalties(*np.array([[alpha], [beta], [gamma], [eta]], dtype=float)), **options).W[:, 0].T
+    return regression.solve(JFSCPenalties(*np.array([[alpha], [beta], [gamma], [eta]], dtype=float)), **options).W[:, 0].T
 
 
 @parametrize_with_checks([JFSC(), JFSC(preset="fair"), JFSC(intercept=False)])
@@ -55,7 +54,7 @@ def test_it_stops_where_the_literal_loop_stops(alpha):
     X, Y = problem()
     S = literal.fisher(X, Y)
     regression = RobustRegression(X, Y, label_distance(Y), S.T)
-    end = regression.solve(Penalties(*np.array([[alpha], [0.01], [0.1], [0.1]])))
+    end = regression.solve(JFSCPenalties(*np.array([[alpha], [0.01], [0.1], [0.1]])))
     expected = literal.jfsc(X, Y, literal.distance(Y), S, alpha, 0.01, 0.1, 0.1)
     assert end.n_iter[0] == len(expected) - 1 < 101
     np.testing.assert_allclose(end.W[:, 0].T, expected[-1], rtol=1e-5, atol=1e-5)
@@ -80,7 +79,7 @@ def test_b_with_equal_row_weights_it_ends_where_llsf_ends():
     X, Y = problem(400, 5, 4)
     ones = lambda residual: np.ones(residual.shape[1:])  # noqa: E731
     W = solve(X, Y, 2.0, 0.0, 20.0, row_weights=ones, max_iter=5000, tol=-1.0)
-    squared = LeastSquares(X, Y, label_distance(Y)).solve(SquaredPenalties(*np.array([[2.0], [20.0], [0.1]])), max_iter=5000, tol=-1.0)
+    squared = LeastSquares(X, Y, label_distance(Y)).solve(LLSFPenalties(*np.array([[2.0], [20.0], [0.1]])), max_iter=5000, tol=-1.0)
     np.testing.assert_allclose(W, squared.W[:, 0].T, atol=1e-7)
 
 
@@ -98,7 +97,7 @@ def test_c_a_constant_column_finds_the_geometric_median():
     np.testing.assert_allclose(W[0], geometric_median(Y), atol=5e-3)
     single = np.array([[1.0], [1], [1], [0], [0]])
     assert solve(np.ones((5, 1)), single, max_iter=3000, tol=-1.0)[0, 0] == pytest.approx(1.0, abs=2e-3)
-    mean = LeastSquares(np.ones((5, 1)), single, np.zeros((1, 1))).solve(SquaredPenalties(*np.array([[0.0], [0.0], [0.1]])), tol=1e-12)
+    mean = LeastSquares(np.ones((5, 1)), single, np.zeros((1, 1))).solve(LLSFPenalties(*np.array([[0.0], [0.0], [0.1]])), tol=1e-12)
     assert mean.W.ravel() == pytest.approx(0.6, abs=1e-4)
 
 

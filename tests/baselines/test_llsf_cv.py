@@ -12,10 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import skcamel.baselines
 from skcamel.arrays import allowed_threads
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
-from skcamel.baselines.least_squares import LeastSquares, Penalties
+from skcamel.baselines.jfsc import JFSCPenalties, RobustRegression, fisher
+from skcamel.baselines.llsf import LeastSquares, LLSFPenalties
 from skcamel.baselines.proximal import batches, label_distance
-from skcamel.baselines.robust import Penalties as RobustPenalties
-from skcamel.baselines.robust import RobustRegression, fisher
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
 
@@ -67,14 +66,14 @@ def test_batched_weights_equal_separate_ones(data):
     X, Y = data[0] / np.linalg.norm(data[0], axis=1)[:, None], data[1].astype(float)
     grid = np.array([(a, b, r) for a in (0.0, 2**-3, 8.0, 1024.0) for b in (0.0, 2**-3, 8.0) for r in (0.1, 10.0)]).T
     problem = LeastSquares(X, Y, label_distance(Y))
-    together = problem.solve(Penalties(*grid))
+    together = problem.solve(LLSFPenalties(*grid))
     assert len(set(together.n_iter)) > 5
     for k in range(grid.shape[1]):
-        alone = problem.solve(Penalties(*grid[:, k : k + 1]))
+        alone = problem.solve(LLSFPenalties(*grid[:, k : k + 1]))
         assert alone.n_iter[0] == together.n_iter[k]
         np.testing.assert_allclose(alone.W[:, 0], together.W[:, k], atol=1e-9)
     for budget in (1, 5000, 2**30):
-        parts = list(problem.solve_batches(Penalties(*grid), max_iter=100, tol=1e-4, budget=budget))
+        parts = list(problem.solve_batches(LLSFPenalties(*grid), max_iter=100, tol=1e-4, budget=budget))
         order = np.concatenate([index for index, _ in parts])
         np.testing.assert_array_equal(np.sort(order), np.arange(grid.shape[1]))
         np.testing.assert_allclose(np.concatenate([end.W for _, end in parts], axis=1), together.W[:, order], atol=1e-9)
@@ -92,10 +91,10 @@ def test_working_arrays_stay_within_the_budget(kind, budget, rng):
     Y = (rng.random((150, 8)) < 0.3).astype(float)
     grid = np.geomspace(1e-3, 1e-2, 400)
     if kind == "llsf":
-        problem, penalties = LeastSquares(X, Y, label_distance(Y)), Penalties(np.full(400, 0.1), grid, np.full(400, 0.1))
+        problem, penalties = LeastSquares(X, Y, label_distance(Y)), LLSFPenalties(np.full(400, 0.1), grid, np.full(400, 0.1))
     else:
         problem = RobustRegression(X, Y, label_distance(Y), fisher(X, Y))
-        penalties = RobustPenalties(grid, grid, grid, np.full(400, 0.1))
+        penalties = JFSCPenalties(grid, grid, grid, np.full(400, 0.1))
     tracemalloc.start()
     sizes = [len(index) for index, _ in problem.solve_batches(penalties, max_iter=4, tol=1e-4, budget=budget)]
     peak = tracemalloc.get_traced_memory()[1]

@@ -19,8 +19,8 @@ from fuzzing import model_files
 from reference import thresholds as literal
 from skcamel import ModelFileError, load
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-from skcamel.baselines.with_cuts import WithCuts
-from skcamel.inputs import ConstantLabelWarning
+from skcamel.baselines.base import WithCuts
+from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
 from skcamel.selection.thresholds import Rule

@@ -8,8 +8,8 @@ import made_records
 import made_studies
 from browsing import assert_accessible, rows_of, saved
 from skcamel.experiment import Records, compare_with_paper, result_tables, summarise
-from skcamel.experiment.contents import study_command
 from skcamel.experiment.paper import REGULAR
+from skcamel.experiment.units import study_command
 from skcamel.metrics import NAMES
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")

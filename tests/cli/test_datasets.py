@@ -14,15 +14,15 @@ import pytest
 import skcamel
 import tiny
 from loopback import loopback_server
-from skcamel.data import catalogue, download
+from skcamel.data import catalogue, fetch
 
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
 
 from skcamel.__main__ import main
-from skcamel.cli.root import COMMANDS as ROOT_COMMANDS
-from skcamel.cli.root import LazyGroup
+from skcamel.cli.root import LazyGroup, root
 
+ROOT_COMMANDS = root.list_commands(None)
 COMMANDS = ("list", "card", "fetch", "convert", "check")
 SOURCE = str(Path(skcamel.__file__).parents[1])
 
@@ -304,7 +304,7 @@ def test_convert_overwrites_only_on_request(cli, mulan_file, tmp_path):
 
 
 def test_fetch(cli, only_tiny, monkeypatch, tmp_path):
-    monkeypatch.setattr(download, "PAUSE", 0)
+    monkeypatch.setattr(fetch, "PAUSE", 0)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     with loopback_server() as server:

@@ -108,8 +108,8 @@ def test_a_signal_that_comes_inside_a_destructor_is_not_lost(folder):
         (signal.SIGINT, ["fit", "pipe.csv", "--labels", "2"]),
         (signal.SIGINT, ["datasets", "card", "pipe.csv", "--labels", "2"]),
         (signal.SIGINT, ["datasets", "convert", "pipe.csv", "out.arff", "--labels", "2"]),
-        (signal.SIGINT, ["study", "--datasets", "pipe.csv", "--labels", "2", "--methods", "br", "--out", "out"]),
-        (signal.SIGTERM, ["sensitivity", "--dataset", "pipe.csv", "--labels", "2", "--out", "out"]),
+        (signal.SIGINT, ["study", "--datasets", "pipe.csv", "--labels", "2", "--methods", "br", "-o", "out"]),
+        (signal.SIGTERM, ["sensitivity", "--dataset", "pipe.csv", "--labels", "2", "-o", "out"]),
         (signal.SIGHUP, ["evaluate", "--truth", "mine.csv", "--predictions", "pipe.csv"]),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else value.name,
@@ -132,7 +132,7 @@ def test_a_signal_to_a_study_alone_ends_its_workers_too(tmp_path, number):
     from skcamel.data import write_dataset
 
     write_dataset(made(), tmp_path / "made.arff")
-    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "--out", "out", "--n-jobs", "2"]
+    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "-o", "out", "--n-jobs", "2"]
     with start([*SKCAMEL, "study", *options], tmp_path) as running:
         first = running.stderr.readline()
         assert first.startswith("1/12")
@@ -144,7 +144,7 @@ def test_a_signal_to_a_study_alone_ends_its_workers_too(tmp_path, number):
 
 
 def test_ignored_signals_stay_ignored(folder):
-    program = "import os, signal\nfrom skcamel.cli import stopping\nstopping.watch()\nos.kill(os.getpid(), signal.SIGINT)\nprint(0)"
+    program = "import os, signal\nfrom skcamel.cli import output\noutput.watch()\nos.kill(os.getpid(), signal.SIGINT)\nprint(0)"
     line = f"trap \"\" INT; '{sys.executable}' -c '{program}'"
     result = subprocess.run(["/bin/sh", "-c", line], env=ENVIRONMENT, capture_output=True, text=True, check=False)  # noqa: S603
     assert (result.returncode, result.stdout, result.stderr) == (0, "0\n", "")
@@ -190,6 +190,6 @@ def test_a_closed_stream_is_not_given_to_the_model_file(folder):
 
 def test_letters_that_the_screen_lacks_are_escaped(folder):
     environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
-    options = ["study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "--preset", "quick", "--out", "out", "--quiet"]
+    options = ["study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "--preset", "quick", "-o", "out", "--quiet"]
     shown = subprocess.run([*SKCAMEL, *options], cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout  # noqa: S603
     assert "mean \\xb1 std" in shown

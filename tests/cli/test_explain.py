@@ -74,7 +74,7 @@ def test_alpha_0_has_no_pushes(cli, tmp_path):
     X, Y = table(tmp_path / "mine.csv", range(40))
     save(CamelClassifier(alpha=0.0).fit(X, Y), "m.skcamel")
     table(tmp_path / "new.csv", range(5), with_labels=False)
-    result = cli("explain", "m.skcamel", "new.csv", "--label", "label0")
+    result = cli("explain", "m.skcamel", "new.csv", "--label", "label1")
     assert "alpha is 0 in this model, so labels do not push each other" in result.stderr
     assert "push of" not in result.stdout
 

@@ -9,6 +9,8 @@ import pytest
 import skcamel
 from skcamel import CamelClassifierCV, baselines, load
 from skcamel.cli import fit as module
+from skcamel.cli.options import METRICS
+from skcamel.cli.output import bars
 from skcamel.data import load_dataset
 from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
 from skcamel.metrics import NAMES, evaluate
@@ -98,7 +100,8 @@ def test_the_screen_shows_figures_time_and_what_to_do_next(cli, tmp_path):
 def test_names_of_metrics_and_choices_are_those_of_the_library():
     from skcamel import kernel, scaling
 
-    assert module.METRICS == NAMES
+    assert METRICS == NAMES
+    assert {name for _, (name, _) in module.METHODS.items()} <= {"CamelClassifierCV", *baselines.__all__}
     options = {option.name: option.type for option in module.fit.params}
     assert options["scalings"].choices == scaling.NAMES
     assert set(options["kernels"].choices) == set(kernel.NAMES) - {"precomputed"}
@@ -205,9 +208,10 @@ def test_emotions_by_name(cli, tmp_path, monkeypatch):
     assert json.loads(result.stdout)["params"] == model.best_params_
 
 
-def test_the_progress_bar_follows_the_candidates(monkeypatch):
-    monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    with module._progress(quiet=False) as callback:
-        callback(skcamel.classifier_cv.Progress(3, 10, 0.5))
-    with module._progress(quiet=True) as callback:
-        assert callback is None
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_the_progress_bar_follows_the_candidates(monkeypatch, capsys, is_terminal):
+    monkeypatch.setattr("rich.console.Console.is_terminal", is_terminal)
+    with bars() as bar:
+        module._told_to(bar)(skcamel.classifier_cv.Progress(3, 10, 0.5))
+    shown = capsys.readouterr()
+    assert ("candidates" in shown.err, "3/10" in shown.err, shown.out) == (is_terminal, is_terminal, "")

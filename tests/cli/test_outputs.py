@@ -17,9 +17,9 @@ WRITING = {  # every command with an output, up to the name of what it writes
     "report": ("report", "m.skcamel", "-o"),
     "records": ("records", "study", "-o"),
     "convert": ("datasets", "convert", "mine.csv", "--labels", "2"),
-    "figure": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "--out", "new", "--figure"),
-    "study": ("study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "--out"),
-    "sensitivity": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "--out"),
+    "figure": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "-o", "new", "--figure"),
+    "study": ("study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "-o"),
+    "sensitivity": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "-o"),
 }
 SUFFIX = {"fit": ".skcamel", "predict": ".csv", "report": ".html", "records": ".csv", "convert": ".csv", "figure": ".png"}
 
@@ -37,7 +37,7 @@ def place(cli, tmp_path, monkeypatch):
         raise AssertionError("it began to work")
 
     with monkeypatch.context() as patch:
-        for name in ("data.formats.read_dataset", "persistence.load", "experiment.records.Records.__init__", "data.matching.read_matching"):
+        for name in ("data.formats.read_dataset", "persistence.load", "experiment.records.Records.__init__", "data.formats.read_matching"):
             patch.setattr(f"skcamel.{name}", worked)
         yield tmp_path
 
@@ -93,7 +93,7 @@ def test_a_missing_extra_is_told_before_any_work(refused, place, monkeypatch, co
         ((*WRITING["sensitivity"], "new", "--alpha", "nan", "--lambda1", "1", "--lambda2", "1"), "nan is not a finite number"),
         ((*WRITING["sensitivity"], "new", "--alpha", "2", "--lambda1", "1", "--lambda2", "1"), "2.0 is not in the range 0<=x<=1"),
         ((*WRITING["study"], "new", "--methods", "nothing"), "nothing"),
-        ((*WRITING["study"], "new", "--n-jobs", "-3"), "-3 is nobody"),
+        ((*WRITING["study"], "new", "--n-jobs", "-3"), "-3 units at the same time are not possible"),
         ((*WRITING["convert"], "out.mat"), "Matlab files are read, not written"),
         (("fit", "x" * 5000, "--labels", "2"), "File name too long"),
         (("fit", ""), "The name of a data set is empty"),

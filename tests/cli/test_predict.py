@@ -14,7 +14,7 @@ import pytest
 
 import skcamel
 from skcamel import CamelClassifier, load, save
-from skcamel.cli.predictions import read_predictions
+from skcamel.cli.predict import read_predictions
 from skcamel.data import Dataset, load_dataset, write_meka, write_mulan, write_svmlight
 from tables import HOSTILE, table
 
@@ -83,6 +83,20 @@ def test_columns_go_by_name_and_labels_are_left_aside(cli, model, tmp_path):
     result = cli("predict", "m.skcamel", "more.parquet")
     assert result.stdout == plain
     assert "Note: more.parquet holds 2 columns that the model does not know, left aside: 'extra', 'more'." in result.stderr
+
+
+@pytest.mark.parametrize("preset", ["quick", "best"])
+def test_frames_in_python_are_compared_by_name_with_the_file_of_the_fit(cli, tmp_path, preset):
+    table(tmp_path / "mine.csv", range(40), labels=HOSTILE)
+    assert cli("fit", "mine.csv", "--labels", "4", "--preset", preset, "-o", "m.skcamel").exit_code == 0
+    model = load("m.skcamel")
+    frame = pd.read_csv("mine.csv")[list(model.feature_names_in_)]
+    expected = model.decision_function(frame)
+    np.testing.assert_array_equal(expected, model.decision_function(frame.to_numpy()))  # an array is taken as it is, without a word
+    for wrong in (frame[frame.columns[::-1]], frame.rename(columns={frame.columns[0]: "other"})):
+        for method in ("predict", "explain", "outputs"):
+            with pytest.raises(ValueError, match="feature names should match"):
+                getattr(model, method)(wrong)
 
 
 @pytest.mark.parametrize("write", [write_mulan, write_meka])

@@ -32,7 +32,7 @@ def study(monkeypatch, tmp_path):
     write_dataset(made(), tmp_path / "made.arff")
 
     def call(*options):
-        arguments = ["study", "--datasets", "made.arff", "--out", "out", "--preset", "quick", *options]
+        arguments = ["study", "--datasets", "made.arff", "-o", "out", "--preset", "quick", *options]
         return CliRunner().invoke(root, arguments, prog_name="skcamel")
 
     return call
@@ -45,7 +45,7 @@ def test_help_shows_examples_and_imports_nothing_heavy():
     )
     environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment).stdout  # noqa: S603
-    assert "skcamel study --datasets yeast,emotions --methods camel,br --preset quick --out DIR" in shown
+    assert "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR" in shown
     assert "HEAVY []" in shown
 
 
@@ -112,7 +112,7 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
         (["--methods", "nowhere:Method"], 2, "nowhere:Method: No module named 'nowhere'"),
         (["--methods", "study_methods:FailsOnce"], 2, "it is called without arguments"),
         (["--methods", "study_methods:FitsNothing"], 2, "needs fit, predict and get_params"),
-        (["--methods", "br", "--n-jobs", "0"], 2, "0 is nobody"),
+        (["--methods", "br", "--n-jobs", "0"], 2, "0 units at the same time are not possible"),
         (["--methods", "br", "--labels", "label*"], 2, "--labels names columns of a CSV, TSV or Parquet file, and --datasets has none"),
         (["--methods", "br", "--datasets", "yeast", "--xml", "made.xml"], 2, "--xml is the label file of an ARFF file, and --datasets has"),
         (["--methods", "br", "--preset", "fast"], 2, "'fast' is not one of"),

@@ -18,11 +18,11 @@ pytest.importorskip("skcamel.experiment.records")
 
 from click.testing import CliRunner
 
-from skcamel.cli import sensitivity as sensitivity_command
 from skcamel.cli import tables as tables_command
+from skcamel.cli.options import METRICS
 from skcamel.cli.root import root
-from skcamel.experiment.forms import FORMS
 from skcamel.experiment.summary import SELECTIONS, summarise
+from skcamel.experiment.tables import FORMS
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def folder(tmp_path):
 def test_choices_are_those_of_the_library():
     assert tables_command.FORMS == FORMS
     assert tables_command.SELECTIONS == SELECTIONS
-    assert sensitivity_command.METRICS == NAMES
+    assert METRICS == NAMES
 
 
 def test_all_tables_by_default(cli, folder):
@@ -147,20 +147,20 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (("tables", damaged), 1, "cards.json is damaged (it is not JSON); delete it"),
         (("tables", folder, "--form", "html"), 2, "'html' is not one of"),
         (("tables", folder, "--selected-by", "accuracy"), 2, "'accuracy' is not one of"),
-        (("sensitivity", "--dataset", "nothing", "--out", tmp_path), 1, "No data set is called 'nothing'"),
+        (("sensitivity", "--dataset", "nothing", "-o", tmp_path), 1, "No data set is called 'nothing'"),
         (
-            ("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--figure", "figure.bmp"),
+            ("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--figure", "figure.bmp"),
             2,
             "ends in '.bmp'; it must be .png, .svg or .pdf",
         ),
         (
-            ("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--figure", "no/figure.png"),
+            ("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--figure", "no/figure.png"),
             2,
             "There is no such folder",
         ),
-        (("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--seed", "-1"), 2, "-1 is not in the range"),
-        (("sensitivity", "--dataset", "mine.arff", "--out", tmp_path, "--folds", "99"), 2, "rows, too few for --folds 99"),
-        (("sensitivity", "--dataset", "yeast", "--out", tmp_path, "--alpha", "0.5"), 2, "--lambda1 and --lambda2 missing"),
+        (("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--seed", "-1"), 2, "-1 is not in the range"),
+        (("sensitivity", "--dataset", "mine.arff", "-o", tmp_path, "--folds", "99"), 2, "rows, too few for --folds 99"),
+        (("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--alpha", "0.5"), 2, "--lambda1 and --lambda2 missing"),
     ):
         result = cli(*arguments)
         assert result.exit_code == code, (arguments, result.output)
@@ -184,7 +184,7 @@ def test_sensitivity_of_a_file_with_its_figure(cli, tmp_path):
     (tmp_path / "mine.arff").write_bytes(tiny.arff())
     (tmp_path / "mine.xml").write_bytes(tiny.xml())
     setting = ("--alpha", 0.5, "--lambda1", 1, "--lambda2", 0.1)
-    result = cli("sensitivity", "--dataset", "mine.arff", "--out", "out", "--folds", 2, "--figure", "figure.png", *setting)
+    result = cli("sensitivity", "--dataset", "mine.arff", "-o", "out", "--folds", 2, "--figure", "figure.png", *setting)
     assert result.exit_code == 0, result.stderr
     (path,) = (tmp_path / "out" / "sensitivity").iterdir()
     found = json.loads(path.read_text())

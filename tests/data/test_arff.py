@@ -164,8 +164,8 @@ def test_meka_counts_labels_from_either_end(tmp_path):
 def bad_arff():
     two = header("x numeric", "l {0,1}")
     yield two + "1,0\n1\n", 6, "1 values, header declares 2; is the matching XML file from the same release?"
-    yield two + "1,?\n", 5, "label 'l' is missing (?); remove the row"
-    yield two + "{1 ?}\n", 5, "label 'l' is missing (?); remove the row"
+    yield two + "1,?\n", 5, "label 'l' is missing; remove the row"
+    yield two + "{1 ?}\n", 5, "label 'l' is missing; remove the row"
     yield two + "1,2\n", 5, "'2' for attribute 'l'; expected one of '0', '1'"
     yield two + "one,0\n", 5, "'one' for attribute 'x'; expected a number or ?"
     yield two + "1_0,0\n", 5, "'1_0' for attribute 'x'"
@@ -193,7 +193,7 @@ def bad_arff():
     yield header("x numeric", "l {a,b}") + "1,a\n", None, "label 'l' has the values 'a', 'b'"
     yield header("x numeric", "l string") + "1,a\n", None, "label 'l' is a string attribute"
     yield header("x numeric", "k {0,1}") + "1,1\n", None, "1 labels are not attributes of made.arff: 'l'"
-    yield header("l {0,1}", "l {0,1}") + "1,1\n", None, "'l' is a label and the name of two attributes"
+    yield header("l {0,1}", "l {0,1}") + "1,1\n", None, "two labels are called 'l'; rename one"
     yield header("x string", "l {0,1}") + "a,1\n", None, "no feature is left"
 
 
@@ -228,7 +228,7 @@ def test_meka_labels_must_differ(tmp_path):
 
 
 def test_an_endless_label_file_is_refused(mulan, monkeypatch):
-    monkeypatch.setattr("skcamel.data.label_xml.LARGEST_XML", 50)
+    monkeypatch.setattr("skcamel.data.arff.LARGEST_XML", 50)
     with pytest.raises(DataError, match=r"made\.xml: is larger than"):
         mulan(header("x numeric", "l {0,1}") + "1,1\n")
 
@@ -303,7 +303,8 @@ def test_blocks_and_single_rows_are_read_alike(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("m") / "a.arff"
     write_meka(data, path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows_module, "numbers", lambda *_: None)
+        patch.setattr(rows_module, "numbers", lambda *_: None)  # sparse rows
+        patch.setattr(rows_module, "table_of_numbers", lambda *_, **__: None)  # dense ones
         slow = read_meka(path)
     assert same_bits(read_meka(path), slow)
 
@@ -360,8 +361,8 @@ def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, storage, rng):
 
 
 def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
-    monkeypatch.setattr("skcamel.data.sizes.CLAIMED_ALWAYS", 100_000)
-    monkeypatch.setattr("skcamel.data.sizes.CLAIMED_RATIO", 0)
+    monkeypatch.setattr("skcamel.data.text.CLAIMED_ALWAYS", 100_000)
+    monkeypatch.setattr("skcamel.data.text.CLAIMED_RATIO", 0)
     rows = "{}\n" * 6000
     with pytest.raises(DataError, match="6000 rows x 2 labels need"):
         mulan(header("x numeric", "l {0,1}", "m {0,1}") + rows, labels=("l", "m"))

@@ -13,8 +13,8 @@ from scipy import sparse
 from reference import card as literal
 from reference import mulan
 from skcamel.data import Dataset
-from skcamel.data.card import Card, card, scumble_of_rows
-from skcamel.data.indicators import as_indicators
+from skcamel.data.dataset import as_indicators
+from skcamel.data.statistics import Card, card, scumble_of_rows
 
 shapes = st.tuples(st.integers(1, 8), st.integers(1, 5))
 matrices = shapes.flatmap(lambda shape: arrays(np.int64, shape, elements=st.integers(0, 1)))

@@ -13,11 +13,9 @@ import pytest
 
 import tiny
 from reference.mulan import read
-from skcamel.data import catalogue
+from skcamel.data import DataError, catalogue
 from skcamel.data.catalogue import DatasetNotFoundError, cache_folder, dataset_facts, list_datasets, load_dataset, places, whereabouts
-from skcamel.data.dataset import Dataset
-from skcamel.data.digest import digest
-from skcamel.data.errors import DataError
+from skcamel.data.dataset import Dataset, digest
 
 PAPER = (
     "cal500 emotions genbase medical enron image scene yeast science arts business rcv1-s1 rcv1-s2 rcv1-s3 rcv1-s4 rcv1-s5".split()  # noqa: SIM905

@@ -10,8 +10,7 @@ from scipy import sparse
 
 from reference import mulan
 from skcamel.data import Dataset
-from skcamel.data.checks import check_dataset
-from skcamel.data.leakage import features_like_labels, features_of_rows, shifted_block
+from skcamel.data.checks import check_dataset, features_like_labels, features_of_rows, shifted_block
 
 DENSE_AND_SPARSE = pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 SHIFTS = {"rcv1-s1": 1, "rcv1-s2": 12, "rcv1-s3": 14, "rcv1-s4": 24, "rcv1-s5": 11, "rcv1-s4-llsf": 24, "rcv1-s5-llsf": 11}

@@ -3,6 +3,8 @@
 import pickle
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from scipy import sparse
 
 import skcamel.data
 from skcamel.data import DataError, Dataset
-from skcamel.data.decimals import numbers
+from skcamel.data.columns import numbers
 
 
 def test_values_are_kept_in_the_types_of_the_contract():
@@ -22,6 +24,15 @@ def test_values_are_kept_in_the_types_of_the_contract():
     sparse_data = Dataset(sparse.coo_matrix([[1, 0]]), sparse.csr_array([[1]]))
     assert isinstance(sparse_data.X, sparse.csr_array)
     assert isinstance(sparse_data.Y, np.ndarray)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_frames_bring_their_names(kind):
+    data = Dataset(kind({"a": [0.5, 1.0], "b": [2, 3]}), kind({"sea": [1, 0]}))
+    assert (data.feature_names, data.label_names) == (("a", "b"), ("sea",))
+    assert data.X.tolist() == [[0.5, 2.0], [1.0, 3.0]]
+    assert Dataset(kind({"a": [0.5]}), kind({"sea": [1]}), ["other"], ["sun"]).feature_names == ("other",)
+    assert Dataset(data.X, data.labels).label_names == ("sea",)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +53,7 @@ def test_what_does_not_fit_is_refused(arguments, message):
 
 
 def test_parts_must_be_rows():
-    with pytest.raises(ValueError, match="row indices from 0 to 0"):
+    with pytest.raises(ValueError, match="row numbers from 0 to 0"):
         Dataset([[1.0]], [[1]], train=[1])
 
 

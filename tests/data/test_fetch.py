@@ -15,19 +15,17 @@ import pytest
 import tiny
 from loopback import loopback_server
 from reference.mulan import data_home, read
-from skcamel.data import catalogue, download, fetch, locking
+from skcamel.data import DataError, catalogue, fetch
 from skcamel.data.catalogue import DatasetNotFoundError, dataset_facts, list_datasets, load_dataset
-from skcamel.data.digest import digest
-from skcamel.data.download import DownloadError
-from skcamel.data.errors import DataError
-from skcamel.data.fetch import TermsError, fetch_dataset
+from skcamel.data.dataset import digest
+from skcamel.data.fetch import DownloadError, TermsError, exclusive, fetch_dataset
 
 
 @pytest.fixture
 def server(monkeypatch):
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(download, "PAUSE", 0)
+    monkeypatch.setattr(fetch, "PAUSE", 0)
     with loopback_server() as running:
         running.files = tiny.served()
         yield running
@@ -214,8 +212,8 @@ class FullDisk:
 
 
 def test_a_full_disk_while_downloading_leaves_nothing(fetched, tmp_path, monkeypatch):
-    whole = download.write_block
-    monkeypatch.setattr(download, "write_block", lambda file, block, target: whole(FullDisk(file), block, target))
+    whole = fetch.write_block
+    monkeypatch.setattr(fetch, "write_block", lambda file, block, target: whole(FullDisk(file), block, target))
     with pytest.raises(DownloadError, match="the disk is full; free some space"):
         fetched()
     assert left_over(tmp_path) == []
@@ -269,17 +267,17 @@ def test_two_processes_at_once_leave_one_right_set(server, entry, tmp_path):
 
 
 def test_the_lock_dies_with_its_holder(tmp_path):
-    code = "import os, sys, pathlib, skcamel.data.locking as locking\nwith locking.exclusive(pathlib.Path(sys.argv[1])): os._exit(9)"
+    code = "import os, sys, pathlib, skcamel.data.fetch as fetch\nwith fetch.exclusive(pathlib.Path(sys.argv[1])): os._exit(9)"
     assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "lock")], check=False).returncode == 9  # noqa: S603
-    with locking.exclusive(tmp_path / "lock", wait=0):
+    with exclusive(tmp_path / "lock", wait=0):
         pass
 
 
 def test_a_held_lock_is_waited_for_and_then_told(tmp_path):
     with (
-        locking.exclusive(tmp_path / "lock"),
+        exclusive(tmp_path / "lock"),
         pytest.raises(TimeoutError, match="Another process has held"),
-        locking.exclusive(tmp_path / "lock", wait=0.1),
+        exclusive(tmp_path / "lock", wait=0.1),
     ):
         pass
 
@@ -397,8 +395,7 @@ def test_each_fetchable_set_comes_through_its_own_plan(name, server, tmp_path, m
 def test_a_redirect_away_from_https_is_refused():
     request = urllib.request.Request("https://example.org/a")
     with pytest.raises(DownloadError, match="not https; refused"):
-        download._NoDowngrade().redirect_request(request, None, 302, "Found", {}, "http://example.org/a")
+        fetch._NoDowngrade().redirect_request(request, None, 302, "Found", {}, "http://example.org/a")
     assert (
-        download._NoDowngrade().redirect_request(request, None, 302, "Found", {}, "https://example.org/b").full_url
-        == "https://example.org/b"
+        fetch._NoDowngrade().redirect_request(request, None, 302, "Found", {}, "https://example.org/b").full_url == "https://example.org/b"
     )

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skcamel.data import DataError, Dataset
-from skcamel.data.matching import Expected, match, read_labels, read_matching
+from skcamel.data.formats import Expected, match, read_labels, read_matching
 
 EXPECTED = Expected(3, ("x", "y", "c"), {"c": ("blue", "red")}, ("l", "m"))
 CELLS = {"x": ["1", "4"], "y": ["2", "5"], "c": ["red", "blue"], "l": ["0", "1"], "m": ["1", "1"], "other": ["what", "ever"]}

@@ -20,7 +20,8 @@ from skcamel.data import (
     RepeatedMultilabelStratifiedKFold,
     fold_quality,
 )
-from skcamel.data.stratification import _turns, with_pairs
+from skcamel.data.splitting import _turns
+from skcamel.data.statistics import with_pairs
 
 shapes = st.tuples(st.integers(2, 30), st.integers(1, 6))
 matrices = shapes.flatmap(lambda shape: arrays(np.int64, shape, elements=st.integers(0, 1)))

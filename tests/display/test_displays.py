@@ -9,7 +9,7 @@ import pytest
 
 import pages
 from skcamel import CamelClassifier
-from skcamel.display.ordering import similar_order
+from skcamel.display.canvas import similar_order
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
 
@@ -27,7 +27,7 @@ from skcamel.display import (
     plot_explanation,
 )
 from skcamel.display.collaboration import DOWN, UP
-from skcamel.pushes import Evidence
+from skcamel.explanation import Evidence
 
 
 @pytest.fixture(autouse=True)

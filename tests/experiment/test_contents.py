@@ -4,7 +4,7 @@ import json
 import shlex
 
 import made_studies
-from skcamel.experiment.contents import methods_from_python, planned_units, read_cards, read_runs, read_sensitivity, study_command
+from skcamel.experiment.units import methods_from_python, planned_units, read_cards, read_runs, read_sensitivity, study_command
 
 
 def test_units_asked_for_twice_count_once():

@@ -6,7 +6,7 @@ from statistics import median
 import made_records
 import made_studies
 from skcamel.experiment import run_study
-from skcamel.experiment.costs import costs
+from skcamel.experiment.summary import costs
 from skcamel.report.study_page import build_report
 from study_methods import Mean, made
 

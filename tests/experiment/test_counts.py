@@ -1,9 +1,9 @@
-"""Counts: the four that the paper states, from its own table; laws of wins, ties and losses."""
+"""PaperCounts: the four that the paper states, from its own table; laws of wins, ties and losses."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcamel.experiment.counts import Counts, ranks_first, recount_claims, win_tie_loss
+from skcamel.experiment.comparison import PaperCounts, ranks_first, recount_claims, win_tie_loss
 from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, PaperFigure, paper_figures
 from skcamel.metrics import NAMES
 
@@ -36,21 +36,21 @@ def test_an_unfinished_study_gives_fewer_cases_and_no_cell_that_lacks_a_method()
 
 def test_undefined_means_are_not_counted():
     figures = {("yeast", "coverage", name): PaperFigure(mean, 0.1, bold=False) for name, mean in (("camel", 0.1), ("br", float("nan")))}
-    assert win_tie_loss(figures, "camel", ["br"]) == Counts(0, 0, 0)
+    assert win_tie_loss(figures, "camel", ["br"]) == PaperCounts(0, 0, 0)
     assert ranks_first(figures, "camel", ["br"]) == (0, 0)
 
 
 def test_ties_are_at_three_decimals():
     means = {"camel": 0.1004, "br": 0.0996, "ecc": 0.101}
     figures = {("yeast", "coverage", name): PaperFigure(mean, 0.1, bold=False) for name, mean in means.items()}
-    assert win_tie_loss(figures, "camel", ["br", "ecc"]) == Counts(wins=1, ties=1, losses=0)
+    assert win_tie_loss(figures, "camel", ["br", "ecc"]) == PaperCounts(wins=1, ties=1, losses=0)
 
 
 @given(small_tables)
 def test_a_win_is_the_others_loss(figures):
     ours, theirs = win_tie_loss(figures, "camel", ["br"]), win_tie_loss(figures, "br", ["camel"])
-    assert ours == Counts(theirs.losses, theirs.ties, theirs.wins)
-    assert ours.cases == sum((d, m, "br") in figures for d, m, method in figures if method == "camel")
+    assert ours == PaperCounts(theirs.losses, theirs.ties, theirs.wins)
+    assert sum(ours) == sum((d, m, "br") in figures for d, m, method in figures if method == "camel")
 
 
 @given(small_tables, st.randoms())

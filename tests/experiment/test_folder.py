@@ -8,8 +8,8 @@ import pytest
 import study_methods
 from made_records import record
 from skcamel.experiment import Records, Unit, run_study
-from skcamel.experiment.folder import StudyFolder
 from skcamel.experiment.identity import settings_of
+from skcamel.experiment.records import StudyFolder
 from study_methods import Mean, made
 
 UNIT = Unit("made", "mean", "paper", 0, 2, "plain", 0)

@@ -10,9 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from made_records import record, study
-from skcamel.experiment.forms import FORMS, to_latex, to_markdown, to_terminal, write_tables
 from skcamel.experiment.summary import summarise
-from skcamel.experiment.tables import Cell, Section, Table, result_tables, results_table
+from skcamel.experiment.tables import (
+    FORMS,
+    Cell,
+    Table,
+    TableSection,
+    result_tables,
+    results_table,
+    to_latex,
+    to_markdown,
+    to_terminal,
+    write_tables,
+)
 
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
 
@@ -23,7 +33,7 @@ def table():
 
 
 def one_cell(text, bold=False):
-    return Table(text, text, [text], [Section(text, [(text, [Cell(text, bold)])])], [text])
+    return Table(text, text, [text], [TableSection(text, [(text, [Cell(text, bold)])])], [text])
 
 
 def markdown_rows(text):

@@ -22,8 +22,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import skcamel
-from skcamel.experiment import METHOD_TITLES, Records, get_method, run_study, summarise
+from skcamel.experiment import METHOD_TITLES, EstimatorMethod, Method, Outcome, Records, get_method, run_study, summarise
 from skcamel.experiment.identity import described, settings_of
+from skcamel.experiment.methods import CamelMethod
 from skcamel.experiment.paper import PRESETS
 from skcamel.presets import PRESETS as PRESETS_OF_CAMEL
 from study_methods import Mean, made
@@ -195,6 +196,25 @@ def test_settings_tell_estimators_apart(what):
     json.dumps(one, allow_nan=False)
 
 
+CLASSES = {
+    "camel": "skcamel.classifier_cv:CamelClassifierCV",
+    "br": "skcamel.baselines.binary_relevance:BinaryRelevance",
+    "ecc": "skcamel.baselines.classifier_chains:EnsembleOfClassifierChains",
+    "rakel": "skcamel.baselines.rakel:RAkEL",
+    "llsf": "skcamel.baselines.grid_search:LLSFCV",
+    "jfsc": "skcamel.baselines.grid_search:JFSCCV",
+    "extra-trees": "skcamel.baselines.with_cuts:WithCuts",
+}
+
+
+def test_a_class_that_moves_keeps_its_name_so_that_older_studies_resume():
+    """Units of older folders are found again only by the names that their settings and their code have there."""
+    assert {name: get_method(name, "best").settings["class"] for name in CLASSES} == CLASSES
+    names = [described({"kind": kind})["kind"]["class"] for kind in (Outcome, Method, EstimatorMethod, CamelMethod)]
+    homes = ("outcome:Outcome", "outcome:Method", "estimators:EstimatorMethod", "camel:CamelMethod")
+    assert names == [f"skcamel.experiment.{home}" for home in homes]
+
+
 def test_pickling_a_method_changes_nothing():
     class Own(Mean):
         pass
@@ -248,7 +268,7 @@ def test_camel_tells_its_parameters_but_not_where_it_computes(monkeypatch):
     monkeypatch.setitem(PRESETS_OF_CAMEL, "paper", {"lambda2s": (0.5,)})
     assert get_method("camel").settings != before
     best = get_method("camel", "best").settings
-    monkeypatch.setattr("skcamel.experiment.camel.SHORTLIST", 5)
+    monkeypatch.setattr("skcamel.experiment.methods.SHORTLIST", 5)
     assert get_method("camel", "best").settings != best
 
 

@@ -6,7 +6,6 @@ from skcamel.data import list_datasets
 from skcamel.data.catalogue import dataset_facts
 from skcamel.experiment.paper import (
     LARGE,
-    METRIC_TITLES,
     PAPER_METHODS,
     REGULAR,
     gain,
@@ -16,6 +15,7 @@ from skcamel.experiment.paper import (
     thousandths,
 )
 from skcamel.metrics import LOSSES, NAMES
+from skcamel.metrics.conventions import TITLES
 
 
 def test_every_cell_is_there_and_nothing_else():
@@ -68,4 +68,4 @@ def test_a_cell_that_the_paper_lacks_is_named(wrong):
 @pytest.mark.parametrize("metric", NAMES)
 def test_gain_is_positive_where_better(metric):
     assert gain(metric, 0.2, 0.3) == pytest.approx(0.1 if metric in LOSSES else -0.1)
-    assert ("loss" in METRIC_TITLES[metric] or metric in ("one_error", "coverage")) == (metric in LOSSES)
+    assert ("loss" in TITLES[metric] or metric in ("one_error", "coverage")) == (metric in LOSSES)

@@ -15,10 +15,9 @@ import pytest
 import skcamel
 from hostile_methods import Harm, large
 from skcamel.experiment import run_study
-from skcamel.experiment.compute import Task
+from skcamel.experiment.compute import Task, as_source
 from skcamel.experiment.executors import share_of_cores
 from skcamel.experiment.processes import environment, ordered
-from skcamel.experiment.sources import as_source
 from skcamel.experiment.units import Unit
 from study_methods import Mean, made
 

@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 from made_records import record
 from skcamel.cli.study import _lines
 from skcamel.cli.study import summary as summary_of_a_run
-from skcamel.experiment.comparison import compare_cell
-from skcamel.experiment.counts import win_tie_loss
-from skcamel.experiment.forms import write_tables
+from skcamel.experiment.comparison import compare_cell, win_tie_loss
 from skcamel.experiment.paper import mean_and_std, paper_figures, rounded, thousandths
 from skcamel.experiment.summary import Figure, summarise
-from skcamel.experiment.tables import result_tables, signed
+from skcamel.experiment.tables import result_tables, signed, write_tables
 from skcamel.metrics import LOSSES, NAMES
-from skcamel.report.sections.results import _cell
+from skcamel.report.comparison_sections import _cell
 
 halves = st.integers(0, 2000).map(lambda k: k / 2000)  # every other one lies between two thousandths
 figures = halves | st.floats(0, 1) | halves.map(lambda x: math.nextafter(x, 1)) | halves.map(lambda x: math.nextafter(x, 0))

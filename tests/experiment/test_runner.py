@@ -15,7 +15,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 import study_methods
 from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFold, dataset_facts, write_dataset
 from skcamel.experiment import Records, RecordsError, run_study
-from skcamel.experiment import sources as sources_module
+from skcamel.experiment import compute as compute_module
 from skcamel.metrics import NAMES
 from study_methods import FailsOnce, Mean, comparable, made
 
@@ -156,15 +156,15 @@ def test_a_data_set_comes_by_name_from_a_file_or_from_python(tmp_path, monkeypat
     by_path = run_study(tmp_path / "made.arff", [Mean()], n_folds=2, n_jobs=2)
     from_python = run_study(made(), [Mean()], n_folds=2)
     assert comparable(by_file) == comparable(by_path) == comparable(from_python)
-    monkeypatch.setattr(sources_module, "load_dataset", lambda name: made(name=name))
+    monkeypatch.setattr(compute_module, "load_dataset", lambda name: made(name=name))
     assert comparable(run_study(["made"], [Mean()], n_folds=2)) == comparable(from_python)
 
 
 def test_workers_refuse_data_that_are_not_those_of_the_coordinator():
-    source = sources_module.as_source(made())
-    sources_module.as_source(made(30, "other"))  # is the last one loaded now
+    source = compute_module.as_source(made())
+    compute_module.as_source(made(30, "other"))  # is the last one loaded now
     with pytest.raises(ValueError, match=r"made has other values here .* give all machines the same file"):
-        sources_module.load(sources_module.Source("made", made(30), source.sha256, 24))
+        compute_module.load(compute_module.Source("made", made(30), source.sha256, 24))
 
 
 def test_a_folder_keeps_one_version_of_a_data_set(tmp_path):

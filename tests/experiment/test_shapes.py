@@ -8,9 +8,9 @@ import pytest
 import made_records
 import made_studies
 from skcamel.experiment import Records, RecordsError, compare_with_paper, run_study, summarise, write_tables
-from skcamel.experiment.contents import planned_units, read_cards, read_runs, read_sensitivity
-from skcamel.experiment.costs import costs
+from skcamel.experiment.summary import costs
 from skcamel.experiment.tables import result_tables, sizes_table
+from skcamel.experiment.units import planned_units, read_cards, read_runs, read_sensitivity
 from skcamel.report import build_report
 from study_methods import Mean, made
 

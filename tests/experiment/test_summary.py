@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from made_records import record, study
 from skcamel.experiment import RecordsError
-from skcamel.experiment.costs import costs
 from skcamel.experiment.paper import paper_cell
-from skcamel.experiment.summary import AFTERWARDS, Figure, nearest_criterion, summarise
+from skcamel.experiment.summary import AFTERWARDS, Figure, costs, nearest_criterion, summarise
 from skcamel.metrics import NAMES
 
 

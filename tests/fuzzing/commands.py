@@ -202,7 +202,7 @@ def _files() -> Path:
     hostile.label_names_ = np.array(["\x1b[31m[red]", "=a\nb"], dtype=object)
     save(hostile, work / "hostile.skcamel")
     made_studies.nasty(work / "nasty")
-    study = ["study", "--datasets", "data.csv", "--labels", "2", "--methods", "br,llsf", "--preset", "quick", "--out", "study"]
+    study = ["study", "--datasets", "data.csv", "--labels", "2", "--methods", "br,llsf", "--preset", "quick", "-o", "study"]
     assert _run(study, work, work)[0] == 0
     for name in ("empty", "sub"):
         (work / name).mkdir()

@@ -31,12 +31,12 @@ from skcamel.data import (
     write_svmlight,
     write_table,
 )
-from skcamel.data.matching import Expected, Rows, read_labels, read_matching
+from skcamel.data.formats import Expected, Rows, read_labels, read_matching
 
 MEMORY = 120e6  # bytes beyond what stands before; the files have some kilobytes
 LIMITS = {  # small ones, so that many files can be tried
-    "skcamel.data.sizes.CLAIMED_ALWAYS": 2**24,
-    "skcamel.data.sizes.ALWAYS_PLAUSIBLE": 2**12,
+    "skcamel.data.text.CLAIMED_ALWAYS": 2**24,
+    "skcamel.data.text.ALWAYS_PLAUSIBLE": 2**12,
     "skcamel.data.text.UNPACKED_ALWAYS": 2**22,
 }
 SNIPPETS = (

@@ -107,7 +107,7 @@ def test_report_prints_as_an_aligned_table():
 
 
 def test_report_numbers_the_labels_that_have_no_name():
-    assert [row["label"] for row in metrics.report(Y, P)] == ["label0", "label1", "label2"]
+    assert [row["label"] for row in metrics.report(Y, P)] == ["label1", "label2", "label3"]
 
 
 @pytest.mark.parametrize("absent", [0.0, 1.0])

@@ -5,8 +5,7 @@ import pytest
 
 import pages
 from skcamel import CamelClassifier
-from skcamel.report.facts import ModelFacts
-from skcamel.report.independent import training_labels, without_collaboration
+from skcamel.report.facts import ModelFacts, training_labels, without_collaboration
 
 
 def alone_of(model, X):
@@ -65,7 +64,7 @@ def test_where_a_refit_is_impossible_the_own_part_stands_in_and_the_sentence_say
 
 
 def test_many_training_rows_are_not_fitted_again(monkeypatch):
-    monkeypatch.setattr("skcamel.report.independent.MOST_ROWS", 59)
+    monkeypatch.setattr("skcamel.report.facts.MOST_REFIT", 59)
     alone = alone_of(pages.model(5, 60), pages.new_rows(5, 60).X)
     assert not alone.is_refit
     assert "a refit on 60 training rows would take too long" in alone.sentence

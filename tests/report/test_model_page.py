@@ -6,14 +6,16 @@ import re
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
+from skcamel.checks import names_compared
 from skcamel.data import Dataset
-from skcamel.pushes import evidence, ordered
+from skcamel.explanation import evidence, ordered
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 
@@ -107,7 +109,7 @@ def test_seen_rows_of_sparse_data_are_told(page_of, scaling, rng):
     X = sparse.random_array((60, 9), density=0.4, rng=rng, format="csr")
     Y = (X @ rng.normal(size=(9, 3)) > 0.2).astype(int)
     model = CamelClassifier(scaling=scaling).fit(X[:40], Y[:40])
-    found = evaluated(model, Dataset(X[35:], Y[35:], label_names=("label0", "label1", "label2")))
+    found = evaluated(model, Dataset(X[35:], Y[35:], label_names=("label1", "label2", "label3")))
     assert found.n_seen == sum((X[35:][[i]] != X[:40][[j]]).nnz == 0 for i in range(25) for j in range(40)) >= 5
 
 
@@ -116,6 +118,25 @@ def test_labels_are_matched_by_name():
     turned = Dataset(rows.X, rows.Y[:, ::-1], label_names=rows.label_names[::-1])
     np.testing.assert_array_equal(evaluated(model, turned).relevant, rows.Y > 0)
     assert evaluated(model, turned).note == ""
+
+
+def test_features_are_matched_by_name(page_of):
+    given = pages.data(6, 120)
+    frame = pd.DataFrame(given.X, columns=[f"c{j}" for j in range(given.d)])
+    labels = pd.DataFrame(given.Y, columns=given.label_names)
+    model = CamelClassifier().fit(frame[:60], labels[:60])
+    turned = Dataset(frame[60:][frame.columns[::-1]], labels[60:][labels.columns[::-1]])
+    found = evaluated_quietly(model, turned)
+    np.testing.assert_array_equal(found.scores, model.decision_function(frame[60:]))
+    np.testing.assert_array_equal(found.relevant, given.Y[60:] > 0)
+    assert found.note == ""
+    assert "matched by their position" not in page_of(model, turned)
+    assert "Names of features differ" in page_of(model, Dataset(given.X[60:], given.Y[60:], label_names=given.label_names))
+
+
+def evaluated_quietly(model, dataset):
+    with names_compared():
+        return evaluated(model, dataset)
 
 
 def test_labels_with_other_names_are_matched_by_position_and_the_page_says_so(page_of):

@@ -16,11 +16,11 @@ import made_records
 import made_studies
 from skcamel import memory
 from skcamel.experiment import Records, compare_with_paper, result_tables, run_study, summarise
-from skcamel.experiment.contents import read_runs
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS
 from skcamel.experiment.records import MEMORY_PER_BYTE
 from skcamel.experiment.significance import compare_methods
 from skcamel.experiment.tables import signed
+from skcamel.experiment.units import read_runs
 from skcamel.metrics import NAMES
 from study_methods import Mean, made
 
@@ -28,8 +28,8 @@ pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcam
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
 
 from skcamel.report import build_report
+from skcamel.report.facts import StudyFacts
 from skcamel.report.page import render
-from skcamel.report.study_facts import StudyFacts
 from skcamel.report.study_page import BYTES_OF_A_RECORD, study_page
 
 ALL = ["paper", "results", "significance", "sensitivity", "cost", "cards", "failures", "reproduce"]
@@ -265,8 +265,8 @@ def test_commands_ask_for_what_was_asked(folder):
         assert all(asked[name] == run[name] for name in ("preset", "seed", "n_folds", "folds"))
         assert asked["device"] == ("cuda" if asked["methods"] == ["camel"] else None)
     assert commands[3:] == [
-        "skcamel sensitivity --dataset enron --out DIR",
-        "skcamel sensitivity --dataset yeast --out DIR",
+        "skcamel sensitivity --dataset enron --alpha 0.5 --lambda1 1.0 --lambda2 0.1 --folds 3 --seed 0 -o DIR",
+        "skcamel sensitivity --dataset yeast --alpha 0.5 --lambda1 1.0 --lambda2 0.1 --folds 3 --seed 0 -o DIR",
         "skcamel report DIR -o page.html",
     ]
 
@@ -274,7 +274,10 @@ def test_commands_ask_for_what_was_asked(folder):
 def test_methods_from_python_are_named(tmp_path):
     folder = made_studies.write(tmp_path / "study", made_records.study(["mine"], ["knn"]), runs=[made_studies.run(["mine"], ["knn", "br"])])
     page = page_of(folder)
-    assert section(page, "reproduce").context["note"].startswith("1 method (knn) was given in Python")
+    files, methods = section(page, "reproduce").context["notes"]
+    assert files.startswith("1 data set (mine) is not in the catalogue; give the files:")
+    assert methods.startswith("1 method (knn) was given in Python")
+    assert not section(page, "reproduce").context["commands"]
     assert dict(page.facts)["Units finished"] == "10 of 20"
 
 

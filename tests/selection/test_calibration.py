@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special
 
 from skcamel.arrays import to_numpy
-from skcamel.selection.calibration import FLATTEST, STEEPEST, probabilities, slopes
+from skcamel.selection.thresholds import FLATTEST, STEEPEST, probabilities, slopes
 
 
 def smoothed_targets(relevant, weights):

@@ -159,13 +159,13 @@ def test_folds_and_combination_are_refused_together(rows):
 @pytest.mark.parametrize("combine", [False, True])
 def test_the_estimate_is_that_of_the_whole_model_by_leave_one_out(rows, combine):
     """Literally: each row left out, scores by the formula of the members, cuts as the model has them."""
+    from skcamel import selection
     from skcamel.metrics import evaluate
-    from skcamel.selection import engine
 
     X, Y, _, _ = rows
     seen = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skcamel.classifier_cv.search", lambda *args, **options: seen.append(engine.search(*args, **options)) or seen[0])
+        patch.setattr("skcamel.classifier_cv.search", lambda *args, **options: seen.append(selection.search(*args, **options)) or seen[0])
         model = CamelClassifierCV(**OPTIONS | {"combine": combine}).fit(X, Y)
     mean = (np.where(Y > 0, 1.0, -1.0).sum(axis=0) - np.where(Y > 0, 1.0, -1.0)) / (len(Y) - 1)
     scores = seen[0].winners["average_precision"].scores

@@ -7,7 +7,7 @@ from reference.solver import leave_one_out_scores
 from skcamel import CamelClassifier, CamelClassifierCV, correlation, kernel
 from skcamel.metrics import LOSSES, NAMES, evaluate, macro_f1, micro_f1
 from skcamel.presets import PRESETS
-from skcamel.selection.engine import Rules, chosen_rule, search, usable
+from skcamel.selection import Rules, chosen_rule, search, usable
 from skcamel.selection.search import Data, Grid, places, represent
 from skcamel.selection.thresholds import METRICS, Rule
 

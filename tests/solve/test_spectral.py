@@ -5,8 +5,9 @@ import pytest
 
 from reference import solver as literal
 from skcamel import correlation
+from skcamel import solve as problem
 from skcamel.arrays import to_numpy
-from skcamel.solve import problem, spectral
+from skcamel.solve import spectral
 from solve import problems
 
 ALPHAS = (0.0, 0.3, 0.7, 1.0)

@@ -7,18 +7,17 @@ from skcamel.lazy import lazily
 if TYPE_CHECKING:
     from skcamel.baselines.binary_relevance import BinaryRelevance
     from skcamel.baselines.classifier_chains import EnsembleOfClassifierChains
-    from skcamel.baselines.grid_search import JFSCCV, LLSFCV
-    from skcamel.baselines.jfsc import JFSC
-    from skcamel.baselines.llsf import LLSF
+    from skcamel.baselines.jfsc import JFSC, JFSCCV
+    from skcamel.baselines.llsf import LLSF, LLSFCV
     from skcamel.baselines.rakel import RAkEL
 
 __all__ = ["JFSC", "JFSCCV", "LLSF", "LLSFCV", "BinaryRelevance", "EnsembleOfClassifierChains", "RAkEL"]
 
 _HOME = {
     "JFSC": "jfsc",
-    "JFSCCV": "grid_search",
+    "JFSCCV": "jfsc",
     "LLSF": "llsf",
-    "LLSFCV": "grid_search",
+    "LLSFCV": "llsf",
     "BinaryRelevance": "binary_relevance",
     "EnsembleOfClassifierChains": "classifier_chains",
     "RAkEL": "rakel",

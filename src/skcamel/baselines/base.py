@@ -1,22 +1,36 @@
-"""What the five methods share as scikit-learn estimators: checks, names, scores F - 1/2, and cuts that may be tuned on inner folds."""
+"""What the five methods share: parameters and checks, scores F - 1/2, cuts tuned on inner folds, and classifiers of the user's choice."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
-from typing import ClassVar, Self
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.special import expit
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import has_fit_parameter
 
 from skcamel.arrays import Array
-from skcamel.estimator import MultiLabelClassifier
-from skcamel.inputs import check_labels, check_rows, check_weights, unchanged_on_error, warn_of_constant_labels
-from skcamel.outputs import Outputs
-from skcamel.parameters import check_threshold
-from skcamel.selection.engine import chosen_rule
+from skcamel.baselines.logistic import MAX_ITER, TOLERANCE, NotConverged
+from skcamel.checks import (
+    check_count,
+    check_labels,
+    check_positive,
+    check_rows,
+    check_threshold,
+    check_weights,
+    unchanged_on_error,
+    warn_of_constant_labels,
+)
+from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.selection import chosen_rule
 from skcamel.selection.thresholds import AUTO, MODES
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
@@ -24,17 +38,19 @@ INNER_FOLDS = 5
 TrainingData = tuple[Array, np.ndarray, np.ndarray | None]  # X (n, d), Y (n, q) in {0, 1}, weights (n,)
 
 
+@dataclass(eq=False, repr=False)  # fields are the parameters, as in its subclasses
 class Baseline(MultiLabelClassifier):
     """A method that rates labels by F (m, q); its scores are F - 1/2, and labels with a score above their cut are predicted.
 
-    A subclass has the parameters `threshold` and `threshold_metric`, checks its others in `_check_parameters`, learns in
-    `_learn(X, Y, weights)` from float64 rows (array or CSR), labels in {0, 1} and positive weights or None, and answers with F in
-    `_confidences(X)`.
+    A subclass checks its parameters in `_check_parameters`, learns in `_learn(X, Y, weights)` from float64 rows (array or CSR),
+    labels in {0, 1} and positive weights or None, and answers with F in `_confidences(X)`.
     """
 
+    _: KW_ONLY
+    threshold: float | str = "zero"
+    threshold_metric: str | None = None
     THRESHOLDS: ClassVar[tuple[str, ...]] = MODES
-    threshold: float | str
-    threshold_metric: str | None
+    PROBABILISTIC: ClassVar[bool] = False  # whether F is a probability
 
     def _check_parameters(self) -> None:
         check_threshold(self.threshold, self.threshold_metric, self.THRESHOLDS)
@@ -44,6 +60,11 @@ class Baseline(MultiLabelClassifier):
 
     def _confidences(self, X: Array) -> np.ndarray:
         raise NotImplementedError
+
+    def _has_probabilities(self) -> bool:
+        """F, once fitted; not of a 1-d y of three or more classes, where it does not add up to one, nor where it is a share of votes."""
+        adds_up = getattr(self, "_target", "multiclass") != "multiclass"
+        return self.PROBABILISTIC and adds_up and getattr(self, "combine", "confidence") != "vote"
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Learn from labelled rows.
@@ -106,23 +127,72 @@ class Baseline(MultiLabelClassifier):
     def _scores(self, X: Array) -> np.ndarray:
         return half_less(self._confidences(X))
 
-    def outputs(self, X: Array) -> Outputs:
-        """Scores F - 1/2, decisions, label sets and ranks from one evaluation of the model.
-
-        Where F is 1/2 the smallest positive number stands: the methods predict a label then.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (m, d)
-
-        Returns
-        -------
-        Outputs
-        """
-        check_is_fitted(self)
+    def _outputs(self, X: Array) -> Outputs:
         scores = self._scores(check_rows(self, X, reset=False, pairwise=False).astype(np.float64))
-        link = _half_more if self._has_probabilities() else None
+        link = partial(np.add, 0.5) if self._has_probabilities() else None  # F, but for digits that scores cannot show
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link)
+
+
+@dataclass(eq=False, repr=False)
+class LogisticBaseline(Baseline):
+    """A method whose models are logistic, or clones of a classifier that the user chose."""
+
+    _: KW_ONLY
+    base_estimator: Any = None
+    max_iter: int = MAX_ITER
+    tol: float = TOLERANCE
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        base = self.base_estimator
+        if base is not None and (isinstance(base, type) or not (hasattr(base, "fit") and hasattr(base, "predict"))):
+            raise TypeError(
+                f"base_estimator must be a scikit-learn classifier or None, got {base!r}; "
+                "pass an instance, as in LogisticRegression(C=1.0)."
+            )
+        check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+
+
+@dataclass(eq=False, repr=False)
+class WithCuts(Baseline):
+    """One classifier for all labels together, such as a forest, whose probabilities are cut as those of the other methods are.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With a `predict_proba` for label matrices in any form of scikit-learn.
+    threshold, threshold_metric
+        As in :class:`BinaryRelevance`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.ensemble import ExtraTreesClassifier
+    >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    >>> WithCuts(ExtraTreesClassifier(10, random_state=0), threshold="label").fit(X, Y).predict(X).shape
+    (60, 3)
+    """
+
+    estimator: Any
+    PROBABILISTIC: ClassVar[bool] = True
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(
+                f"estimator must be a classifier with predict_proba, got {self.estimator!r}; pass an instance, as in "
+                "ExtraTreesClassifier(500), or use BinaryRelevance, which needs no probabilities."
+            )
+
+    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        self.estimator_ = clone_fitted(self.estimator, X, Y[:, 0] if Y.shape[1] == 1 else Y, weights)
+
+    def _confidences(self, X: Array) -> np.ndarray:
+        given = self.estimator_.predict_proba(X)
+        if isinstance(given, list):
+            return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.estimator_.classes_, strict=True)])
+        return class_one(given, self.estimator_.classes_)[:, None] if len(self.label_names_) == 1 else np.asarray(given)
 
 
 def half_less(F: np.ndarray) -> np.ndarray:
@@ -138,11 +208,6 @@ def half_less(F: np.ndarray) -> np.ndarray:
     return scores
 
 
-def _half_more(scores: np.ndarray) -> np.ndarray:
-    """F, without the digits that the scores cannot show: both rank alike."""
-    return scores + 0.5
-
-
 def some_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> TrainingData:
     """A part of the training data."""
     return X[rows], Y[rows], None if weights is None else weights[rows]
@@ -151,3 +216,78 @@ def some_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None, rows: np.ndar
 def with_weight(X: Array, Y: np.ndarray, weights: np.ndarray | None) -> TrainingData:
     """The rows that have weight."""
     return (X, Y, weights) if weights is None or weights.all() else some_rows(X, Y, weights, np.flatnonzero(weights))
+
+
+@contextmanager
+def convergence_warning() -> Iterator[None]:
+    """Turn the warnings of the logistic solver into a single ConvergenceWarning of scikit-learn."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    told = False
+    for warning in caught:
+        if not issubclass(warning.category, NotConverged):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        elif not told:
+            told = True
+            warnings.warn(str(warning.message), ConvergenceWarning, stacklevel=4)
+
+
+def fit_one(base: Any, X: Array, y: np.ndarray, counts: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
+    """A fitted clone, or the only class of y itself where there is no second one.
+
+    A bootstrap is given by counts, as repeated rows, which every classifier understands; not every one takes weights.
+    """
+    if counts is not None:
+        X, y, weights = some_rows(X, y, weights, np.repeat(np.arange(len(y)), counts.astype(int)))
+    return int(y[0]) if (y == y[0]).all() else clone_fitted(base, X, y, weights)
+
+
+def clone_fitted(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None) -> Any:
+    """A clone fitted on labels in {0, 1}; one that takes no weights is refused where there are some."""
+    if weights is None:
+        return clone(base).fit(X, y.astype(int))
+    if not has_fit_parameter(base, "sample_weight"):
+        raise ValueError(
+            f"{base!r} takes no sample_weight; choose a classifier that does, or repeat rows, as by numpy.repeat(X, counts, 0)."
+        )
+    return clone(base).fit(X, y.astype(int), sample_weight=weights)
+
+
+def positive_probability(model: Any, X: Array) -> np.ndarray:
+    """P(y = 1 | row) of a model from :func:`fit_one`, (m,).
+
+    A model without `predict_proba` is asked for its `decision_function` s; 1 / (1 + exp(-s)) keeps the order of the rows and
+    puts 1/2 where s is 0. A model without either gives its decisions.
+    """
+    if isinstance(model, int):
+        return np.full(X.shape[0], float(model))
+    if hasattr(model, "predict_proba"):
+        return class_one(model.predict_proba(X), model.classes_)
+    if hasattr(model, "decision_function"):
+        return expit(np.asarray(model.decision_function(X), dtype=np.float64))
+    return np.asarray(model.predict(X), dtype=np.float64)
+
+
+def class_one(P: Any, classes: Any) -> np.ndarray:
+    """Column of class 1 of probabilities (m, number of classes); zeros where training knew no such class.
+
+    Examples
+    --------
+    >>> class_one([[0.3, 0.7]], [0, 1]), class_one([[1.0]], [0])
+    (array([0.7]), array([0.]))
+    """
+    where = np.flatnonzero(np.asarray(classes) == 1)
+    return np.asarray(P)[:, where[0]] if len(where) else np.zeros(len(P))
+
+
+def most_probable(model: Any, X: Array) -> np.ndarray:
+    """The class of each row, (m,); among equally probable ones the lowest."""
+    if isinstance(model, int):
+        return np.full(X.shape[0], model)
+    for name in ("predict_proba", "decision_function"):
+        if hasattr(model, name):
+            scores = np.asarray(getattr(model, name)(X))
+            best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
+            return np.asarray(model.classes_)[best]
+    return np.asarray(model.predict(X))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skcamel.arrays import Array
-from skcamel.baselines.base_learner import check_base_estimator, check_solver, convergence_warning, fit_one, positive_probability
+from skcamel.baselines.base import LogisticBaseline, convergence_warning, fit_one, positive_probability
 from skcamel.baselines.logistic import fit_logistic
-from skcamel.baselines.probabilistic import ProbabilisticBaseline
 
 
-class BinaryRelevance(ProbabilisticBaseline):
+@dataclass(eq=False, repr=False)
+class BinaryRelevance(LogisticBaseline):
     """One unregularised logistic regression for each label (BR).
 
     Parameters
@@ -59,25 +60,8 @@ class BinaryRelevance(ProbabilisticBaseline):
            [0.8 , 1.  ]])
     """
 
-    def __init__(
-        self,
-        base_estimator: Any = None,
-        *,
-        threshold: float | str = "zero",
-        threshold_metric: str | None = None,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-    ) -> None:
-        self.base_estimator = base_estimator
-        self.threshold = threshold
-        self.threshold_metric = threshold_metric
-        self.max_iter = max_iter
-        self.tol = tol
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_base_estimator(self.base_estimator)
-        check_solver(self.max_iter, self.tol)
+    base_estimator: Any = None
+    PROBABILISTIC: ClassVar[bool] = True
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         self.n_iter_ = 1

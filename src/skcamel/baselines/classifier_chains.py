@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
-from skcamel.baselines.base_learner import (
-    check_base_estimator,
-    check_solver,
-    convergence_warning,
-    fit_one,
-    positive_probability,
-)
+from skcamel.baselines.base import LogisticBaseline, convergence_warning, fit_one, positive_probability
 from skcamel.baselines.logistic import Logistic, beside, fit_chains
-from skcamel.baselines.probabilistic import ProbabilisticBaseline
-from skcamel.parameters import check_count, check_flag
+from skcamel.checks import check_count, check_flag
 
 TOGETHER = 2**20  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
 
@@ -37,11 +30,14 @@ class Chain:
         if isinstance(self.links, Logistic):
             return self.links.chain_probabilities(X, self.order)
         P = np.empty((X.shape[0], len(self.order)))
-        P[:, self.order] = _through(self.links, X)
+        for s, link in enumerate(self.links):
+            earlier = (P[:, self.order[:s]] >= 0.5).astype(np.float64)
+            P[:, self.order[s]] = positive_probability(link, beside(X, earlier))
         return P
 
 
-class EnsembleOfClassifierChains(ProbabilisticBaseline):
+@dataclass(eq=False, repr=False)
+class EnsembleOfClassifierChains(LogisticBaseline):
     """Classifier chains over random label orders and bootstrap samples, averaged (ECC).
 
     Parameters
@@ -49,42 +45,28 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
     n_estimators : int, default=30
         Number of chains.
     base_estimator : classifier, default=None
-        Any scikit-learn classifier, cloned for each link. None: logistic regression with ridge 1e-8 on standardised
-        columns, all links of many chains solved together. A classifier without `predict_proba` is asked for its
-        `decision_function` s, and 1 / (1 + exp(-s)) stands for the probability.
+        As in :class:`BinaryRelevance`, cloned for each link; by default all links of many chains are solved together.
     combine : {"confidence", "vote"}, default="confidence"
         F is the mean of the members' probabilities, or of their decisions.
     bootstrap : bool, default=True
         Each member learns from n rows drawn with replacement; else from all rows.
     order : sequence of int, default=None
         One order of the labels for all members; None: a random one for each.
-    threshold : {"zero", "common", "label"} or float, default="zero"
-        Cut between scores F - 1/2 and decisions: 0, one tuned cut, one tuned cut per label, or a number. Tuned on the scores of
-        5 shuffled inner folds; cuts of rare labels are drawn towards the common cut.
-    threshold_metric : {"micro_f1", "macro_f1", "hamming_loss"}, default=None
-        What tuned cuts aim at; None: micro_f1 for "common", macro_f1 for "label".
     random_state : int, RandomState or None, default=None
     n_jobs : int, default=None
         Groups of members fitted at the same time, in threads; a group is one batch of the logistic solver, and on small data
         all members are one group. With a `base_estimator` each member is a group. The numbers do not depend on it.
-    max_iter : int, default=1000
-        Limit of the steps of the logistic solver.
-    tol : float, default=1e-4
-        A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
+    threshold, threshold_metric, max_iter, tol
+        As in :class:`BinaryRelevance`.
 
     Attributes
     ----------
-    thresholds_ : array of shape (q,)
-        Cuts; a label is predicted where its score exceeds its cut.
     estimators_ : list of Chain
         Each with its `order`.
     n_iter_ : int
         Steps of the slowest link; 1 with a `base_estimator`.
-    label_names_ : array of shape (q,)
-    classes_ : array
-        Label numbers, or the classes of a 1-d y.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (d,)
+
+    All other attributes are those of :class:`BinaryRelevance`.
 
     Notes
     -----
@@ -103,37 +85,17 @@ class EnsembleOfClassifierChains(ProbabilisticBaseline):
     (2, 3)
     """
 
-    def __init__(
-        self,
-        n_estimators: int = 30,
-        *,
-        base_estimator: Any = None,
-        combine: str = "confidence",
-        bootstrap: bool = True,
-        order: Sequence[int] | None = None,
-        threshold: float | str = "zero",
-        threshold_metric: str | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.base_estimator = base_estimator
-        self.combine = combine
-        self.bootstrap = bootstrap
-        self.order = order
-        self.threshold = threshold
-        self.threshold_metric = threshold_metric
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.max_iter = max_iter
-        self.tol = tol
+    n_estimators: int = 30
+    _: KW_ONLY
+    combine: str = "confidence"
+    bootstrap: bool = True
+    order: Sequence[int] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    PROBABILISTIC: ClassVar[bool] = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_base_estimator(self.base_estimator)
-        check_solver(self.max_iter, self.tol)
         check_count("n_estimators", self.n_estimators)
         check_flag("bootstrap", self.bootstrap)
         if self.n_jobs is not None:
@@ -193,11 +155,3 @@ def _numbers(order: Any) -> np.ndarray:
     """An order as integers; empty where it holds anything else."""
     numbers = np.array([] if isinstance(order, str) else order)
     return numbers if numbers.dtype.kind in "iu" and numbers.ndim == 1 else np.empty(0, dtype=int)
-
-
-def _through(links: list[Any], X: Array) -> np.ndarray:
-    """Probabilities along a chain of foreign models, (m, q)."""
-    P = np.empty((X.shape[0], len(links)))
-    for s, link in enumerate(links):
-        P[:, s] = positive_probability(link, beside(X, (P[:, :s] >= 0.5).astype(np.float64)))
-    return P

@@ -1,34 +1,200 @@
-""":class:`JFSC`: joint feature selection and classification (Huang et al., IEEE Transactions on Cybernetics 2018)."""
+""":class:`JFSC` and :class:`JFSCCV`: joint feature selection and classification (Huang et al., IEEE Transactions on Cybernetics 2018)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from skcamel.arrays import Array
-from skcamel.baselines import presets, proximal
-from skcamel.baselines.linear import LinearBaseline, columns
-from skcamel.baselines.robust import Penalties, RobustRegression, fisher
-from skcamel.parameters import check_flag, check_not_negative, check_positive
+from skcamel.baselines import proximal
+from skcamel.baselines.linear import Axes, GridSearch, LinearBaseline, Prepared, powers, prepare
+from skcamel.checks import check_flag
+from skcamel.rows import middle, shifted
+
+SMALLEST_RESIDUAL = 1e-3  # a shorter residual weighs as much as this one
+POWER_TOL = 1e-8  # relative change of ||X'DX||_2 at which power iteration ends
+POWER_STEPS = 200
 
 
+class JFSCPenalties(NamedTuple):
+    """One entry per candidate, (C,) each."""
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    gamma: np.ndarray
+    eta: np.ndarray
+
+
+def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Spread within the classes minus gap between them, of every label and feature: (q, d).
+
+    With P and N the rows of X (n, d) with and without a label of Y (n, q) in {0, 1}, and m+, m- their means of the feature,
+    s = Σ_P (x - m+)² + (|P| / |N|) Σ_N (x - m-)² - |P| (m+ - m-)²; 0 where P or N is empty. Weights (n,) enter all sums and counts.
+
+    Examples
+    --------
+    >>> fisher(np.array([[1.0], [3.0], [0.0], [0.0], [3.0]]), np.array([[1.0], [1.0], [0.0], [0.0], [0.0]]))
+    array([[4.]])
+    """
+    X = shifted(X, middle(X))  # changes nothing in s, and much in its rounding
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    w = np.ones(len(Y)) if weights is None else weights
+    inside, outside = w * Y.T, w * (1 - Y.T)  # (q, n)
+    n_inside, n_outside = inside.sum(axis=1)[:, None], outside.sum(axis=1)[:, None]
+    mean_inside, spread_inside = _mean_and_spread(X, squares, inside, n_inside)
+    mean_outside, spread_outside = _mean_and_spread(X, squares, outside, n_outside)
+    share = n_inside / np.where(n_outside > 0, n_outside, 1)
+    s = spread_inside + share * spread_outside - n_inside * (mean_inside - mean_outside) ** 2
+    return np.where((n_inside > 0) & (n_outside > 0), s, 0.0)
+
+
+def _mean_and_spread(X: Array, squares: Array, members: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean, and sum of squared distances from it, of the rows that are members: (q, d) each."""
+    mean = (members @ X) / np.where(size > 0, size, 1)
+    return mean, np.maximum(members @ squares - size * mean**2, 0)
+
+
+def inverse_lengths(residual: np.ndarray) -> np.ndarray:
+    """Weights D of the rows, (C, n), from residuals (q, C, n): one over their lengths, which count as 1e-3 at least."""
+    return 1 / np.maximum(np.sqrt(np.einsum("qcn,qcn->cn", residual, residual)), SMALLEST_RESIDUAL)
+
+
+class _State:
+    """Iterates of JFSC: the residuals of the last two are kept, so that one product with X and one with X' make a step."""
+
+    ARRAYS = 7  # (q, C, n + d) arrays alive at the peak, with temporaries
+
+    def __init__(self, problem: RobustRegression, penalties: JFSCPenalties) -> None:
+        W = problem.ridge.stacked(penalties.eta)
+        self.problem, self.W, self.W_before = problem, W, W
+        self.alpha, self.beta, self.gamma = (values[:, None] for values in penalties[:3])
+        self.residual = self.residual_before = problem.residual(W)
+        self.direction = np.tile(np.random.default_rng(0).normal(size=W.shape[-1]), (W.shape[1], 1))  # start of the power iteration
+
+    def step(self, momentum: float) -> np.ndarray:
+        problem = self.problem
+        weights = problem.weights * problem.row_weights(self.residual)
+        L = self._lipschitz(weights)
+        V = self.W + momentum * (self.W - self.W_before)
+        residual = self.residual + momentum * (self.residual - self.residual_before)
+        residual *= weights
+        gradient = problem.pulled_back(residual)
+        gradient += self.alpha * problem.related(V)
+        gradient += self.beta * problem.S * V
+        gradient /= L
+        V -= gradient
+        threshold = self.gamma / L
+        self.W_before, self.W = self.W, V - np.clip(V, -threshold, threshold)  # soft thresholding
+        self.residual_before, self.residual = self.residual, problem.residual(self.W)
+        return self._objective()
+
+    def _lipschitz(self, weights: np.ndarray) -> np.ndarray:
+        """Step constants sqrt(3 (||X'DX||² + ||αR||² + β² max s²)), (C, 1); 1 where all is zero."""
+        norm, self.direction = weighted_norm(self.problem.X, weights, self.direction)
+        others = (self.alpha * self.problem.label_norm) ** 2 + (self.beta * self.problem.fisher_norm) ** 2
+        L = np.sqrt(3 * (norm[:, None] ** 2 + others))
+        return np.where(L > 0, L, 1.0)
+
+    def _objective(self) -> np.ndarray:
+        """J of all candidates, (C,)."""
+        rows = np.sqrt(np.einsum("qcn,qcn->cn", self.residual, self.residual)) @ self.problem.weights
+        correlation = np.einsum("qcd,qcd->c", self.W, self.problem.related(self.W))
+        spread = np.einsum("qcd,qcd,qd->c", self.W, self.W, self.problem.S[:, 0])
+        size = np.abs(self.W).sum(axis=(0, 2))
+        return rows + self.alpha[:, 0] / 2 * correlation + self.beta[:, 0] / 2 * spread + self.gamma[:, 0] * size
+
+    def keep(self, kept: np.ndarray) -> None:
+        self.alpha, self.beta, self.gamma, self.direction = (x[kept] for x in (self.alpha, self.beta, self.gamma, self.direction))
+        self.W, self.W_before = (x.compress(kept, axis=1) for x in (self.W, self.W_before))
+        self.residual, self.residual_before = (x.compress(kept, axis=1) for x in (self.residual, self.residual_before))
+
+
+class RobustRegression(proximal.Problem):
+    """What JFSC needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
+
+    Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels, S (q, d) the Fisher term.
+    `row_weights` turns residuals (q, C, n) into D (C, n); `weights` (n,) are those of the training rows.
+    """
+
+    state: ClassVar[Any] = _State
+
+    def __init__(
+        self,
+        X: Array,
+        Y: np.ndarray,
+        R: np.ndarray,
+        S: np.ndarray,
+        row_weights: Callable[[np.ndarray], np.ndarray] = inverse_lengths,
+        weights: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(X, R)
+        self.S, self.row_weights = S[:, None], row_weights
+        self.weights = np.ones(X.shape[0]) if weights is None else weights
+        self.targets = np.ascontiguousarray(Y.T)[:, None]  # (q, 1, n)
+        self.ridge = proximal.Ridge(proximal.rooted(X, weights), proximal.rooted(Y, weights))
+        self.bytes_each = 8 * self.state.ARRAYS * len(R) * sum(X.shape)
+        self.fisher_norm = float(np.abs(S).max())
+
+    def residual(self, W: np.ndarray) -> np.ndarray:
+        """XW - Y of all candidates, (q, C, n)."""
+        product = W.reshape(-1, W.shape[-1]) @ self.X.T
+        residual = product.reshape(*W.shape[:2], -1)
+        residual -= self.targets
+        return residual
+
+    def pulled_back(self, residual: np.ndarray) -> np.ndarray:
+        """X' of residuals (..., n), as (..., d)."""
+        return (residual.reshape(-1, residual.shape[-1]) @ self.X).reshape(*residual.shape[:-1], -1)
+
+    def related(self, W: np.ndarray) -> np.ndarray:
+        """W R of all candidates, (q, C, d)."""
+        return (self.R @ W.reshape(len(W), -1)).reshape(W.shape)
+
+
+def weighted_norm(X: Array, weights: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """||X'DX||_2 of every candidate by power iteration, (C,), and the directions reached, (C, d), from which the next may start.
+
+    `weights` (C, n) are the diagonals of D, positive; the iteration starts at `direction` (C, d).
+    """
+    norm, moving = np.zeros(len(weights)), np.ones(len(weights), dtype=bool)
+    direction = direction.copy()
+    for _ in range(POWER_STEPS):
+        units = direction[moving] / np.maximum(np.linalg.norm(direction[moving], axis=1), np.finfo(np.float64).tiny)[:, None]
+        images = ((units @ X.T) * weights[moving]) @ X
+        reached, before = np.linalg.norm(images, axis=1), norm[moving]
+        norm[moving] = reached
+        direction[moving] = np.where(reached[:, None] > 0, images, units)
+        moving[moving] = np.abs(reached - before) > POWER_TOL * reached
+        if not moving.any():
+            break
+    return norm, direction
+
+
+@dataclass(eq=False, repr=False)
 class BaseJFSC(LinearBaseline):
     """What JFSC learns from, with given or with chosen penalties."""
 
-    intercept: bool
+    _: KW_ONLY
+    intercept: bool = True
+    PENALTIES: ClassVar[type[JFSCPenalties]] = JFSCPenalties
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[presets.Prepared, RobustRegression]:
-        prepared = presets.prepare(self.preset, X, Y, weights, intercept=self.intercept)
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_flag("intercept", self.intercept)
+
+    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[Prepared, RobustRegression]:
+        prepared = prepare(self.preset, X, Y, weights, intercept=self.intercept)
         self.label_distance_ = proximal.label_distance(Y, weights)
         S = fisher(prepared.X, Y, weights)
         self.fisher_ = S[:, : X.shape[1]]
         return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights=weights)
 
-    def _penalties(self, candidates: Sequence[Mapping[str, float]]) -> Penalties:
-        return columns(Penalties, candidates)
 
-
+@dataclass(eq=False, repr=False)
 class JFSC(BaseJFSC):
     """Joint feature selection and classification: sparse regression with robust residuals and a Fisher term.
 
@@ -46,31 +212,17 @@ class JFSC(BaseJFSC):
         "faithful": rows of unit length. "fair": columns mapped to [0, 1].
     intercept : bool, default=True
         "faithful": a constant column is appended, penalised like any other. "fair": X and Y are centred.
-    threshold : {"zero", "common", "label", "tuned"} or float, default="zero"
-        Cut between scores F - 1/2 and decisions: 0, one tuned cut, one tuned cut per label, or a number. "common" and "label" are
-        tuned on the scores of 5 shuffled inner folds; cuts of rare labels are drawn towards the common cut. "tuned" is the rule
-        of the authors' line: of 51 cuts between F = 0 and the largest F of the training rows the first with the best example-based F1
-        there.
-    threshold_metric : {"micro_f1", "macro_f1", "hamming_loss"}, default=None
-        What "common" and "label" aim at; None: micro_f1 for "common", macro_f1 for "label".
-    max_iter : int, default=100
-        Iterations at most; 0 gives the ridge regression.
+    threshold, threshold_metric, max_iter
+        As in :class:`LLSF`.
     tol : float, default=1e-4
         The sequence ends when the objective changes by no more.
 
     Attributes
     ----------
-    coef_ : array of shape (q, d)
-        Weights of the scaled features.
-    intercept_ : array of shape (q,)
-    label_distance_ : array of shape (q, q)
-        R, the cosine distances of the label columns.
     fisher_ : array of shape (q, d)
         S, spread within minus gap between the rows with and without each label.
-    thresholds_ : array of shape (q,)
-        Cuts; a label is predicted where its score exceeds its cut.
-    n_iter_ : int
-    label_names_ : array of shape (q,)
+
+    All other attributes are those of :class:`LLSF`.
 
     Notes
     -----
@@ -80,10 +232,7 @@ class JFSC(BaseJFSC):
     the step constant L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)) follows the row weights D in every iteration;
     residuals shorter than 1e-3 weigh as that one; J itself is monitored, and the run ends after `max_iter` iterations,
     when J changes by at most `tol`, or when J <= 0. That is no failure, so nothing warns. Row weights weight the lengths of the
-    residuals, the cosines of R, the sums of S and the means of the fair preset.
-
-    On dense numeric features rows of unit length cost much accuracy, so the faithful preset carries scikit-learn's tag
-    `poor_score`; the fair preset does not.
+    residuals, the cosines of R, the sums of S and the means of the fair preset. On dense features it is the better preset, as for LLSF.
 
     Examples
     --------
@@ -94,37 +243,51 @@ class JFSC(BaseJFSC):
     ((2, 4), (4, 20))
     """
 
-    def __init__(
-        self,
-        alpha: float = 4**-2,
-        beta: float = 4**-2,
-        gamma: float = 4**-2,
-        eta: float = 0.1,
-        *,
-        preset: str = "faithful",
-        intercept: bool = True,
-        threshold: float | str = "zero",
-        threshold_metric: str | None = None,
-        max_iter: int = proximal.MAX_ITER,
-        tol: float = proximal.TOL,
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.eta = eta
-        self.preset = preset
-        self.intercept = intercept
-        self.threshold = threshold
-        self.threshold_metric = threshold_metric
-        self.max_iter = max_iter
-        self.tol = tol
+    alpha: float = 4**-2
+    beta: float = 4**-2
+    gamma: float = 4**-2
+    eta: float = 0.1
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("alpha", "beta", "gamma"):
-            check_not_negative(name, getattr(self, name))
-        check_positive("eta", self.eta)
-        check_flag("intercept", self.intercept)
 
-    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        self._learn_with(X, Y, weights, {name: getattr(self, name) for name in Penalties._fields})
+@dataclass(eq=False, repr=False)
+class JFSCCV(GridSearch, BaseJFSC):
+    """JFSC with its penalties chosen by folds.
+
+    Parameters
+    ----------
+    alphas, betas, gammas, etas : sequence of floats, default=None
+        Values of each penalty; None takes those of `grid`.
+    grid : {"coarse", "paper"}, default="coarse"
+        "paper": α, β and γ in 4^-5, 4^-4, …, 4^5 and η in 0.1, 1, 10, together 3 993 candidates. "coarse": every second power
+        from 4^-4 to 4^4 and η = 0.1, 125 candidates.
+    preset, intercept, threshold, threshold_metric, max_iter, tol
+        As in :class:`JFSC`, the tuning of cuts as in :class:`LLSFCV`.
+    cv, scoring, memory_budget, random_state
+        As in :class:`LLSFCV`.
+
+    Attributes
+    ----------
+    alpha_, beta_, gamma_, eta_ : float
+        The choice.
+    best_score_, best_params_, best_index_, scoring_, cv_results_
+        As in :class:`LLSFCV`.
+
+    All other attributes are those of :class:`JFSC`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> X, Y = make_multilabel_classification(100, n_classes=4, random_state=0)
+    >>> model = JFSCCV(alphas=[0.1], betas=[0.0, 0.1], gammas=[0.1, 1.0], cv=3).fit(X, Y)
+    >>> model.cv_results_["mean_test_score"].shape, sorted(model.best_params_)
+    ((4,), ['alpha', 'beta', 'eta', 'gamma'])
+    """
+
+    GRIDS: ClassVar[dict[str, Axes]] = {
+        "coarse": {name: powers(4, range(-4, 5, 2)) for name in ("alpha", "beta", "gamma")} | {"eta": (0.1,)},
+        "paper": {name: powers(4, range(-5, 6)) for name in ("alpha", "beta", "gamma")} | {"eta": (0.1, 1.0, 10.0)},
+    }
+    alphas: Sequence[float] | None = None
+    betas: Sequence[float] | None = None
+    gammas: Sequence[float] | None = None
+    etas: Sequence[float] | None = None

@@ -10,14 +10,14 @@ the direction in which their weights diverge depends on the metric, and that of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg.lapack import dpotrs
 from scipy.special import expit
 
-from skcamel.baselines.design import Design
-from skcamel.baselines.logistic_loss import loss_and_residual
+if TYPE_CHECKING:
+    from skcamel.baselines.logistic import Design
 
 MEMORY = 10  # pairs of step and gradient change that model the curvature
 SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side, if none weighs less than 1
@@ -28,6 +28,8 @@ NEGLIGIBLE = 1e-9
 REFRESH = 10  # steps after which a Hessian is made anew
 WINDOW = 10  # steps over which the decrease of the objective is judged
 HALVINGS = 25
+BLOCK = 1 << 15  # numbers of a block of rows whose loss is computed at a time: 256 KiB stay in the cache
+PER_PROBLEM = ("index", "total", "separated", "objective", "first_objective", "past_objective", "gain", "scale", "curved", "alone", "stuck")
 
 
 @dataclass(frozen=True)
@@ -37,19 +39,6 @@ class Ending:
     objective: np.ndarray  # (B,)
     n_iter: np.ndarray  # (B,)
     converged: np.ndarray  # (B,) bool
-
-
-@dataclass(frozen=True)
-class Solution:
-    """Weights of the standardised columns and how each problem ended."""
-
-    coef: np.ndarray  # (D, B * n_free), row 0 is the intercept
-    ending: Ending
-
-    def part(self, problems: np.ndarray) -> Solution:
-        """Some of the problems, all binary."""
-        end = self.ending
-        return Solution(self.coef[:, problems], Ending(end.objective[problems], end.n_iter[problems], end.converged[problems]))
 
 
 class Metric:
@@ -107,10 +96,6 @@ class Batch:
         self.history: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         self.factors: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # of those: columns and Cholesky factor
 
-    def steepness(self) -> np.ndarray:
-        """Largest entry of the gradient of each problem, (B,)."""
-        return np.abs(self.gradient).max(axis=0).reshape(-1, self.n_free).max(axis=1)
-
     def overlapping(self, share: float = OVERLAP) -> np.ndarray:
         """Problems whose objective is still above that share of the first one, (B,)."""
         return self.objective > share * self.first_objective
@@ -135,30 +120,16 @@ class Batch:
             setattr(self, name, _some(getattr(self, name), columns))
         self.weights = _some(self.weights, problems)
         self.factors = {problem: factor for problem, factor in self.factors.items() if problem in self.index[problems]}
-        for name in (
-            "index",
-            "total",
-            "separated",
-            "objective",
-            "first_objective",
-            "past_objective",
-            "gain",
-            "scale",
-            "curved",
-            "alone",
-            "stuck",
-        ):
+        for name in PER_PROBLEM:
             setattr(self, name, getattr(self, name)[problems])
         self.history = [(_some(s, columns), _some(y, columns), rho[problems]) for s, y, rho in self.history]
 
     def change_metric(self, problems: np.ndarray) -> None:
-        """Go on in the metric of the Gram matrix and forget the curvature seen so far."""
+        """Go on in the metric of the Gram matrix."""
         new = problems & ~self.curved & ~self.alone
-        if not new.any() or not self.metric.offered:
-            return
-        self.curved = self.curved | new
-        self.scale = np.where(new, 1.0, self.scale)
-        self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
+        if new.any() and self.metric.offered:
+            self.curved = self.curved | new
+            self._forget(new)
 
     def use_hessians(self, problems: np.ndarray) -> None:
         """Go on in the metric of each problem's Hessian at its present weights: for the few that last long."""
@@ -171,8 +142,12 @@ class Batch:
         new = np.zeros_like(problems)
         new[chosen] = True
         self.curved, self.alone = self.curved & ~new, self.alone | new
-        self.scale = np.where(new, 1.0, self.scale)
-        self.history = [(s, y, np.where(new, 0.0, rho)) for s, y, rho in self.history]
+        self._forget(new)
+
+    def _forget(self, problems: np.ndarray) -> None:
+        """Leave out the curvature seen so far."""
+        self.scale = np.where(problems, 1.0, self.scale)
+        self.history = [(s, y, np.where(problems, 0.0, rho)) for s, y, rho in self.history]
 
     def step(self) -> None:
         """One quasi-Newton step of every problem."""
@@ -299,8 +274,8 @@ def _some(matrix: Any, columns: np.ndarray) -> Any:
     return matrix if matrix is None or columns.all() else np.compress(columns, matrix, axis=1)
 
 
-def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
-    """Run a batch to its end.
+def minimise(batch: Batch, *, tol: float, max_iter: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Run a batch to its end: weights (D, B * n_free), objective, number of steps and whether it converged, (B,) each.
 
     A problem ends when no entry of its gradient exceeds `tol` times the total weight of the rows and, if its classes overlap,
     the last step lowered its objective by no more than a ten-millionth; when its loss is below 0.01 (of the lightest weight, if
@@ -308,13 +283,13 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
     `tol` / 100 of it, as where some weights diverge to no avail; or after `max_iter` steps, the only case that counts as not
     converged.
     """
-    n_columns = len(batch.coef)  # a Hessian costs as much as n_columns / 4 steps
-    hessians_pay = min(PATIENCE, 10 + n_columns // 8)
+    hessians_pay = min(PATIENCE, 10 + len(batch.coef) // 8)  # a Hessian costs as much as len(batch.coef) / 4 steps
     n_problems = len(batch.index)
     coef, objective = batch.coef.copy(), batch.objective.copy()
     n_iter, converged = np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
     for iteration in range(max_iter + 1):
-        done = (batch.steepness() <= tol * batch.total) & batch.settled() | (batch.objective <= batch.separated) | batch.stuck
+        steepest = np.abs(batch.gradient).max(axis=0).reshape(-1, batch.n_free).max(axis=1)
+        done = (steepest <= tol * batch.total) & batch.settled() | (batch.objective <= batch.separated) | batch.stuck
         if iteration and iteration % WINDOW == 0:
             done |= batch.idle(0.01 * tol)
         leaving = done if iteration < max_iter else np.ones_like(done)
@@ -331,4 +306,61 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> Solution:
         if iteration >= hessians_pay and (iteration - hessians_pay) % REFRESH == 0:
             batch.use_hessians(batch.overlapping(NEARLY_SEPARABLE) | (iteration >= PATIENCE))
         batch.step()
-    return Solution(coef, Ending(objective, n_iter, converged))
+    return coef, objective, n_iter, converged
+
+
+def loss_and_residual(margins: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, n_free: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sum of -log p over the rows for every problem, (B,), and its derivative by the margins, weighted p - y, (n, B * n_free).
+
+    Columns b * n_free ... (b + 1) * n_free - 1 of margins and targets (n, B * n_free) belong to problem b. A target is 1 in the
+    column of a row's class, else 0. The last class has no column and the margin 0. Weights are (n, B).
+
+    Examples
+    --------
+    >>> loss, residual = loss_and_residual(np.zeros((2, 1)), np.array([[1.0], [0.0]]), None, 1)
+    >>> loss.round(4), residual[:, 0]
+    (array([1.3863]), array([-0.5,  0.5]))
+    """
+    n, n_columns = margins.shape
+    residual = np.empty_like(margins)
+    loss = np.zeros(n_columns // n_free)
+    step = max(1, BLOCK // max(1, n_columns))
+    of_block = _binary if n_free == 1 else _softmax
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        loss += of_block(margins[rows], targets[rows], None if weights is None else weights[rows], residual[rows], n_free)
+    return loss, residual
+
+
+def _binary(z: np.ndarray, y: np.ndarray, w: np.ndarray | None, residual: np.ndarray, _: int) -> np.ndarray:
+    """Two classes: log(1 + exp(z)) - y z, without overflow."""
+    soft = np.abs(z)
+    np.negative(soft, out=soft)
+    np.exp(soft, out=soft)
+    np.log1p(soft, out=soft)
+    soft += np.maximum(z, 0)
+    np.subtract(z, soft, out=residual)  # log p
+    np.exp(residual, out=residual)
+    residual -= y
+    soft -= y * z
+    if w is None:
+        return soft.sum(axis=0)
+    residual *= w
+    return np.einsum("ij,ij->j", w, soft)
+
+
+def _softmax(margins: np.ndarray, targets: np.ndarray, w: np.ndarray | None, residual: np.ndarray, n_free: int) -> np.ndarray:
+    """More classes: log(1 + Σ exp(z_c)) - z_y, without overflow."""
+    shape = (len(margins), -1, n_free)
+    z, y = margins.reshape(shape), targets.reshape(shape)
+    top = np.maximum(z.max(axis=2), 0)
+    e = np.exp(z - top[:, :, None])
+    total = e.sum(axis=2) + np.exp(-top)
+    rows_loss = np.log(total) + top - (y * z).sum(axis=2)
+    e /= total[:, :, None]
+    e -= y
+    if w is not None:
+        e *= w[:, :, None]
+        rows_loss *= w
+    residual[:] = e.reshape(residual.shape)
+    return rows_loss.sum(axis=0)

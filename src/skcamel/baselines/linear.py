@@ -1,46 +1,112 @@
-"""What LLSF and JFSC share as estimators: presets of the features, linear scores, and their authors' rule for the cut."""
+"""What LLSF and JFSC share as estimators: presets of the features, linear scores, their authors' cut, and penalties chosen by folds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import product
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from sklearn.model_selection import BaseCrossValidator
 
+from skcamel import memory, scaling
 from skcamel.arrays import Array
-from skcamel.baselines import presets, proximal
-from skcamel.baselines.base import Baseline
-from skcamel.metrics.conventions import choice
-from skcamel.parameters import check_count, check_positive
+from skcamel.baselines import proximal
+from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, with_weight
+from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
+from skcamel.metrics.conventions import NAMES, choice
+from skcamel.selection.search import Scores, candidate_metrics, tabulate
 from skcamel.selection.thresholds import MODES
 
+PRESETS = ("faithful", "fair")
 N_CUTS = 51
 TUNED = "tuned"  # the authors' rule for the cut
 
-
-class Problem(Protocol):
-    """Training data ready for any number of candidates."""
-
-    def solve(self, penalties: Any, *, max_iter: int, tol: float) -> proximal.Run:
-        """All candidates in one batch."""
-        ...
-
-    def solve_batches(self, penalties: Any, *, max_iter: int, tol: float, budget: int) -> Iterator[tuple[np.ndarray, proximal.Run]]:
-        """Candidates in batches of bounded memory."""
-        ...
+Axes = dict[str, tuple[float, ...]]
+Candidate = Mapping[str, float]
+Folds = list[tuple[np.ndarray, np.ndarray]]  # rows of the training and the test part of each
 
 
+class Prepared(NamedTuple):
+    """Training data as the sequence sees it, and what is needed to score new rows."""
+
+    scale: scaling.Scaling
+    X: Array  # (n, d), with a last column of ones where that is the intercept
+    Y: np.ndarray  # (n, q)
+    means: tuple[np.ndarray, np.ndarray] | None = None  # (d,) and (q,) where X and Y were centred
+    extended: bool = False  # whether the last column is the constant
+
+    def weights(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights (..., q, d) and intercepts (..., q) for scaled but neither centred nor extended rows."""
+        if self.means is not None:
+            return W, self.means[1] - W @ self.means[0]
+        if self.extended:
+            return W[..., :-1], W[..., -1]
+        return W, np.zeros(W.shape[:-1])
+
+
+def prepare(preset: str, X: Array, Y: np.ndarray, weights: np.ndarray | None = None, *, intercept: bool) -> Prepared:
+    """Training rows X (n, d) and labels Y (n, q) in {0, 1} as a preset sees them; `weights` (n,) count in the means.
+
+    "faithful", as the authors prepared them: rows of unit length, the intercept a column of ones that is penalised like any other.
+    "fair", which does not spoil dense sets: columns mapped to [0, 1], for which sparse rows become dense, the intercept unpenalised
+    by centring X and Y.
+    """
+    if preset == "fair" and sparse.issparse(X):
+        X = X.toarray()  # so that columns are shifted to start at 0, as dense ones are
+    scale = scaling.fitted("unit" if preset == "faithful" else "minmax", X)
+    rows = scaled(scale, X)
+    if not intercept:
+        return Prepared(scale, rows, Y)
+    if preset == "faithful":
+        ones = np.ones((X.shape[0], 1))
+        extended = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(ones)])) if sparse.issparse(rows) else np.hstack([rows, ones])
+        return Prepared(scale, extended, Y, extended=True)
+    x_mean, y_mean = (np.average(part, axis=0, weights=weights) for part in (rows, Y))
+    return Prepared(scale, rows - x_mean, Y - y_mean, (x_mean, y_mean))
+
+
+def scaled(scale: scaling.Scaling, X: Array) -> Array:
+    """Rows under a fitted scaling.
+
+    The authors of LLSF add machine epsilon to the whole matrix if any row is zero: after scaling to unit length such a
+    row holds equal entries, and the others are what they were up to rounding. So only zero rows are touched here.
+
+    Examples
+    --------
+    >>> scaled(scaling.Scaling("unit"), np.array([[3.0, 4.0], [0.0, 0.0]])).round(3)
+    array([[0.6  , 0.8  ],
+           [0.707, 0.707]])
+    """
+    rows = scale(X)
+    if scale.name != "unit":
+        return rows
+    empty = np.asarray(abs(rows).sum(axis=1)).ravel() == 0
+    if not empty.any():
+        return rows
+    entry = 1 / np.sqrt(X.shape[1])
+    if sparse.issparse(rows):
+        filled = sparse.csr_array(np.where(empty, entry, 0.0)[:, None]) @ sparse.csr_array(np.ones((1, X.shape[1])))
+        return sparse.csr_array(rows + filled)
+    return np.where(empty[:, None], entry, rows)
+
+
+@dataclass(eq=False, repr=False)
 class LinearBaseline(Baseline):
     """F = X W + b of scaled rows.
 
-    A subclass has the parameters preset, max_iter and tol, says in `_problem` what is learned from, and in `_penalties` how
-    candidates are written as arrays.
+    A subclass names in `PENALTIES` what is given for each candidate, last the penalty of the start, which must be positive, and says in
+    `_problem` what it learns from.
     """
 
+    _: KW_ONLY
+    preset: str = "faithful"
+    max_iter: int = proximal.MAX_ITER
+    tol: float = proximal.TOL
     THRESHOLDS: ClassVar[tuple[str, ...]] = (*MODES, TUNED)
-    preset: str
-    max_iter: int
-    tol: float
+    PENALTIES: ClassVar[Any]  # a named tuple
 
     def __sklearn_tags__(self) -> Any:
         """Rows of unit length without intercept cannot tell near from far: dense classes may be scored poorly."""
@@ -50,26 +116,39 @@ class LinearBaseline(Baseline):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        choice(self.preset, presets.NAMES, "preset")
+        choice(self.preset, PRESETS, "preset")
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter, least=0, otherwise="(0 leaves the ridge regression of the start)")
+        for name, values in self._axes().items():
+            check = check_positive if name.removesuffix("s") == self.PENALTIES._fields[-1] else check_not_negative
+            for value in values:
+                check(name, value)
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[presets.Prepared, Problem]:
+    def _axes(self) -> Axes:
+        """Values of each penalty, by the name of its parameter."""
+        return {name: (value,) for name, value in self._chosen().items()}
+
+    def _chosen(self) -> Candidate:
+        """The penalties to learn with."""
+        return {name: getattr(self, name) for name in self.PENALTIES._fields}
+
+    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[Prepared, proximal.Problem]:
         raise NotImplementedError
 
-    def _penalties(self, candidates: Sequence[Mapping[str, float]]) -> Any:
-        raise NotImplementedError
+    def _solver(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
+        """Arguments of the solver: penalties (C,) each, and when to stop."""
+        values = (np.array([float(candidate[name]) for candidate in candidates]) for name in self.PENALTIES._fields)
+        return {"penalties": self.PENALTIES(*values), "max_iter": self.max_iter, "tol": self.tol}
 
-    def _learn_with(self, X: Array, Y: np.ndarray, weights: np.ndarray | None, penalties: Mapping[str, float]) -> None:
-        """Store the weights that one candidate learns from rows X and labels Y in {0, 1}."""
+    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         prepared, problem = self._problem(X, Y, weights)
-        end = problem.solve(self._penalties([penalties]), max_iter=self.max_iter, tol=self.tol)
+        end = problem.solve(**self._solver([self._chosen()]))
         self.scaling_ = prepared.scale
         self.coef_, self.intercept_ = prepared.weights(end.W[:, 0])
         self.n_iter_ = int(end.n_iter[0])
 
     def _confidences(self, X: Array) -> np.ndarray:
-        return presets.scaled(self.scaling_, X) @ self.coef_.T + self.intercept_
+        return scaled(self.scaling_, X) @ self.coef_.T + self.intercept_
 
     def _cuts(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         if self.threshold == TUNED:
@@ -77,9 +156,110 @@ class LinearBaseline(Baseline):
         return super()._cuts(X, Y, weights)
 
 
-def columns(kind: Any, candidates: Sequence[Mapping[str, float]]) -> Any:
-    """A named tuple of arrays (C,) from one mapping per candidate."""
-    return kind(*(np.array([float(candidate[name]) for candidate in candidates]) for name in kind._fields))
+@dataclass(eq=False, repr=False)
+class GridSearch(LinearBaseline):
+    """Scores every candidate of a grid in every fold, chooses one and learns with it from all rows.
+
+    All candidates of a fold are solved in common products. A subclass names its grids; their keys are its penalties, given as
+    parameters with an "s" appended.
+    """
+
+    _: KW_ONLY
+    grid: str = "coarse"
+    cv: int | BaseCrossValidator | Iterable[Any] = 5
+    scoring: str = "average_precision"
+    memory_budget: int = proximal.MEMORY_BUDGET
+    random_state: Any = None
+    GRIDS: ClassVar[dict[str, Axes]]
+
+    def _check_parameters(self) -> None:
+        choice(self.grid, tuple(self.GRIDS), "grid")
+        choice(self.scoring, NAMES, "scoring")
+        super()._check_parameters()
+        check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
+        if isinstance(self.cv, str):
+            message = f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable of (train, test)."
+            raise ValueError(message)  # noqa: TRY004 (a wrong value, as CamelClassifierCV says)
+
+    def _axes(self) -> Axes:
+        """Values of each penalty: those given, else those of the named grid."""
+        axes = {}
+        for penalty, values in self.GRIDS[self.grid].items():
+            name = f"{penalty}s"
+            given = getattr(self, name)
+            if given is not None and (isinstance(given, str) or np.ndim(given) != 1 or not len(given)):
+                raise ValueError(f"{name} must be a sequence with at least one value, got {given!r}; None takes those of the grid.")
+            axes[name] = values if given is None else tuple(given)
+        return axes
+
+    def _chosen(self) -> Candidate:
+        return self.best_params_
+
+    def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        if len(Y) < 2:
+            raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
+        candidates = [dict(zip(self.PENALTIES._fields, values, strict=True)) for values in product(*self._axes().values())]
+        folds = inner_splits(self, X, Y, self._target, weights)
+        judge = self._judge_together if self._rule().is_tuned else self._judge_apart
+        results, cuts = judge((X, Y, weights), folds, candidates)
+        found = tabulate(candidates, results, self.scoring)
+        self.cv_results_, self.scoring_ = found.table, found.scoring
+        self.best_index_, self.best_score_, self.best_params_ = found.best_index, found.best_score, candidates[found.best_index]
+        for name, value in self.best_params_.items():
+            setattr(self, f"{name}_", value)
+        if cuts is None:
+            return super()._learn_all(X, Y, weights)
+        self._learn(*with_weight(X, Y, weights))
+        return cuts[found.best_index]
+
+    def _judge_apart(self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]) -> tuple[list[list[Scores]], None]:
+        """The seven metrics of every candidate in every fold, with fixed cuts or those that its training part gives."""
+        results: list[list[Scores]] = [[{} for _ in candidates] for _ in folds]
+        for (train, test), result in zip(folds, results, strict=True):
+            known, (X, Y, weights) = some_rows(*data, train), some_rows(*data, test)
+            for k, F, F_known in self._rated(known, X, candidates):
+                cuts = self._rule().cuts(known[1] > 0, known[1]) if F_known is None else authors_cuts(known[1], F_known, known[2])
+                result[k] = candidate_metrics(Y > 0, half_less(F)[None], cuts, weights)[0]
+        return results, None
+
+    def _judge_together(
+        self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]
+    ) -> tuple[list[list[Scores]], list[np.ndarray]]:
+        """The same with cuts tuned on the held-out scores of all folds, as CAMEL's are on leave-one-out scores; and these cuts."""
+        held = [(data[1][test] > 0, None if data[2] is None else data[2][test]) for _, test in folds]
+        relevant = np.concatenate([Y for Y, _ in held])
+        memory.require(
+            8 * len(candidates) * relevant.size,
+            f"Scores of {len(candidates)} candidates for {relevant.shape[0]} rows and {relevant.shape[1]} labels, on which "
+            f"threshold={self.threshold!r} is tuned,",
+            "Give fewer candidates, or threshold='zero'.",
+        )
+        scores = [np.empty((len(candidates), *Y.shape)) for Y, _ in held]
+        for (train, test), of_fold in zip(folds, scores, strict=True):
+            for k, F, _ in self._rated(some_rows(*data, train), data[0][test], candidates):
+                of_fold[k] = half_less(F)
+        weights = None if data[2] is None else data[2][np.concatenate([test for _, test in folds])]
+        cuts = [self._rule().cuts(relevant, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
+        results = []
+        for (Y, of_rows), of_fold in zip(held, scores, strict=True):
+            results.append([candidate_metrics(Y, F[None], own, of_rows)[0] for F, own in zip(of_fold, cuts, strict=True)])
+        return results, cuts
+
+    def _rated(
+        self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+        """Number of each candidate, its F of the test part and, where the authors' rule wants it, of the training part."""
+        prepared, problem = self._problem(*train)
+        new, known = (scaled(prepared.scale, X) for X in (X_test, train[0]))
+        for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):
+            for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
+                coef, intercept = prepared.weights(W)
+                yield k, new @ coef.T + intercept, known @ coef.T + intercept if self.threshold == TUNED else None
+
+
+def powers(base: float, exponents: Iterable[int]) -> tuple[float, ...]:
+    """Powers of a base, one for each exponent."""
+    return tuple(float(base) ** k for k in exponents)
 
 
 def authors_cuts(Y: np.ndarray, F: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -88,13 +268,7 @@ def authors_cuts(Y: np.ndarray, F: np.ndarray, weights: np.ndarray | None = None
 
 
 def just_below(tau: float) -> float:
-    """The cut of scores F - 1/2 that the smallest F >= τ exceeds.
-
-    Examples
-    --------
-    >>> just_below(0.75) < 0.25, bool(np.nextafter(just_below(0.75), 1) == 0.25)
-    (True, True)
-    """
+    """The cut of scores F - 1/2 that the smallest F >= τ exceeds."""
     return float(np.nextafter(tau - 0.5, -np.inf))
 
 
@@ -113,10 +287,10 @@ def tuned_cut(Y: np.ndarray, F: np.ndarray, weights: np.ndarray | None = None) -
     if not relevant.any():
         return 0.5
     size = relevant.sum(axis=1)
-    cuts = np.linspace(0.0, float(F.max()), N_CUTS)
-    return float(cuts[int(np.argmax([_example_f1(relevant, size, value <= F, weights) for value in cuts]))])
 
+    def f1(tau: float) -> float:
+        predicted = tau <= F
+        both, total = (relevant & predicted).sum(axis=1), size + predicted.sum(axis=1)
+        return float(np.average(np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0), weights=weights))
 
-def _example_f1(relevant: np.ndarray, size: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
-    both, total = (relevant & predicted).sum(axis=1), size + predicted.sum(axis=1)
-    return float(np.average(np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0), weights=weights))
+    return float(max(np.linspace(0.0, float(F.max()), N_CUTS), key=f1))

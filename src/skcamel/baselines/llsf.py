@@ -1,31 +1,126 @@
-""":class:`LLSF`: learning label-specific features by sparse linear regression (Huang et al., ICDM 2015)."""
+""":class:`LLSF` and :class:`LLSFCV`: learning label-specific features by sparse linear regression (Huang et al., ICDM 2015)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from skcamel.arrays import Array
-from skcamel.baselines import presets, proximal
-from skcamel.baselines.least_squares import LeastSquares, Penalties
-from skcamel.baselines.linear import LinearBaseline, columns
-from skcamel.parameters import check_not_negative, check_positive
+from skcamel.baselines import proximal
+from skcamel.baselines.linear import Axes, GridSearch, LinearBaseline, Prepared, powers, prepare
+
+
+class LLSFPenalties(NamedTuple):
+    """One entry per candidate, (C,) each."""
+
+    alpha: np.ndarray
+    beta: np.ndarray
+    rho: np.ndarray
+
+
+class _State:
+    """Iterates of LLSF for candidates of equal α.
+
+    Only the gradient step P(W) = W - G(W) / L = W (I - X'X / L) - (α/L) W R + X'Y / L is remembered: G is affine, so the step
+    from the extrapolated point is the extrapolated step, and one product with X'X serves the step and the monitored value.
+    All passes write into arrays that exist already.
+    """
+
+    ARRAYS = 8  # (q, C, d) arrays alive at the peak, with temporaries and the result of the batch before
+
+    def __init__(self, problem: LeastSquares, penalties: LLSFPenalties) -> None:
+        self.problem = problem
+        self.alpha, self.beta = float(penalties.alpha[0]), penalties.beta
+        self.L = problem.lipschitz(self.alpha)
+        self.label_step = (-self.alpha / self.L) * problem.R
+        self.kept_part = None if problem.gram is None else np.eye(len(problem.gram)) - problem.gram / self.L
+        self.W = problem.ridge.stacked(penalties.rho)
+        self.moved, self.spare = np.empty(self.W.shape), np.empty(self.W.shape)
+        self._move(self.moved)
+        self.moved_before = self.moved.copy()
+
+    def _move(self, out: np.ndarray) -> None:
+        """P of the latest iterate; the spare array is overwritten."""
+        q, d = self.problem.targets.shape
+        rows, X = self.W.reshape(-1, d), self.problem.X
+        if self.kept_part is None:
+            np.subtract(rows, (rows @ X.T) @ X / self.L, out=out.reshape(-1, d))
+        else:
+            np.matmul(rows, self.kept_part, out=out.reshape(-1, d))
+        np.matmul(self.label_step, self.W.reshape(q, -1), out=self.spare.reshape(q, -1))
+        self.spare += (self.problem.targets / self.L)[:, None]
+        out += self.spare
+
+    def step(self, momentum: float) -> np.ndarray:
+        U = np.subtract(self.moved, self.moved_before, out=self.moved_before)
+        U *= momentum
+        U += self.moved
+        threshold = (self.beta / self.L)[:, None]
+        np.minimum(U, threshold, out=self.spare)
+        np.maximum(self.spare, -threshold, out=self.spare)
+        np.subtract(U, self.spare, out=self.W)  # soft thresholding
+        self.moved_before, self.moved = self.moved, U
+        self._move(self.moved)
+        return self._value()
+
+    def _value(self) -> np.ndarray:
+        """T = ||XW - Y||² + α tr(R W'W) + β nnz(W) = <W, G - X'Y> + ||Y||² + β nnz(W) with G = L (W - P), (C,)."""
+        W, targets = self.W, self.problem.targets
+        np.subtract(W, self.moved, out=self.spare)
+        quadratic = self.L * np.einsum("qcd,qcd->c", W, self.spare) - np.einsum("qcd,qd->c", W, targets)
+        small = np.uint8 if len(W) < 256 else np.uint32  # holds a count of labels
+        n_nonzero = (W != 0).sum(axis=0, dtype=small).sum(axis=1)
+        return quadratic + self.problem.total + self.beta * n_nonzero
+
+    def keep(self, kept: np.ndarray) -> None:
+        self.beta = self.beta[kept]
+        self.W, self.moved, self.moved_before = (x.compress(kept, axis=1) for x in (self.W, self.moved, self.moved_before))  # contiguous
+        self.spare = np.empty(self.W.shape)
+
+
+class LeastSquares(proximal.Problem):
+    """What LLSF needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
+
+    Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels.
+    """
+
+    state: ClassVar[Any] = _State
+
+    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray) -> None:
+        super().__init__(X, R)
+        self.ridge = proximal.Ridge(X, Y)
+        n, d = X.shape
+        gram = self.ridge.gram
+        self.gram = proximal.dense(X.T @ X) if gram is None and d <= 2 * n else gram  # wider: two thin products are cheaper
+        self.targets = np.ascontiguousarray((X.T @ Y).T)  # (q, d)
+        self.total = float(np.sum(Y * Y))
+        self.bytes_each = 8 * self.state.ARRAYS * self.targets.size
+
+    def lipschitz(self, alpha: float) -> float:
+        """Step constant L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
+        return float(np.sqrt(2 * (self.ridge.norm**2 + (alpha * self.label_norm) ** 2))) or 1.0
+
+    def groups(self, penalties: LLSFPenalties) -> list[np.ndarray]:
+        """Candidates of equal α, and so of equal step constant."""
+        return [np.flatnonzero(penalties.alpha == alpha) for alpha in np.unique(penalties.alpha)]
 
 
 class BaseLLSF(LinearBaseline):
     """What LLSF learns from, with given or with chosen penalties."""
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[presets.Prepared, LeastSquares]:
-        prepared = presets.prepare(self.preset, X, Y, weights, intercept=self.preset == "fair")
+    PENALTIES: ClassVar[type[LLSFPenalties]] = LLSFPenalties
+
+    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[Prepared, LeastSquares]:
+        prepared = prepare(self.preset, X, Y, weights, intercept=self.preset == "fair")
         self.label_distance_ = proximal.label_distance(Y, weights)
         rows, targets = (proximal.rooted(part, weights) for part in (prepared.X, prepared.Y))
         return prepared, LeastSquares(rows, targets, self.label_distance_)
 
-    def _penalties(self, candidates: Sequence[Mapping[str, float]]) -> Penalties:
-        return columns(Penalties, candidates)
 
-
+@dataclass(eq=False, repr=False)
 class LLSF(BaseLLSF):
     """Label-specific features: sparse linear regression in which dissimilar labels are pushed to dissimilar weights.
 
@@ -40,12 +135,10 @@ class LLSF(BaseLLSF):
     preset : {"faithful", "fair"}, default="faithful"
         "faithful": rows of unit length, no intercept, as the authors do. "fair": columns mapped to [0, 1], intercept.
     threshold : {"zero", "common", "label", "tuned"} or float, default="zero"
-        Cut between scores F - 1/2 and decisions: 0, one tuned cut, one tuned cut per label, or a number. "common" and "label" are
-        tuned on the scores of 5 shuffled inner folds; cuts of rare labels are drawn towards the common cut. "tuned" is the rule
-        of the authors' line: of 51 cuts between F = 0 and the largest F of the training rows the first with the best example-based F1
-        there.
-    threshold_metric : {"micro_f1", "macro_f1", "hamming_loss"}, default=None
-        What "common" and "label" aim at; None: micro_f1 for "common", macro_f1 for "label".
+        As in :class:`BinaryRelevance`; "tuned" is the authors' rule: of 51 cuts between F = 0 and the largest F of the training rows
+        the first with the best example-based F1 there.
+    threshold_metric
+        As in :class:`BinaryRelevance`.
     max_iter : int, default=100
         Iterations at most; 0 gives the ridge regression.
     tol : float, default=1e-4
@@ -58,10 +151,9 @@ class LLSF(BaseLLSF):
     intercept_ : array of shape (q,)
     label_distance_ : array of shape (q, q)
         R, the cosine distances of the label columns.
-    thresholds_ : array of shape (q,)
-        Cuts; a label is predicted where its score exceeds its cut.
     n_iter_ : int
-    label_names_ : array of shape (q,)
+
+    All other attributes are those of :class:`BinaryRelevance`.
 
     Notes
     -----
@@ -83,32 +175,60 @@ class LLSF(BaseLLSF):
     ((2, 4), (4, 20))
     """
 
-    def __init__(
-        self,
-        alpha: float = 2**-3,
-        beta: float = 2**-3,
-        rho: float = 0.1,
-        *,
-        preset: str = "faithful",
-        threshold: float | str = "zero",
-        threshold_metric: str | None = None,
-        max_iter: int = proximal.MAX_ITER,
-        tol: float = proximal.TOL,
-    ) -> None:
-        self.alpha = alpha
-        self.beta = beta
-        self.rho = rho
-        self.preset = preset
-        self.threshold = threshold
-        self.threshold_metric = threshold_metric
-        self.max_iter = max_iter
-        self.tol = tol
+    alpha: float = 2**-3
+    beta: float = 2**-3
+    rho: float = 0.1
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_not_negative("alpha", self.alpha)
-        check_not_negative("beta", self.beta)
-        check_positive("rho", self.rho)
 
-    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        self._learn_with(X, Y, weights, {name: getattr(self, name) for name in Penalties._fields})
+@dataclass(eq=False, repr=False)
+class LLSFCV(GridSearch, BaseLLSF):
+    """LLSF with its penalties chosen by folds.
+
+    Parameters
+    ----------
+    alphas, betas, rhos : sequence of floats, default=None
+        Values of each penalty; None takes those of `grid`.
+    grid : {"coarse", "paper"}, default="coarse"
+        "paper": α and β in 2^-10, 2^-9, …, 2^10 and ρ in 0.1, 1, 10, together 1 323 candidates. "coarse": every third power
+        from 2^-9 to 2^9 and the same ρ, 147 candidates.
+    preset, threshold, threshold_metric, max_iter, tol
+        As in :class:`LLSF`, but "common" and "label" are tuned on the scores that the search has of its test parts. Candidates are
+        compared with the cuts that they would be deployed with. (The authors stop earlier, at tol=1e-2, while tuning.)
+    cv : int, splitter or iterable of (train, test), default=5
+        An int means that many folds as in scikit-learn: in the order of the rows, or shuffled where `random_state` is given.
+    scoring : str, default="average_precision"
+        One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on every row (a ranking metric with
+        one label) gives way to the Hamming loss, and `scoring_` says so.
+    memory_budget : int, default=2**25
+        Bytes for the working arrays of the candidates that are iterated together; one candidate at least.
+    random_state : int or RandomState, default=None
+        Shuffles the folds of an int `cv`.
+
+    Attributes
+    ----------
+    alpha_, beta_, rho_ : float
+        The choice.
+    best_score_, best_params_, best_index_, scoring_
+        As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
+    cv_results_ : dict
+        params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>, losses negated; with more
+        than one fold also std_test_score and split<k>_test_score.
+
+    All other attributes are those of :class:`LLSF`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> X, Y = make_multilabel_classification(100, n_classes=4, random_state=0)
+    >>> model = LLSFCV(betas=[0.1, 1.0], preset="fair").fit(X, Y)
+    >>> len(model.cv_results_["params"]), sorted(model.best_params_)
+    (42, ['alpha', 'beta', 'rho'])
+    """
+
+    GRIDS: ClassVar[dict[str, Axes]] = {
+        "coarse": {"alpha": powers(2, range(-9, 10, 3)), "beta": powers(2, range(-9, 10, 3)), "rho": (0.1, 1.0, 10.0)},
+        "paper": {"alpha": powers(2, range(-10, 11)), "beta": powers(2, range(-10, 11)), "rho": (0.1, 1.0, 10.0)},
+    }
+    alphas: Sequence[float] | None = None
+    betas: Sequence[float] | None = None
+    rhos: Sequence[float] | None = None

@@ -2,6 +2,9 @@
 
 For each target the sum over the rows of -log p(y | x), plus ridge · ||w||², is minimised over intercept and weights of the
 standardised columns. ``lbfgs`` does the work for a batch of targets; this file makes the batches and keeps the model.
+
+The rows of a problem are a matrix A: a column of ones, then the columns that vary, standardised. Rows with few entries stay
+sparse: A is then never made, its products are those of the raw rows plus a correction of rank one.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,20 +20,146 @@ from scipy.special import expit
 from threadpoolctl import threadpool_limits
 
 from skcamel.arrays import Array
-from skcamel.baselines.design import Columns, Design, SparseDesign, design, varying_columns
-from skcamel.baselines.lbfgs import MEMORY, Batch, Ending, Metric, Solution, minimise
-from skcamel.baselines.logistic_loss import probabilities
-from skcamel.rows import varies
+from skcamel.baselines.lbfgs import MEMORY, Batch, Ending, Metric, minimise
+from skcamel.rows import dense, is_filled, moments, shifted, varies
 
 RIDGE = 1e-8
 TOLERANCE = 1e-4
 MAX_ITER = 1000
 BUDGET = 2**30  # bytes for the arrays of one batch
 SMALL = 2**28  # multiplications of the largest product up to which threads cost more than they bring: most products are far smaller
+SPARSE = 0.15  # share of entries up to which sparse products are the faster ones
 
 
 class NotConverged(UserWarning):
     """Some problems reached the limit of iterations; the estimators turn it into scikit-learn's warning."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns that vary, with their mean and sample standard deviation."""
+
+    kept: np.ndarray  # (d',) indices
+    mean: np.ndarray  # (d',)
+    spread: np.ndarray  # (d',)
+
+    def standardised(self, X: np.ndarray) -> np.ndarray:
+        """Rows as the solver wants them: (m, d')."""
+        Z = X[:, self.kept]
+        Z -= self.mean
+        Z /= self.spread
+        return Z
+
+    def margins(self, X: Array, coef: np.ndarray, intercept: np.ndarray) -> np.ndarray:
+        """Standardised rows times weights, plus intercept; sparse rows stay sparse."""
+        if sparse.issparse(X):
+            rows, mean = self.split(X)
+            return rows @ coef + (intercept - mean @ coef)
+        return self.standardised(X) @ coef + intercept
+
+    def split(self, X: sparse.csr_array) -> tuple[sparse.csr_array, np.ndarray]:
+        """Standardised rows as Z - 1 meanᵀ with Z (m, d') sparse: filled columns are centred in Z, the others by the mean."""
+        Z = X[:, self.kept]
+        centred = is_filled(Z)
+        Z = shifted(Z, np.where(centred, self.mean, 0.0))
+        scaled = sparse.csr_array((Z.data / self.spread[Z.indices], Z.indices, Z.indptr), shape=Z.shape)
+        return scaled, np.where(centred, 0.0, self.mean) / self.spread
+
+
+def varying_columns(X: Array, weights: np.ndarray | None = None) -> Columns:
+    """Columns that are not constant over the rows with a positive weight.
+
+    Examples
+    --------
+    >>> varying_columns(np.array([[1.0, 5.0], [3.0, 5.0]])).kept
+    array([0])
+    >>> varying_columns(sparse.csr_array([[0.0, 5.0], [3.0, 5.0]])).mean
+    array([1.5])
+    """
+    seen = X if weights is None else X[weights > 0]
+    w = np.ones(X.shape[0]) if weights is None else weights[weights > 0]
+    mean, deviation = moments(seen, w)
+    spread = deviation * np.sqrt(w.sum() / max(w.sum() - 1, 1))
+    kept = np.flatnonzero(varies(seen) & (spread > 0))  # not those that vary by less than rounding
+    return Columns(kept, mean[kept], spread[kept])
+
+
+class DenseDesign:
+    """A (n, D) as an array, known by its products."""
+
+    def __init__(self, Z: np.ndarray) -> None:
+        self.A = np.ones((len(Z), 1 + Z.shape[1]))
+        self.A[:, 1:] = Z
+        self.shape = self.A.shape
+
+    def times(self, W: np.ndarray) -> np.ndarray:
+        """A W, (n, B)."""
+        return self.A @ W
+
+    def back(self, R: np.ndarray) -> np.ndarray:
+        """Aᵀ R, (D, B)."""
+        return self.A.T @ R
+
+    def gram(self, weights: np.ndarray | None) -> np.ndarray:
+        """Aᵀ diag(weights) A, (D, D)."""
+        return self.A.T @ (self.A if weights is None else self.A * weights[:, None])
+
+    def rows(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows of A as a new array."""
+        return self.A[rows]
+
+
+class SparseDesign:
+    """The same for A = [1, (X - 1 meanᵀ) / spread] with X sparse."""
+
+    def __init__(self, columns: Columns, X: sparse.csr_array) -> None:
+        self.X, self.mean = columns.split(X)
+        self.X_transposed = sparse.csr_array(self.X.T)
+        self.shape = (X.shape[0], 1 + len(columns.kept))
+
+    def times(self, W: np.ndarray) -> np.ndarray:
+        """A W."""
+        product = self.X @ W[1:]
+        product += W[0] - self.mean @ W[1:]
+        return product
+
+    def back(self, R: np.ndarray) -> np.ndarray:
+        """Aᵀ R."""
+        answer = np.empty((self.shape[1], R.shape[1]))
+        answer[0] = R.sum(axis=0)
+        answer[1:] = self.X_transposed @ R
+        answer[1:] -= np.outer(self.mean, answer[0])
+        return answer
+
+    def gram(self, weights: np.ndarray | None) -> np.ndarray:
+        """Aᵀ diag(weights) A."""
+        n, d = self.X.shape
+        w = np.ones(n) if weights is None else weights
+        sums = self.X_transposed @ w
+        square = np.outer(self.mean, sums)
+        gram = np.zeros((1 + d, 1 + d))
+        gram[0, 0] = w.sum()
+        gram[0, 1:] = gram[1:, 0] = sums - gram[0, 0] * self.mean
+        gram[1:, 1:] = (self.X_transposed @ (sparse.diags_array(w) @ self.X)).toarray()
+        gram[1:, 1:] += gram[0, 0] * np.outer(self.mean, self.mean) - square - square.T
+        return gram
+
+    def rows(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows of A."""
+        A = np.ones((len(rows), self.shape[1]))
+        A[:, 1:] = self.X[rows].toarray()
+        A[:, 1:] -= self.mean
+        return A
+
+
+Design = DenseDesign | SparseDesign
+
+
+def design(columns: Columns, X: Array) -> Design:
+    """A (n, D) by its products: rows that are mostly zero stay or become sparse, others an array."""
+    if (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) <= SPARSE * X.shape[0] * X.shape[1]:
+        return SparseDesign(columns, sparse.csr_array(X))
+    return DenseDesign(columns.standardised(dense(X)))
 
 
 @dataclass(frozen=True)
@@ -70,41 +200,16 @@ class Softmax:
     n_classes: int
     ending: Ending
 
-    def probabilities(self, X: Array) -> np.ndarray:
-        """P(class | row), (m, B, K)."""
-        return probabilities(self.columns.margins(X, self.coef, self.intercept), self.n_classes - 1)
-
     def most_probable(self, X: Array) -> np.ndarray:
         """The class of each row, (m, B); the lowest among equally probable ones."""
         margins = self.columns.margins(X, self.coef, self.intercept).reshape(X.shape[0], -1, self.n_classes - 1)
-        best = margins.argmax(axis=2)
-        return np.where(margins.max(axis=2) >= 0, best, self.n_classes - 1)
+        return np.where(margins.max(axis=2) >= 0, margins.argmax(axis=2), self.n_classes - 1)
 
 
-def fit_logistic(
-    X: Array,
-    Y: np.ndarray,
-    weights: np.ndarray | None = None,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-    memory: int = BUDGET,
-) -> Logistic:
-    """One binary model for each column of Y.
+def fit_logistic(X: Array, Y: np.ndarray, weights: np.ndarray | None = None, **limits: Any) -> Logistic:
+    """One binary model for each column of Y (n, B) in {0, 1} from rows X (n, d), weighted by `weights` (n,); limits as in :func:`solve`.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-    Y : array of shape (n, B)
-        Targets in {0, 1}. A target with one class gets that class with probability 1.
-    weights : array of shape (n,), default=None
-        Positive weights of the rows.
-    tol, max_iter : float and int
-        A problem ends when no entry of its gradient exceeds `tol` times the number of rows and, where the classes overlap,
-        the objective has come to rest, to about 1e-7 of it. Separable targets end when their loss is below 0.01.
-        :class:`NotConverged` is warned about once if a problem reaches `max_iter`.
-    memory : int
-        Bytes for the work arrays of a batch; targets are cut into batches that fit.
+    A target with one class gets that class with probability 1.
 
     Examples
     --------
@@ -112,43 +217,17 @@ def fit_logistic(
     >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
     np.float64(2.0)
     """
-    columns = varying_columns(X, weights)
-    live = varies(Y)
-    targets = Y[:, live]
-    solution = solve(design(columns, X), targets, 1, _for_all(weights, targets), tol=tol, max_iter=max_iter, memory=memory)
-    return _model(columns, solution, live, Y[0])
+    columns, live = varying_columns(X, weights), varies(Y)
+    solved = solve(design(columns, X), Y[:, live], 1, weights, **limits)
+    return _model(columns, *solved, live, Y[0])
 
 
-def fit_chains(
-    X: Array,
-    Y: np.ndarray,
-    orders: np.ndarray,
-    counts: np.ndarray | None = None,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-    memory: int = BUDGET,
-) -> list[Logistic]:
-    """For each chain one binary model of every label, from X and the labels before it: all in one batch.
+def fit_chains(X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None = None, **limits: Any) -> list[Logistic]:
+    """For each chain one binary model of every label, from X (n, d) and the labels before it: all in one batch.
 
-    Columns that are constant in the bag of a chain get no weight there.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-    Y : array of shape (n, q)
-        Targets in {0, 1}. A target with one class in a bag gets that class with probability 1.
-    orders : array of shape (C, q)
-        A permutation of the labels for each chain.
-    counts : array of shape (n, C), default=None
-        How often each row is in the bag of each chain, or its weight there; None: once.
-    tol, max_iter, memory
-        As in :func:`fit_logistic`.
-
-    Returns
-    -------
-    list of Logistic
-        Models over the columns of [X, Y].
+    Each row of `orders` (C, q) is a permutation of the labels. `counts` (n, C) says how often each row of X and Y is in the bag of
+    each chain, or its weight there; None: once. The models are over the columns of [X, Y]. Columns that are constant in a bag get
+    no weight there, and a label with one class in a bag gets that class with probability 1. Limits as in :func:`solve`.
     """
     width, n_chains = X.shape[1], len(orders)
     bags = np.ones((len(Y), n_chains)) if counts is None else counts
@@ -163,42 +242,20 @@ def fit_chains(
     allowed = np.ones((1 + len(columns.kept), len(chain)), dtype=bool)
     allowed[1:] = sees[:, columns.kept].T
     weights = None if counts is None else bags.take(chain, axis=1)
-    solution = solve(design(columns, rows), Y.take(target, axis=1), 1, weights, allowed, tol=tol, max_iter=max_iter, memory=memory)
-    return [_model(columns, solution.part(chain == c), alive[c, width:], Y[bags[:, c].argmax()]) for c in range(n_chains)]
+    coef, ending = solve(design(columns, rows), Y.take(target, axis=1), 1, weights, allowed, **limits)
+    models = []
+    for c in range(n_chains):
+        of_chain = Ending(**{name: values[chain == c] for name, values in vars(ending).items()})
+        models.append(_model(columns, coef[:, chain == c], of_chain, alive[c, width:], Y[bags[:, c].argmax()]))
+    return models
 
 
-def fit_softmax(
-    X: Array,
-    codes: np.ndarray,
-    n_classes: int,
-    weights: np.ndarray | None = None,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-    memory: int = BUDGET,
-) -> Softmax:
-    """One model of `n_classes` classes for each column of `codes`.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-    codes : array of shape (n, B)
-        Classes 0 ... n_classes - 1, all of which occur in every column.
-    n_classes : int
-        At least 2.
-    weights, tol, max_iter, memory
-        As in :func:`fit_logistic`.
-    """
+def fit_softmax(X: Array, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None, **limits: Any) -> Softmax:
+    """One model of several classes for each column of `codes` (n, B), in which each of them occurs; otherwise as :func:`fit_logistic`."""
     columns = varying_columns(X, weights)
     targets = 1 - codes if n_classes == 2 else codes  # class 0 has the margin, the last class none
-    of_problems = _for_all(weights, targets)
-    solution = solve(design(columns, X), targets, n_classes - 1, of_problems, tol=tol, max_iter=max_iter, memory=memory)
-    return Softmax(columns, solution.coef[1:], solution.coef[0], n_classes, solution.ending)
-
-
-def _for_all(weights: np.ndarray | None, targets: np.ndarray) -> np.ndarray | None:
-    """The same weights for every problem, (n, B), without a copy."""
-    return None if weights is None else np.broadcast_to(weights[:, None], targets.shape)
+    coef, ending = solve(design(columns, X), targets, n_classes - 1, weights, **limits)
+    return Softmax(columns, coef[1:], coef[0], n_classes, ending)
 
 
 def beside(X: Array, labels: np.ndarray) -> Array:
@@ -213,42 +270,44 @@ def solve(
     weights: np.ndarray | None = None,
     allowed: np.ndarray | None = None,
     *,
-    ridge: float = RIDGE,
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITER,
     memory: int = BUDGET,
-) -> Solution:
-    """Solve all problems in batches that keep to the budget.
+) -> tuple[np.ndarray, Ending]:
+    """Solve all problems in batches: weights of the columns of A, (D, B * n_free), and how each problem ended.
 
-    Parameters
-    ----------
-    A : Design of shape (n, D)
-        Column 0 is 1, the others are standardised.
-    targets : array of shape (n, B)
-        {0, 1} where n_free is 1, else class numbers 0 ... n_free.
-    n_free : int
-        Number of classes minus one.
-    weights : array of shape (n, B), default=None
-        Weight of each row in each problem.
-    allowed : bool array of shape (D, B), default=None
-        Which columns each problem may use, always the first.
-    ridge, tol, max_iter, memory
-        As in :func:`fit_logistic`.
+    Targets (n, B) are in {0, 1} where n_free, the number of classes minus one, is 1, else class numbers 0 ... n_free. Weights are
+    those of the rows in all problems (n,) or in each (n, B). `allowed` (D, B) says which columns each problem may use, always the
+    first. :func:`minimise` tells when a problem ends; :class:`NotConverged` is warned about once if one reaches `max_iter`. The work
+    arrays of a batch keep to `memory` bytes.
     """
+    if weights is not None and weights.ndim == 1:
+        weights = np.broadcast_to(weights[:, None], targets.shape)
     optional = np.flatnonzero([] if allowed is None else ~allowed.all(axis=1))
     metric = Metric(A, None if weights is None else weights.sum(axis=1) / max(1, weights.shape[1]), optional, memory)
-    penalty = np.full((A.shape[1], 1), ridge)
+    penalty = np.full((A.shape[1], 1), RIDGE)
     penalty[0] = 0
-    parts = []
-    is_small = isinstance(A, SparseDesign) or A.shape[0] * A.shape[1] * n_free * targets.shape[1] <= SMALL
+    n_problems = targets.shape[1]
+    coef = np.zeros((A.shape[1], n_problems * n_free))
+    objective, n_iter, converged = np.zeros(n_problems), np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
+    is_small = isinstance(A, SparseDesign) or A.shape[0] * coef.size <= SMALL
     with threadpool_limits(1 if is_small else None, user_api="blas"):
-        for part in batches(A.shape, targets.shape[1], n_free, memory):
+        for part in batches(A.shape, n_problems, n_free, memory):
             y = targets[:, part]
             if n_free > 1:
                 y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
             w, may_use = (None if matrix is None else matrix[:, part] for matrix in (weights, allowed))
-            parts.append(minimise(Batch(metric, y.astype(np.float64, order="C"), w, may_use, n_free, penalty), tol=tol, max_iter=max_iter))
-    return _joined(parts, A.shape[1], max_iter)
+            batch = Batch(metric, y.astype(np.float64, order="C"), w, may_use, n_free, penalty)
+            columns = slice(part.start * n_free, part.stop * n_free)
+            coef[:, columns], objective[part], n_iter[part], converged[part] = minimise(batch, tol=tol, max_iter=max_iter)
+    if not converged.all():
+        warnings.warn(
+            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps; their "
+            "weights may still grow (rows that are nearly separable). Predictions are usable; raise max_iter or tol to silence this.",
+            NotConverged,
+            stacklevel=2,
+        )
+    return coef, Ending(objective, n_iter, converged)
 
 
 def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -> Iterator[slice]:
@@ -259,32 +318,14 @@ def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -
     >>> [s.stop - s.start for s in batches((1000, 10), 5, 1, memory=200_000)]
     [2, 2, 1]
     """
-    n, n_columns = shape
-    per_problem = 8 * n_free * (10 * n + (2 * MEMORY + 10) * n_columns)
+    per_problem = 8 * n_free * (10 * shape[0] + (2 * MEMORY + 10) * shape[1])
     size = max(1, memory // per_problem)
     return (slice(start, min(start + size, n_problems)) for start in range(0, n_problems, size))
 
 
-def _model(columns: Columns, solution: Solution, live: np.ndarray, values: np.ndarray) -> Logistic:
+def _model(columns: Columns, solved: np.ndarray, ending: Ending, live: np.ndarray, values: np.ndarray) -> Logistic:
     """Solved targets, and constant ones with the values given."""
     coef = np.zeros((1 + len(columns.kept), len(live)))
-    coef[:, live] = solution.coef
+    coef[:, live] = solved
     coef[0, ~live] = np.where(values[~live] > 0, np.inf, -np.inf)
-    return Logistic(columns, coef[1:], coef[0], solution.ending)
-
-
-def _joined(parts: list[Solution], n_columns: int, max_iter: int) -> Solution:
-    if not parts:
-        return Solution(np.zeros((n_columns, 0)), Ending(np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=bool)))
-    coef = np.hstack([part.coef for part in parts])
-    objective, n_iter, converged = (
-        np.concatenate([getattr(part.ending, name) for part in parts]) for name in ("objective", "n_iter", "converged")
-    )
-    if not converged.all():
-        warnings.warn(
-            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps; their "
-            "weights may still grow (rows that are nearly separable). Predictions are usable; raise max_iter or tol to silence this.",
-            NotConverged,
-            stacklevel=2,
-        )
-    return Solution(coef, Ending(objective, n_iter, converged))
+    return Logistic(columns, coef[1:], coef[0], ending)

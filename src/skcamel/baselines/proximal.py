@@ -7,9 +7,9 @@ Weights of C candidates are stacked as an array (q, C, d): seen as (q·C, d) one
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -46,21 +46,12 @@ class Run(NamedTuple):
 
 
 def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True) -> Run:
-    """Iterate every candidate until its own stop.
+    """Iterate every candidate, from a state at its start, until its own stop.
 
     A candidate stops after `max_iter` iterations, when its monitored value changes by at most `tol` (the value before
     the first iteration counts as 0), or when that value is not positive; its latest iterate is the answer. With
     a_0 = a_1 = 1 and a_{t+1} = (1 + sqrt(1 + 4 a_t²)) / 2 the momentum of iteration t is (a_{t-1} - 1) / a_t, 0 in the
-    first two.
-
-    Parameters
-    ----------
-    state : State
-        At its start; used up.
-    max_iter : int, default=100
-    tol : float, default=1e-4
-    accelerated : bool, default=True
-        False: no momentum at all.
+    first two, and always where the sequence is not accelerated.
     """
     W, n_iter = state.W.copy(), np.zeros(state.W.shape[1], dtype=np.int64)
     values = np.zeros(W.shape[1])
@@ -83,48 +74,70 @@ def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated
     return Run(W, n_iter, values)
 
 
+class Problem:
+    """Training data ready for any number of candidates: rows X (n, d) and cosine distances R (q, q) of the labels.
+
+    A subclass says in `state` how candidates go on, in `groups` which may be solved together, and in `bytes_each` what one takes.
+    """
+
+    state: ClassVar[Any]  # class of a State, made from the problem and the penalties
+    bytes_each: int  # of working arrays
+
+    def __init__(self, X: Array, R: np.ndarray) -> None:
+        self.X, self.R = X, R
+        self.label_norm = float(np.linalg.norm(R, 2))
+
+    def groups(self, penalties: Any) -> list[np.ndarray]:
+        """Indices of the candidates that may be solved together."""
+        return [np.arange(len(penalties[0]))]
+
+    def solve(self, penalties: Any, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True) -> Run:
+        """The sequences of all candidates, those of a group in one batch; penalties are a named tuple of arrays (C,)."""
+        n_candidates = len(penalties[0])
+        W = np.empty((len(self.R), n_candidates, self.X.shape[1]))
+        whole = Run(W, np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates))
+        for index in self.groups(penalties):
+            end = run(self.state(self, part(penalties, index)), max_iter=max_iter, tol=tol, accelerated=accelerated)
+            whole.W[:, index], whole.n_iter[index], whole.values[index] = end
+        return whole
+
+    def solve_batches(self, penalties: Any, *, max_iter: int, tol: float, budget: int = MEMORY_BUDGET) -> Iterator[tuple[np.ndarray, Run]]:
+        """The same in batches that keep the working arrays within `budget` bytes: indices of candidates, and their run.
+
+        Products of one batch are small, and threads that share one would wait for each other; so each batch has a core to itself,
+        for the passes between the products too. No more batches are begun than there are cores.
+        """
+
+        def end(index: np.ndarray) -> Run:
+            return run(self.state(self, part(penalties, index)), max_iter=max_iter, tol=tol)
+
+        waiting: deque[tuple[np.ndarray, Future[Run]]] = deque()
+        threads = allowed_threads()
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+            for group in self.groups(penalties):
+                for batch in batches(len(group), self.bytes_each, budget):
+                    if len(waiting) == threads:
+                        yield _first(waiting)
+                    waiting.append((group[batch], pool.submit(end, group[batch])))
+            while waiting:
+                yield _first(waiting)
+
+
+def _first(waiting: deque[tuple[np.ndarray, Future[Run]]]) -> tuple[np.ndarray, Run]:
+    """Indices and run of the batch that was begun first; nothing else holds the run then."""
+    index, future = waiting.popleft()
+    return index, future.result()
+
+
+def part(penalties: Any, index: np.ndarray) -> Any:
+    """The penalties of some candidates."""
+    return type(penalties)(*(values[index] for values in penalties))
+
+
 def batches(n_candidates: int, bytes_each: int, budget: int) -> Iterator[np.ndarray]:
     """Indices of candidates in order, as many at a time as a core's share of the budget allows, at least one."""
     size = max(1, budget // allowed_threads() // max(1, bytes_each))
     return (np.arange(first, min(first + size, n_candidates)) for first in range(0, n_candidates, size))
-
-
-def run_batches(
-    indices: Iterable[np.ndarray], start: Callable[[np.ndarray], State], *, max_iter: int, tol: float
-) -> Iterator[tuple[np.ndarray, Run]]:
-    """Runs of batches of candidates in their order, one batch on each core.
-
-    Products of one batch are small, and threads that share one would wait for each other; so each batch has a core to itself,
-    for the passes between the products too. No more batches are begun than there are cores.
-    """
-
-    def end(index: np.ndarray) -> Run:
-        return run(start(index), max_iter=max_iter, tol=tol)
-
-    waiting: deque[tuple[np.ndarray, Future[Run]]] = deque()
-    threads = allowed_threads()
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-        for index in indices:
-            if len(waiting) == threads:
-                done, future = waiting.popleft()
-                yield done, future.result()
-                del future
-            waiting.append((index, pool.submit(end, index)))
-        while waiting:
-            done, future = waiting.popleft()
-            yield done, future.result()
-            del future
-
-
-def soft(U: np.ndarray, threshold: np.ndarray) -> np.ndarray:
-    """sign(u) max(|u| - threshold, 0), entrywise.
-
-    Examples
-    --------
-    >>> soft(np.array([-3.0, 0.5, 2.0]), np.array(1.0))
-    array([-2.,  0.,  1.])
-    """
-    return U - np.clip(U, -threshold, threshold)
 
 
 def rooted(X: Array, weights: np.ndarray | None) -> Array:
@@ -145,12 +158,6 @@ def label_distance(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarr
     """R (q, q): cosine distance between the columns of Y (n, q) in {0, 1}, 0 on the diagonal; rows may be weighted.
 
     Machine epsilon is added to Y, so that an empty label has cosine sqrt(positives of k / n) with label k.
-
-    Examples
-    --------
-    >>> label_distance(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).round(12)
-    array([[0., 1.],
-           [1., 0.]])
     """
     shifted = rooted(Y + np.finfo(np.float64).eps, weights)
     units = shifted / np.linalg.norm(shifted, axis=0)

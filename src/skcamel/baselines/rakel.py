@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any
 
@@ -11,15 +12,15 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
-from skcamel.baselines.base import Baseline
-from skcamel.baselines.base_learner import check_base_estimator, check_solver, convergence_warning, fit_one, most_probable
+from skcamel.baselines.base import LogisticBaseline, convergence_warning, fit_one, most_probable
 from skcamel.baselines.logistic import Softmax, fit_softmax
-from skcamel.parameters import check_count
+from skcamel.checks import check_count
 
 DENSE_DRAW = 4  # where fewer than four times as many sets exist as are wanted, all of them are listed
 
 
-class RAkEL(Baseline):
+@dataclass(eq=False, repr=False)
+class RAkEL(LogisticBaseline):
     """Random k-labelsets, overlapping: every model predicts a pattern of k labels, and the patterns vote.
 
     Parameters
@@ -29,34 +30,22 @@ class RAkEL(Baseline):
     n_estimators : int, default=None
         Number of sets; None: 2q. Never more than the C(q, k) sets that exist.
     base_estimator : classifier, default=None
-        Any scikit-learn classifier, cloned for each set, which then has one class for each pattern. None: multinomial
-        logistic regression with ridge 1e-8 on standardised columns, all sets with equally many patterns solved together.
-    threshold : {"zero", "common", "label"} or float, default="zero"
-        Cut between scores F - 1/2 and decisions: 0, one tuned cut, one tuned cut per label, or a number. Tuned on the scores of
-        5 shuffled inner folds; cuts of rare labels are drawn towards the common cut.
-    threshold_metric : {"micro_f1", "macro_f1", "hamming_loss"}, default=None
-        What tuned cuts aim at; None: micro_f1 for "common", macro_f1 for "label".
+        As in :class:`BinaryRelevance`, cloned for each set, with one class for each pattern. None: multinomial logistic
+        regression, all sets with equally many patterns solved together.
     random_state : int, RandomState or None, default=None
-    max_iter : int, default=1000
-        Limit of the steps of the logistic solver.
-    tol : float, default=1e-4
-        A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
+    threshold, threshold_metric, max_iter, tol
+        As in :class:`BinaryRelevance`.
 
     Attributes
     ----------
-    thresholds_ : array of shape (q,)
-        Cuts; a label is predicted where its score exceeds its cut.
     labelsets_ : array of shape (M, k)
         The sets: distinct, drawn uniformly.
     patterns_ : list of arrays of shape (number of patterns, k)
         The patterns of each set that occur in training, by ascending code Σ_i bit_i 2^i. No other is ever predicted.
     n_iter_ : int
         Steps of the slowest model; 1 with a `base_estimator`.
-    label_names_ : array of shape (q,)
-    classes_ : array
-        Label numbers, or the classes of a 1-d y.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (d,)
+
+    All other attributes are those of :class:`BinaryRelevance`.
 
     Notes
     -----
@@ -73,31 +62,13 @@ class RAkEL(Baseline):
     (4, 3)
     """
 
-    def __init__(
-        self,
-        k: int = 3,
-        n_estimators: int | None = None,
-        *,
-        base_estimator: Any = None,
-        threshold: float | str = "zero",
-        threshold_metric: str | None = None,
-        random_state: Any = None,
-        max_iter: int = 1000,
-        tol: float = 1e-4,
-    ) -> None:
-        self.k = k
-        self.n_estimators = n_estimators
-        self.base_estimator = base_estimator
-        self.threshold = threshold
-        self.threshold_metric = threshold_metric
-        self.random_state = random_state
-        self.max_iter = max_iter
-        self.tol = tol
+    k: int = 3
+    n_estimators: int | None = None
+    _: KW_ONLY
+    random_state: Any = None
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_base_estimator(self.base_estimator)
-        check_solver(self.max_iter, self.tol)
         check_count("k", self.k)
         if self.n_estimators is not None:
             check_count("n_estimators", self.n_estimators, otherwise="or None")
@@ -143,11 +114,6 @@ def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -
     """Distinct k-subsets of range(q), uniform among all such collections: (min(wanted, C(q, k)), k), ascending rows.
 
     Where few more exist than are wanted, they are listed and shuffled; else repeats are rare and drawn again.
-
-    Examples
-    --------
-    >>> draw_labelsets(4, 3, 8, np.random.RandomState(0)).shape
-    (4, 3)
     """
     total = math.comb(q, k)
     wanted = min(wanted, total)

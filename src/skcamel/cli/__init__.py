@@ -1,4 +1,4 @@
-"""The ``skcamel`` command. This module imports nothing but the standard library, so that a missing extra gives one line."""
+"""The ``skcamel`` command. This module imports neither click nor rich, so that a missing extra gives one line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import util
 
-from skcamel.cli import stopping
+from skcamel.cli import output
 
 NEEDED = ("click", "rich")
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         None: those of the running program, whose signals are then taken care of too.
     """
     if arguments is None:
-        stopping.watch()
+        output.watch()
     try:
         if any(util.find_spec(name) is None for name in NEEDED):
             _tell("The skcamel command needs: pip install 'skcamel[cli]'")
@@ -33,9 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return run(arguments)
     except KeyboardInterrupt:  # while the modules above were imported
-        stopping.finish()
+        output.finish()
         _tell("Interrupted.")
-        return stopping.exit_code() or stopping.INTERRUPTED
+        return output.exit_code() or output.INTERRUPTED
 
 
 def _tell(text: str) -> None:

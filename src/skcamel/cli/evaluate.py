@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.datasets import as_json, complete_source, data_home, is_catalogue_name, plain
-from skcamel.cli.models import nameless, note_training_rows, open_model, rows_for
+from skcamel.cli.inputs import is_catalogue_name, note_training_rows, open_model, rows_for
+from skcamel.cli.options import as_json, complete_source, data_home, examples
 from skcamel.cli.output import note, say, say_json
-from skcamel.cli.root import examples
+from skcamel.data import DataError
 
 if TYPE_CHECKING:
     import numpy as np
+
+    Found = tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]  # label names, truth, scores if there are any, decisions
 
 EDGE_CASES = {
     "rows_without_labels": "rows have no label: left out of the metrics of rankings",
@@ -53,33 +55,33 @@ def evaluate(
 
     Do not judge a model by the rows that it was fitted on.
     """
-    by_model, by_files = (model is not None, file is not None), (truth is not None, predictions is not None)
-    if not (all(by_model) and not any(by_files)) and not (all(by_files) and not any(by_model)):
-        raise click.UsageError("Give MODEL and FILE, or --truth and --predictions.")
-    if model is not None and file is not None:
-        names, Y, scores, decisions = _of_model(model, file, data_home)
+    if model is not None and file is not None and truth is None and predictions is None:
+        found = _of_model(model, file, data_home)
+    elif truth is not None and predictions is not None and model is None and file is None:
+        found = _of_files(truth, predictions, data_home)
     else:
-        names, Y, scores, decisions = _of_files(str(truth), str(predictions), data_home)
-    _tell(names, Y, scores, decisions, per_label=per_label, as_json=as_json)
+        raise click.UsageError("Give MODEL and FILE, or --truth and --predictions.")
+    _tell(*found, per_label=per_label, as_json=as_json)
 
 
-def _of_model(model: str, file: str, data_home: str | None) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+def _of_model(model: str, file: str, data_home: str | None) -> Found:
     fitted = open_model(model)
     rows = rows_for(fitted, file, data_home=data_home, truth=True)
     assert rows.Y is not None  # noqa: S101 asked for
     note_training_rows(fitted, rows)
-    with nameless():
+    from skcamel.checks import names_compared
+
+    with names_compared():
         outputs = fitted.outputs(rows.X)
     return tuple(map(str, fitted.label_names_)), rows.Y, outputs.scores, outputs.decisions
 
 
-def _of_files(truth: str, predictions: str, data_home: str | None) -> tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]:
+def _of_files(truth: str, predictions: str, data_home: str | None) -> Found:
     import numpy as np
 
-    from skcamel.cli.predictions import read_predictions
+    from skcamel.cli.predict import read_predictions
     from skcamel.data.catalogue import load_dataset
-    from skcamel.data.errors import DataError
-    from skcamel.data.matching import match_labels, read_labels
+    from skcamel.data.formats import match_labels, read_labels
 
     names, values = read_predictions(predictions)
     if "decisions" not in values:
@@ -103,15 +105,12 @@ def _tell(names: tuple[str, ...], Y: np.ndarray, scores: np.ndarray | None, P: n
     report = metrics.report(Y, P, label_names=names)
     if as_json:
         found: dict[str, Any] = {"rows": len(Y), "labels": len(names), "metrics": figures, "edge_cases": cases}
-        say_json(plain(found | ({"per_label": list(report)} if per_label else {})))
+        say_json(found | ({"per_label": list(report)} if per_label else {}))
         return
     say(f"{len(Y):,} rows, {len(names):,} labels\n")
     print_metrics({"value": figures})
-    if any(cases.values()):
-        say()
-    for name, number in cases.items():
-        if number:
-            say(f"  {number:6,}  {EDGE_CASES[name]}")
+    if lines := [f"  {number:6,}  {EDGE_CASES[name]}" for name, number in cases.items() if number]:
+        say("\n".join(["", *lines]))
     if per_label:
         say(f"\n{report}")
 

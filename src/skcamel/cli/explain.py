@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.datasets import as_json, data_home
-from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
+from skcamel.cli.inputs import open_model, rows_for
+from skcamel.cli.options import as_json, data_home, examples, model_file, rows_file
 from skcamel.cli.output import note, say, say_json
-from skcamel.cli.root import examples
-from skcamel.terminal import one_line
+from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.explanation import Explanation
@@ -38,21 +37,22 @@ def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, 
     A score is that of the average training row, plus the label's own part, plus what every other label pushes up or down; a
     label is predicted where its score exceeds its cut.
     """
+    from skcamel.data.text import shortened
+    from skcamel.explanation import LEGEND, how_learned
+
     fitted = open_model(model)
     if not hasattr(fitted, "explain"):
         raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
-    from skcamel.pushes import LEGEND, how_learned
-
     names = [str(name) for name in fitted.label_names_]
     places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
     if unknown := [label for label in labels if label not in places]:
-        from skcamel.data.text import shortened
-
         raise click.UsageError(f"--label {unknown[0]}: the model has no such label; it has {shortened(names, 12)}.")
     X = rows_for(fitted, file, data_home=data_home, truth=False).X
     if row > X.shape[0]:
         raise click.UsageError(f"--row {row}: {file} has {X.shape[0]} rows.")
-    with nameless():
+    from skcamel.checks import names_compared
+
+    with names_compared():
         explanation = fitted.explain(X[row - 1 : row])
     figures = [_figures(explanation, j, top) for j in [places[label] for label in labels] or _worth_showing(explanation)]
     learned = how_learned(fitted.correlation)
@@ -89,13 +89,8 @@ def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
         "base": float(explanation.base[j]),
         "own": float(explanation.parts[0, j, j]),
         "pushes": [
-            {
-                "label": str(explanation.label_names[push.source]),
-                "push": push.amount,
-                "seen": push.seen,
-                "expected": push.expected,
-                "against_the_data": push.contradicts,
-            }
+            {"label": str(explanation.label_names[push.source]), "push": push.amount}
+            | {"seen": push.seen, "expected": push.expected, "against_the_data": push.contradicts}
             for push in told
         ],
         "other_pushes": float(pushes.sum() - sum(push.amount for push in told)),
@@ -104,9 +99,7 @@ def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
 
 
 def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation) -> None:
-    import numpy as np
-
-    from skcamel.pushes import as_words
+    from skcamel.explanation import as_words
 
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
     say(f"Row {row} of {one_line(file)}: {predicted} of {len(explanation.base)} labels predicted")
@@ -121,7 +114,7 @@ def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Expl
         sign = ">" if figure["predicted"] else "<="
         width = max([16, *(len(one_line(name)) for name, _, _ in lines)])
         say(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} cut {figure['cut']:+.3f}")
-        largest = max(abs(np.array([value for _, value, _ in lines])).max(), 1e-300)
+        largest = max([1e-300, *(abs(value) for _, value, _ in lines)])
         for name, value, shown in lines:
             bar = ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
             say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<20} {shown}".rstrip())

@@ -1,18 +1,26 @@
-"""Values of options that click does not know; a wrong one is refused before any work, with exit code 2."""
+"""Options that several commands share, and values that click does not know; a wrong one is refused before any work, with exit code 2."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
 from importlib import util
 from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from skcamel.files import check_writable, is_stream
+
+# As in skcamel.metrics, which is imported only on use; a test holds them equal
+METRICS = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1", "micro_f1")
+
+
+def examples(*lines: str) -> str:
+    """Write an epilog with one example per line, kept as it is."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 class OutputFile(click.Path):
@@ -48,19 +56,6 @@ class OutputFile(click.Path):
         """How the file is to be written."""
         suffix = Path(path).suffix.lower()
         return self.suffixes[0] if self.suffixes and suffix not in self.suffixes and is_stream(path) else suffix
-
-
-def keep_apart(output: str | None, *inputs: str | None) -> None:
-    """Refuse to write over what is read."""
-    for given in inputs:
-        if (
-            output is not None
-            and given is not None
-            and os.path.isfile(given)
-            and os.path.exists(output)
-            and os.path.samefile(output, given)
-        ):
-            raise click.UsageError(f"-o {output} is the same file as {given}, which is read; choose another name.")
 
 
 class OutputFolder(click.Path):
@@ -126,10 +121,70 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
         """Offer the words, behind those already there."""
-        from click.shell_completion import CompletionItem
-
         head, comma, word = incomplete.rpartition(",")
         return [CompletionItem(f"{head}{comma}{choice}") for choice in self.choices if choice.startswith(word)]
+
+
+class FolderOption(click.Option):
+    """``-o`` of what fills a study folder; ``--out``, its older spelling, is understood but not shown."""
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know both spellings."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(self, ["--out"], self.name)
+
+
+def complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of benchmark sets, for the tab key."""
+    from skcamel.data.catalogue import list_datasets
+
+    return [CompletionItem(name, help="benchmark set") for name in list_datasets() if name.startswith(incomplete)]
+
+
+def complete_source(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of benchmark sets, then files, for the tab key.
+
+    The type "file" makes bash forget the names, so files are listed here where there are both.
+    """
+    names = complete_name(_, __, incomplete)
+    if not names:
+        return [CompletionItem(incomplete, type="file")]
+    files = sorted(
+        path for path in Path().iterdir() if path.name.startswith(incomplete) and path.name[0] != "." and path.name.isprintable()
+    )
+    return [*names, *(CompletionItem(f"{path}/" if path.is_dir() else str(path)) for path in files)]
+
+
+SEED = click.IntRange(min=0, max=2**32 - 1)
+as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON; standard output holds nothing else.")
+data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")
+force = click.option("--force", is_flag=True, help="Write over what exists.")
+model_file = click.argument("model", type=click.Path(exists=True, dir_okay=False))
+rows_file = click.argument("file", metavar="FILE", shell_complete=complete_source)
+study_folder = click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+seed = click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the folds, and of whatever a method draws.")
+new_folder = click.option(
+    "-o", "--output", "folder", cls=FolderOption, required=True, type=OutputFolder(), help="Study folder; made if it is not there."
+)
+
+
+HOW_READ = ("labels", "xml", "data_home")
+
+
+def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--labels``, ``--xml`` and ``--data-home``: how :func:`skcamel.cli.inputs.open_dataset` reads a data set."""
+    columns = (
+        "Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4; a single one 3,), or how "
+        "many of the last columns (6; -6: of the first). Names with a comma in double quotes."
+    )
+    xml = "Mulan label file, if it is not NAME.xml beside NAME.arff."
+    command = click.option("--xml", type=click.Path(dir_okay=False), help=xml)(data_home(command))
+    return click.option("--labels", metavar="COLUMNS", help=columns)(command)
+
+
+def output_file(kind: OutputFile, what: str, **more: Any) -> Any:
+    """``-o``, with the same spelling in every command."""
+    return click.option("-o", "--output", type=kind, help=what, **more)
 
 
 def need(module: str, extra: str, what: str) -> None:
@@ -138,13 +193,8 @@ def need(module: str, extra: str, what: str) -> None:
         raise click.UsageError(f"{what} need {module}: pip install 'skcamel[{extra}]'")
 
 
-@contextmanager
-def words_beside(*outputs: str | None) -> Iterator[None]:
-    """Say on stderr what is said on stdout, where an output is a device or pipe: it may be the same one."""
-    import sys
-
-    if any(output is not None and is_stream(output) for output in outputs):
-        with redirect_stdout(sys.stderr):
-            yield
-    else:
-        yield
+def keep_apart(output: str | None, *inputs: str | None) -> None:
+    """Refuse to write over what is read."""
+    for given in inputs:
+        if output and given and os.path.isfile(given) and os.path.exists(output) and os.path.samefile(output, given):
+            raise click.UsageError(f"-o {output} is the same file as {given}, which is read; choose another name.")

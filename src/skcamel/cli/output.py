@@ -1,4 +1,8 @@
-"""Everything that the commands say passes here: names without control characters, and one ending for an output that takes no more."""
+"""What the commands say and how they end: safe text, JSON, bars, an output that takes no more, and signals.
+
+Loads no other library, for a signal may come at any moment. Each becomes a KeyboardInterrupt, so that whoever reads,
+writes or waits can clean up, and the exit code is 128 plus its number.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,24 @@ import errno
 import io
 import json
 import os
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import IO, Any
 
-from skcamel.terminal import one_line, printable
+from skcamel.files import is_stream
+from skcamel.text import one_line, printable
+
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+AGAIN = 0.05  # seconds until a signal that was lost comes again
+IMPATIENT = 3  # signals after which the program ends without cleaning up
+INTERRUPTED = 128 + signal.SIGINT
+
+_came: list[int] = []
+_watched: list[int] = []
+_over = False
 
 
 class OutputLost(BaseException):  # an ending, which nobody may take for an error and go on
@@ -25,14 +41,8 @@ class OutputLost(BaseException):  # an ending, which nobody may take for an erro
 class Stream(io.TextIOBase):
     """Standard output or error as the commands see it.
 
-    What its encoding lacks is written as an escape. Output that cannot be written raises `OutputLost`; of notes and errors it is
-    dropped, for there is nowhere left to say so.
-
-    Parameters
-    ----------
-    stream : file or None
-        None where it was closed when the program began.
-    required : bool
+    What its encoding lacks is written as an escape. `stream` is None where it was closed when the program began. If text cannot be
+    written, `OutputLost` is raised; of notes and errors, which are not `required`, it is dropped: there is nowhere left to say so.
     """
 
     def __init__(self, stream: IO[str] | None, *, required: bool) -> None:
@@ -60,7 +70,9 @@ class Stream(io.TextIOBase):
             raise TypeError("text is wanted")  # click asks so whether it may write bytes
         if text:
             with self._ending():
-                self._open().write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
+                if self.stream is None:
+                    raise OSError(errno.EBADF, "It is closed")
+                self.stream.write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
         return len(text)
 
     def flush(self) -> None:
@@ -68,11 +80,6 @@ class Stream(io.TextIOBase):
         if self.stream is not None:
             with self._ending():
                 self.stream.flush()
-
-    def _open(self) -> IO[str]:
-        if self.stream is None:
-            raise OSError(errno.EBADF, "It is closed")
-        return self.stream
 
     @contextmanager
     def _ending(self) -> Iterator[None]:
@@ -99,9 +106,15 @@ def say(text: str = "", *, err: bool = False) -> None:
 
 
 def say_json(value: Any) -> None:
-    """Write a value as JSON, with escapes for what a terminal would obey."""
-    lines = json.dumps(value, indent=1, ensure_ascii=False).split("\n")
+    """Write a value as JSON, with null for what is not finite and escapes for what a terminal would obey."""
+    from skcamel.experiment.identity import jsonable
+
+    lines = json.dumps(jsonable(value, lambda _: None), indent=1, ensure_ascii=False).split("\n")
     hand_over("\n".join(line if line.isprintable() else "".join(map(_json_letter, line)) for line in lines) + "\n")
+
+
+def _json_letter(letter: str) -> str:
+    return letter if letter.isprintable() else f"\\u{ord(letter):04x}" if ord(letter) < 2**16 else json.dumps(letter)[1:-1]
 
 
 def hand_over(text: str) -> None:
@@ -109,16 +122,94 @@ def hand_over(text: str) -> None:
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
-class StandardOutput:
-    """A file to whoever only writes: see :func:`hand_over`."""
-
-    write = staticmethod(hand_over)
-
-
 def note(text: str) -> None:
     """Tell something on stderr that is not part of the result."""
     say(f"Note: {one_line(text)}", err=True)
 
 
-def _json_letter(letter: str) -> str:
-    return letter if letter.isprintable() else f"\\u{ord(letter):04x}" if ord(letter) < 2**16 else json.dumps(letter)[1:-1]
+@contextmanager
+def words_beside(*outputs: str | None) -> Iterator[None]:
+    """Say on stderr what is said on stdout, where an output is a device or pipe: it may be the same one."""
+    if any(output is not None and is_stream(output) for output in outputs):
+        with redirect_stdout(sys.stderr):
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def bars(*, bytes_per_second: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
+    """Progress on stderr, where that is a terminal: call what is yielded with a name, how much is done, and of how much."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    figures = (DownloadColumn(), TransferSpeedColumn()) if bytes_per_second else (MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *figures)
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
+        tasks: dict[str, Any] = {}
+
+        def update(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = shown.add_task(one_line(name), total=total)
+            shown.update(tasks[name], completed=done, total=total)
+
+        yield update
+
+
+class Stopped(Exception):  # noqa: N818 an ending, no error
+    """A signal ended the command; what is left to say."""
+
+
+class Signalled(KeyboardInterrupt):
+    """A signal came. Of a plain KeyboardInterrupt that passes through `exec` Python remembers to kill itself at exit, handled or not."""
+
+
+def watch() -> None:
+    """Take over the signals that are not ignored; for the program itself, never for a caller in Python."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, or a shell that started us in the background
+            signal.signal(number, _stop)
+            _watched.append(number)
+    sys.unraisablehook = _quietly
+    _occupy_standard_streams()
+
+
+def exit_code() -> int | None:
+    """128 plus the number of the signal that came first, or None."""
+    return 128 + _came[0] if _came else None
+
+
+def finish() -> None:
+    """Disregard signals from now on: the program has said its last word and is ending."""
+    global _over  # noqa: PLW0603 a signal handler has no other place
+    _over = True
+    for number in _watched:
+        signal.signal(number, signal.SIG_IGN)  # while Python takes itself down, too
+
+
+def _stop(number: int, _: Any) -> None:
+    if _over:
+        return
+    _came.append(number)
+    if len(_came) >= IMPATIENT:
+        os._exit(128 + _came[0])
+    raise Signalled
+
+
+def _quietly(unraisable: sys.UnraisableHookArgs) -> None:
+    """A signal that arrives inside a destructor or callback is lost there: it is sent once more, a moment later."""
+    if not (_came and isinstance(unraisable.exc_value, KeyboardInterrupt)):
+        sys.__unraisablehook__(unraisable)
+    elif not _over:
+        again = threading.Timer(AGAIN, os.kill, (os.getpid(), _came.pop()))
+        again.daemon = True
+        again.start()
+
+
+def _occupy_standard_streams() -> None:
+    """Open /dev/null where standard input, output or error is closed, or the next file would get its number and whatever C prints."""
+    descriptor = 0
+    while descriptor <= 2:
+        descriptor = os.open(os.devnull, os.O_RDWR)
+    os.close(descriptor)

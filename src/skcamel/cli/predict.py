@@ -1,17 +1,35 @@
-"""``skcamel predict``: a model file and rows ► label sets, scores, decisions and probabilities."""
+"""``skcamel predict``: a model file and rows ► predictions as CSV, TSV, JSON, JSON lines or Parquet; and how such a file is read.
+
+A table has the columns ``row`` (from 1) and ``labels``, the predicted names separated by semicolons (a name that holds one stands in
+double quotes), and for every label as asked for ``score:NAME``, ``decision:NAME`` and ``probability:NAME``. Numbers are written with all
+their digits.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
 import click
 
-from skcamel.cli.datasets import data_home
-from skcamel.cli.models import model_file, nameless, open_model, rows_file, rows_for
-from skcamel.cli.options import OutputFile, keep_apart
-from skcamel.cli.output import StandardOutput, say
-from skcamel.cli.root import examples
-from skcamel.terminal import one_line
+from skcamel.cli.inputs import open_model, rows_for
+from skcamel.cli.options import OutputFile, data_home, examples, keep_apart, model_file, output_file, rows_file
+from skcamel.cli.output import hand_over, say
+from skcamel.data import DataError
+from skcamel.files import whole_file
+from skcamel.text import one_line, original_cell, plain_cell
 
-OUTPUT = OutputFile(".csv", ".tsv", ".json", ".jsonl", ".parquet")
+if TYPE_CHECKING:
+    import numpy as np
+
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+OUTPUT = OutputFile(*SUFFIXES)
+KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability"}  # key in JSON ► prefix of columns
 
 
 @click.command(
@@ -23,19 +41,12 @@ OUTPUT = OutputFile(".csv", ".tsv", ".json", ".jsonl", ".parquet")
 )
 @model_file
 @rows_file
-@click.option(
-    "-o",
-    "--output",
-    type=OUTPUT,
-    help="File to write: .csv, .tsv, .json, .jsonl or .parquet. Default: CSV to the screen.",
-)
+@output_file(OUTPUT, "File to write: .csv, .tsv, .json, .jsonl or .parquet. Default: CSV to the screen.")
 @click.option("--scores/--no-scores", default=True, show_default=True, help="The score of every label; higher is more likely.")
 @click.option("--decisions/--no-decisions", default=True, show_default=True, help="1 or 0 for every label.")
 @click.option("--probabilities/--no-probabilities", default=False, show_default=True, help="The probability of every label.")
 @data_home
-def predict(
-    model: str, file: str, output: str | None, data_home: str | None, *, scores: bool, decisions: bool, probabilities: bool
-) -> None:
+def predict(model: str, file: str, output: str | None, data_home: str | None, **asked: bool) -> None:
     """Predict the labels of every row of FILE.
 
     FILE is a table, an ARFF, svmlight or Matlab file, or the name of a benchmark set. Its columns are matched with the
@@ -44,20 +55,152 @@ def predict(
     Output has one row for each row of FILE: its number from 1, the predicted labels (separated by semicolons), and for each label
     score:NAME and decision:NAME.
     """
-    from skcamel.cli.predictions import Predictions, write_predictions, write_separated
-
     keep_apart(output, model, file)
     fitted = open_model(model)
-    if probabilities and not hasattr(fitted, "predict_proba"):
+    if asked["probabilities"] and not hasattr(fitted, "predict_proba"):
         raise click.UsageError(f"{type(fitted).__name__} in {model} has scores but no probabilities; leave out --probabilities.")
     X = rows_for(fitted, file, data_home=data_home, truth=False).X
-    with nameless():
+    from skcamel.checks import names_compared
+
+    with names_compared():
         outputs = fitted.outputs(X)
-    asked = {"scores": scores, "decisions": decisions, "probabilities": probabilities}
-    values = {key: getattr(outputs, key) for key, wanted in asked.items() if wanted}
+    values = {key: getattr(outputs, key) for key in KINDS if asked[key]}
     found = Predictions(tuple(map(str, fitted.label_names_)), outputs.label_sets, values)
     if output is None:
-        write_separated(found, StandardOutput())
+        _write_separated(found, hand_over)
         return
-    write_predictions(found, output, OUTPUT.suffix(output))
+    _write(found, output, OUTPUT.suffix(output))
     say(f"{len(found.label_sets):,} rows; wrote {one_line(output)}", err=True)
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says of each row; matrices (n, q) that were not asked for are missing from `values`."""
+
+    label_names: tuple[str, ...]
+    label_sets: Sequence[tuple[str, ...]]
+    values: Mapping[str, np.ndarray]
+
+    def columns(self) -> list[str]:
+        """Names of the columns of a table."""
+        return ["row", "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
+
+
+def _write(predictions: Predictions, path: str | Path, suffix: str) -> None:
+    """Write a file in the form that a suffix names; it appears whole or not at all."""
+    with whole_file(path) as file:
+        if suffix == ".parquet":
+            _write_parquet(predictions, file)
+            return
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")  # half a character
+        if suffix in (".json", ".jsonl"):
+            _write_json(predictions, text, lines=suffix == ".jsonl")
+        else:
+            _write_separated(predictions, text.write, "\t" if suffix == ".tsv" else ",")
+        text.flush()
+        text.detach()
+
+
+def _write_separated(predictions: Predictions, write: Callable[[str], Any], separator: str = ",") -> None:
+    """Write a table of text."""
+    write(_record([plain_cell(name) for name in predictions.columns()], separator) + "\n")
+    for r, names in enumerate(predictions.label_sets):
+        numbers = (repr(value) for matrix in predictions.values.values() for value in matrix[r].tolist())
+        write(_record([str(r + 1), plain_cell(_record(names, ";")), *numbers], separator) + "\n")
+
+
+def _record(cells: Sequence[str], separator: str) -> str:
+    """One line of a table; cells with the separator, quotes or ends of line are quoted."""
+    line = io.StringIO()
+    csv.writer(line, delimiter=separator, lineterminator="\r\n").writerow(cells)  # both characters, so that both are quoted
+    return line.getvalue()[:-2]
+
+
+def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None:
+    names = predictions.label_names
+    texts = []
+    for r, labels in enumerate(predictions.label_sets):
+        matrices = {key: dict(zip(names, matrix[r].tolist(), strict=True)) for key, matrix in predictions.values.items()}
+        texts.append(json.dumps({"row": r + 1, "labels": list(labels), **matrices}, ensure_ascii=False))
+    if lines:
+        file.writelines(f"{text}\n" for text in texts)
+    else:
+        file.write("[\n" + ",\n".join(texts) + "\n]\n")
+
+
+def _write_parquet(predictions: Predictions, file: Any) -> None:
+    from skcamel.data.parquet import pyarrow
+
+    parquet, arrow = pyarrow()
+    sets = arrow.array([list(names) for names in predictions.label_sets], arrow.list_(arrow.string()))
+    columns = [arrow.array(range(1, len(predictions.label_sets) + 1), arrow.int64()), sets]
+    columns += [arrow.array(column) for matrix in predictions.values.values() for column in matrix.T]
+    parquet.write_table(arrow.Table.from_arrays(columns, names=predictions.columns()), file)
+
+
+def read_predictions(path: str | Path) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
+    """Label names, and "scores", "decisions" or "probabilities" ► matrix (n, q), of a file that ``skcamel predict`` wrote.
+
+    A table of 0 and 1 with one column per label is one of decisions.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(f"predictions are {', '.join(SUFFIXES)}, by suffix, as 'skcamel predict' writes them.", path=path)
+    read = {".json": _json_columns, ".jsonl": _json_columns, ".parquet": _parquet_columns}.get(suffix, _separated_columns)
+    columns = read(Path(path))
+    if not columns or not len(next(iter(columns.values()))):
+        raise DataError("holds no row.", path=path)
+    found = {key: [name for name in columns if name.startswith(f"{prefix}:")] for key, prefix in KINDS.items()}
+    if not any(found.values()):
+        found = {"decisions": [name for name in columns if name not in ("row", "labels")]}
+    values = {key: _matrix(columns, names, path) for key, names in found.items() if names}
+    key = "decisions" if "decisions" in values else next(iter(values), "decisions")
+    label_names = tuple(name.removeprefix(f"{KINDS[key]}:") for name in found[key])
+    for other, names in found.items():
+        if names and [name.removeprefix(f"{KINDS[other]}:") for name in names] != list(label_names):
+            raise DataError(f"{other} and {key} are of different labels; write the file again with 'skcamel predict'.", path=path)
+    return label_names, values
+
+
+def _matrix(columns: Mapping[str, Sequence[Any]], names: list[str], path: str | Path) -> np.ndarray:
+    import numpy as np
+
+    try:
+        return np.array([[float(value) for value in columns[name]] for name in names]).T
+    except (TypeError, ValueError) as error:
+        raise DataError(f"a score or decision is not a number ({error}); columns are score:NAME and decision:NAME.", path=path) from None
+
+
+def _separated_columns(path: Path) -> dict[str, list[str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            head, *rows = list(csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", strict=True)) or [[]]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise DataError(f"is no whole table ({error}); write it again with 'skcamel predict'.", path=path) from None
+    rows = [row for row in rows if row]
+    if wrong := next((number for number, row in enumerate(rows, 1) if len(row) != len(head)), None):
+        raise DataError(f"row {wrong} has {len(rows[wrong - 1])} cells, the first line {len(head)}; is the file cut short?", path=path)
+    return {original_cell(name): [row[position] for row in rows] for position, name in enumerate(head)}
+
+
+def _json_columns(path: Path) -> dict[str, list[Any]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        records = [json.loads(line) for line in text.splitlines() if line] if path.suffix.lower() == ".jsonl" else json.loads(text)
+        columns: dict[str, list[Any]] = {"row": [record["row"] for record in records]}
+        for key, prefix in KINDS.items():
+            for name in records[0].get(key, ()) if records else ():
+                columns[f"{prefix}:{name}"] = [record[key][name] for record in records]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"is not what 'skcamel predict' writes ({type(error).__name__}: {error}); write it again.", path=path) from None
+    return columns
+
+
+def _parquet_columns(path: Path) -> dict[str, list[Any]]:
+    from skcamel.data.parquet import pyarrow
+
+    parquet, arrow = pyarrow()
+    try:
+        return parquet.read_table(path).to_pydict()
+    except (arrow.ArrowException, OSError) as error:
+        raise DataError(f"is damaged or no Parquet file ({str(error)[:120]}); write it again.", path=path) from error

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import click
 
-from skcamel.cli.datasets import data_home
-from skcamel.cli.models import note_training_rows, open_model, rows_for
-from skcamel.cli.options import OutputFile, need, words_beside
-from skcamel.cli.output import say
-from skcamel.cli.root import examples
-from skcamel.terminal import one_line
+from skcamel.cli.inputs import note_training_rows, open_model, rows_for
+from skcamel.cli.options import OutputFile, data_home, examples, need, output_file
+from skcamel.cli.output import say, words_beside
+from skcamel.text import one_line
 
 STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these is a study
 
@@ -19,7 +17,7 @@ STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these i
 @click.command(epilog=examples("skcamel report model.skcamel --data yeast -o page.html", "skcamel report STUDY_FOLDER -o page.html"))
 @click.argument("what", metavar="DIR_OR_MODEL", type=click.Path(exists=True))
 @click.option("--data", metavar="FILE_OR_NAME", help="Rows to judge a model by: a file, or a name from 'skcamel datasets list'.")
-@click.option("-o", "--output", required=True, type=OutputFile(), help="The HTML file to write.")
+@output_file(OutputFile(), "HTML file to write.", required=True)
 @data_home
 def report(what: str, data: str | None, output: str, data_home: str | None) -> None:
     """Write the page of a model file or of a study folder: one HTML file that needs nothing else.
@@ -62,9 +60,8 @@ def _study_page(what: str, output: str) -> None:
     from skcamel.report import build_report
 
     if not any(Path(what, name).exists() for name in STUDY):
-        raise click.ClickException(
-            f"{what} is no study folder: it has no {', '.join(STUDY[:-1])} or {STUDY[-1]}; 'skcamel study' makes one."
-        )
+        missing = f"it has no {', '.join(STUDY[:-1])} or {STUDY[-1]}"
+        raise click.ClickException(f"{what} is no study folder: {missing}; 'skcamel study' makes one.")
     try:
         build_report(what, output)
     except RecordsError as error:

@@ -15,11 +15,13 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import get_completion_class
 
 import skcamel
-from skcamel.cli import stopping
-from skcamel.cli.output import OutputLost, note, say, streams
-from skcamel.terminal import one_line
+from skcamel.cli import output
+from skcamel.cli.options import examples
+from skcamel.cli.output import OutputLost, Stopped, hand_over, note, say, streams
+from skcamel.text import one_line
 
 DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 COMPLETE = "_SKCAMEL_COMPLETE"  # set by the shell while the tab key is pressed
@@ -27,23 +29,17 @@ LONGEST = 1000  # characters of a sentence; names may be of any length
 READER_GONE = 141  # as shells have it: 128 + SIGPIPE
 # name ► (module:command, the line that `skcamel --help` shows)
 COMMANDS = {
-    "completion": ("skcamel.cli.completion:completion", "Print the script that teaches your shell the tab key."),
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
     "evaluate": ("skcamel.cli.evaluate:evaluate", "Compare predictions with the truth: seven metrics, label by label."),
     "explain": ("skcamel.cli.explain:explain", "Take the scores of one row apart: own part and pushes of other labels."),
     "fit": ("skcamel.cli.fit:fit", "Learn from a labelled file, choose hyper-parameters, and write a model file."),
     "predict": ("skcamel.cli.predict:predict", "Predict the labels of a file with a model file."),
-    "records": ("skcamel.cli.records:records", "Count the records of a study folder, and export them."),
+    "records": ("skcamel.cli.tables:records", "Count the records of a study folder, and export them."),
     "report": ("skcamel.cli.report:report", "Write the page of a model file or of a study folder."),
-    "sensitivity": ("skcamel.cli.sensitivity:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
+    "sensitivity": ("skcamel.cli.study:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
     "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),
     "tables": ("skcamel.cli.tables:tables", "Tables of a study, tests, and the paper's figures beside ours."),
 }
-
-
-def examples(*lines: str) -> str:
-    """Write an epilog with one example per line, kept as it is."""
-    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 class LazyGroup(click.Group):
@@ -70,10 +66,6 @@ class LazyGroup(click.Group):
         rows = sorted([*own.items(), *((name, line) for name, (_, line) in self.lazy.items())])
         with formatter.section("Commands"):
             formatter.write_dl(rows)
-
-
-class Stopped(Exception):  # noqa: N818 an ending, no error
-    """A signal ended the command; what is left to say."""
 
 
 class Root(LazyGroup):
@@ -106,8 +98,8 @@ def _ended(command: Callable[[], Any]) -> int:
         if code == 1:
             with streams():
                 say(f"Error: {error}", err=True)
-    stopping.finish()
-    return stopping.exit_code() or code
+    output.finish()
+    return output.exit_code() or code
 
 
 def _code_of(command: Callable[[], Any]) -> int:
@@ -115,16 +107,16 @@ def _code_of(command: Callable[[], Any]) -> int:
     try:
         return command() or 0
     except (Stopped, click.Abort, KeyboardInterrupt) as signal:
-        stopping.finish()
+        output.finish()
         say(str(signal) or "Interrupted.", err=True)
-        return stopping.INTERRUPTED
+        return output.INTERRUPTED
     except click.ClickException as error:
         say(_usage(error) + _sentence(error.format_message()), err=True)
         return error.exit_code
     except BrokenPipeError:  # of a pipe that -o names
         return READER_GONE
     except Exception as error:
-        if stopping.exit_code() is not None:  # some libraries make other errors of a KeyboardInterrupt
+        if output.exit_code() is not None:  # some libraries make other errors of a KeyboardInterrupt
             say("Interrupted.", err=True)
         elif os.environ.get(DEBUG):
             say(traceback.format_exc(), err=True)
@@ -173,6 +165,23 @@ def _show_as_note(message: Warning | str, *_: Any, **__: Any) -> None:
 @click.version_option(skcamel.__version__, prog_name="skcamel", message="%(prog)s %(version)s")
 def root() -> None:
     """CAMEL: collaboration based multi-label learning."""
+
+
+@root.command(
+    short_help="Print the script that teaches your shell the tab key.",
+    epilog=examples(
+        'eval "$(skcamel completion bash)"        # in ~/.bashrc',
+        'eval "$(skcamel completion zsh)"         # in ~/.zshrc',
+        "skcamel completion fish > ~/.config/fish/completions/skcamel.fish",
+    ),
+)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script that teaches your shell to complete skcamel's commands, options, data set names and files."""
+    kind = get_completion_class(shell)
+    assert kind is not None  # noqa: S101 click knows all three
+    script = kind(root, {}, "skcamel", COMPLETE)
+    hand_over(script.source_template % script.source_vars() + "\n")  # without source(): it starts a shell to ask for its version
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -1,4 +1,4 @@
-"""``skcamel study``: methods x data sets x folds into a folder of records; calls ``skcamel.experiment.run_study``."""
+"""``skcamel study`` and ``skcamel sensitivity``: what fills a study folder, with records and with the data of Figure 1."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.datasets import as_json, data_home, is_catalogue_name, label_columns, label_file, open_dataset
-from skcamel.cli.options import Number, OutputFolder, need
-from skcamel.cli.output import note, say, say_json
-from skcamel.cli.root import Stopped, examples
+from skcamel.cli.inputs import is_catalogue_name, open_dataset
+from skcamel.cli.options import HOW_READ, METRICS, Number, OutputFile, as_json, dataset_options, examples, need, new_folder, seed
+from skcamel.cli.output import Stopped, bars, note, say, say_json, words_beside
 from skcamel.presets import PRESETS
-from skcamel.terminal import one_line
+from skcamel.text import count, one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
-    from skcamel.experiment.outcome import Method
+    from skcamel.experiment.methods import Method
 
 LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
+FIGURE = OutputFile(".png", ".svg", ".pdf")
 
 
 def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
@@ -35,16 +36,16 @@ def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
 
 def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     if number == 0 or number < -1:
-        raise click.BadParameter(f"{number} is nobody; give how many units to do at the same time, or -1 for one on each core.")
+        raise click.BadParameter(f"{number} units at the same time are not possible; give at least 1, or -1 for one on each core.")
     return number
 
 
 @click.command(
     epilog=examples(
-        "skcamel study --datasets yeast,emotions --methods camel,br --preset quick --out DIR",
-        "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 --out DIR",
-        "skcamel study --datasets mine.arff --methods sklearn.neighbors:KNeighborsClassifier --out DIR",
-        "skcamel study --datasets yeast --methods camel --dask tcp://127.0.0.1:8786 --out DIR",
+        "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR",
+        "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 -o DIR",
+        "skcamel study --datasets mine.arff --methods sklearn.neighbors:KNeighborsClassifier -o DIR",
+        "skcamel study --datasets yeast --methods camel --dask tcp://127.0.0.1:8786 -o DIR",
     )
 )
 @click.option("--datasets", required=True, callback=_names, metavar="A,B,…", help="Catalogue names, or files of any known format.")
@@ -55,7 +56,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     metavar="A,B,…",
     help="camel, br, ecc, rakel, llsf, jfsc, extra-trees, random-forest, logistic, svc, or package.module:Class.",
 )
-@click.option("--out", required=True, type=OutputFolder(), help="The study folder. Run again: does what is missing.")
+@new_folder
 @click.option(
     "--preset",
     type=click.Choice(tuple(PRESETS)),
@@ -69,7 +70,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     "--folds", type=click.Choice(["plain", "stratified"]), default="plain", show_default=True, help="Shuffled, or labels spread evenly."
 )
 @click.option("--n-folds", type=click.IntRange(min=2), help="Outer folds; default: 3 for quick, else 10.")
-@click.option("--seed", type=click.IntRange(min=0, max=2**32 - 1), default=0, show_default=True, help="Of folds and methods.")
+@seed
 @click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")
 @click.option(
@@ -79,50 +80,47 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     help="A unit that takes longer fails, and its process is killed; default: no limit.",
 )
 @click.option("--device", metavar="NAME", help="cuda: CAMEL computes on a GPU.")
-@label_columns
-@label_file
-@data_home
+@dataset_options
 @click.option("--quiet", is_flag=True, help="No progress.")
 @as_json
 @click.pass_context
 def study(
-    ctx: click.Context, /, datasets: Sequence[str], methods: Sequence[str], out: str, *, quiet: bool, as_json: bool, **options: Any
+    ctx: click.Context, /, datasets: Sequence[str], methods: Sequence[str], folder: str, *, quiet: bool, as_json: bool, **options: Any
 ) -> None:
-    """Compare methods on data sets: seven metrics in each of several folds, kept in a folder.
+    """Compare methods on data sets by seven metrics, and keep the figures in a folder.
 
-    The study can be stopped at any moment (Ctrl-C, power loss) and is resumed by the same command; several commands may
-    share the work of one folder. A unit that fails is noted, the others go on, and the exit code is 1. With --n-jobs, --dask or
-    --time-limit that holds for a method that crashes its process, too.
+    A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again;
+    several commands may share the work of one folder. A unit that fails is noted, the others go on, and the exit code is 1. With
+    --n-jobs, --dask or --time-limit that holds for a method that crashes its process, too.
     """
     from skcamel.experiment.methods import FOLDS
     from skcamel.experiment.runner import UnitsFailed, run_study
 
     if options["dask"] is not None:
         need("distributed", "distributed", "Dask clusters")
-    device = options.pop("device")
-    per_metric = options.pop("per_metric")
+    device, per_metric = options.pop("device"), options.pop("per_metric")
     chosen = [_method(spec, options["preset"], per_metric, device) for spec in methods]
-    opened = _opened(datasets, labels=options.pop("labels"), xml=options.pop("xml"), data_home=options.pop("data_home"))
+    opened = _opened(datasets, **{key: options.pop(key) for key in HOW_READ})
     options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnitsFailed)  # told below, and by the exit code
-            records = run_study(opened, chosen, out=out, progress="quiet" if quiet else "auto", **options)
+            records = run_study(opened, chosen, out=folder, progress="quiet" if quiet else "auto", **options)
     except KeyboardInterrupt as signal:
-        kept = f"Finished units are kept in {one_line(out)}; run the same command again to do the rest."
+        kept = f"Finished units are kept in {one_line(folder)}; run the same command again to do the rest."
         raise Stopped(f"\nStopped. {kept}") from signal
     asked = _keys([name if isinstance(name, str) else name.name for name in opened], chosen, options)
     finished, failures = ([unit for unit in units if _key(unit) in asked] for units in (records, records.failures))
     _note_other_settings(records, finished)
     shown = summary(finished)
     if as_json:
-        say_json({"out": out, "finished": len(finished), "failures": failures, "summary": shown})
+        say_json({"out": folder, "finished": len(finished), "failures": failures, "summary": shown})
     else:
         say("\n".join(_lines(shown)))
-        folder = one_line(out)
-        say(f"\nMore: skcamel tables {folder} --significance, or skcamel report {folder} -o page.html")
+        place = one_line(folder)
+        say(f"\nMore: skcamel tables {place} --significance, or skcamel report {place} -o page.html")
     if failures:
-        say(one_line(_failed(failures, out)), err=True)
+        say(one_line(_failed(failures, folder)), err=True)
         ctx.exit(1)
 
 
@@ -135,24 +133,29 @@ def _note_other_settings(records: Iterable[Mapping[str, Any]], shown: Sequence[M
     places, keys = {place(record) for record in shown}, {_key(record) for record in shown}
     others = Counter(record["method"] for record in records if place(record) in places and _key(record) not in keys)
     for method, number in others.items():
-        note(f"{method}: {number} record{'s' * (number > 1)} of other settings {'are' if number > 1 else 'is'} left out.")
+        note(f"{method}: {count(number, 'record')} of other settings {'are' if number > 1 else 'is'} left out.")
 
 
 def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, data_home: str | None) -> list[str | Dataset]:
     """Names of the catalogue as it spells them, and files as data; --labels is for the tables among these, --xml for ARFF."""
+    from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import format_of
 
-    kinds = ["name" if _is_name(name) else "set" if is_catalogue_name(name) else format_of(name) for name in datasets]
+    kinds = ["set" if is_catalogue_name(name) else format_of(name) for name in datasets]
     if labels is not None and "table" not in kinds:
         raise click.UsageError("--labels names columns of a CSV, TSV or Parquet file, and --datasets has none; leave it out.")
     if xml is not None and "arff" not in kinds:
         raise click.UsageError("--xml is the label file of an ARFF file, and --datasets has none; leave it out.")
-    return [
-        name.lower()
-        if kind == "name" and data_home is None
-        else open_dataset(name, labels=labels if kind == "table" else None, xml=xml if kind == "arff" else None, data_home=data_home)
-        for name, kind in zip(datasets, kinds, strict=True)
-    ]
+    opened: list[str | Dataset] = []
+    for name, kind in zip(datasets, kinds, strict=True):
+        if kind != "set":
+            columns, beside = labels if kind == "table" else None, xml if kind == "arff" else None
+            opened.append(open_dataset(name, labels=columns, xml=beside, data_home=data_home))
+        elif data_home is None and not Path(name).is_file():
+            opened.append(name.lower())
+        else:  # from elsewhere, or a file has that name too
+            opened.append(load_dataset(name, data_home))
+    return opened
 
 
 def _method(spec: str, preset: str, per_metric: bool, device: str | None) -> Method:
@@ -189,46 +192,27 @@ def _key(unit: Mapping[str, Any]) -> str:
     return Unit.of(unit).key
 
 
-def _is_name(text: str) -> bool:
-    """Whether the text names a set of the catalogue rather than a file."""
-    path = Path(text)
-    return not (path.is_file() or path.suffix or len(path.parts) > 1)
-
-
 def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Mean and standard deviation over the folds, for each data set and method.
-
-    Parameters
-    ----------
-    records : iterable of mappings
-
-    Returns
-    -------
-    list of dict
-        dataset, method, folds, and for each metric its mean and ``<metric>_std`` (n - 1); None where it is undefined.
-    """
+    """For each data set and method: folds, and for each metric its mean and ``<metric>_std`` (n - 1), NaN where it is undefined."""
     from skcamel.experiment.summary import summarise
-    from skcamel.metrics.conventions import NAMES
 
     records = list(records)
     folds = Counter((record["dataset"], record["method"]) for record in records)
     figures = summarise(records).figures
     rows = []
-    for (dataset, method), count in folds.items():
-        row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": count}
-        for name in NAMES:
+    for (dataset, method), n_folds in folds.items():
+        row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": n_folds}
+        for name in METRICS:
             mean, std, _ = figures[dataset, name, method]
-            row |= {name: None if math.isnan(mean) else mean, f"{name}_std": None if math.isnan(std) else std}
+            row |= {name: mean, f"{name}_std": std}
         rows.append(row)
     return rows
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """One block for each data set: a line for each method, mean ± std in thousandths."""
-    from skcamel.metrics.conventions import NAMES
-
     rows = [{**row, "dataset": one_line(row["dataset"]), "method": one_line(row["method"])} for row in rows]
-    heads = [name.replace("_", " ") for name in NAMES]
+    heads = [name.replace("_", " ") for name in METRICS]
     lines: list[str] = []
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         block = [row for row in rows if row["dataset"] == dataset]
@@ -237,21 +221,20 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         lines += ["", f"{dataset} (mean ± std of {max(row['folds'] for row in block)} folds)"]
         lines.append("  ".join([" " * width, *(head.rjust(w) for head, w in zip(heads, widths, strict=True))]))
         for row in block:
-            cells = (_cell(row[name], row[f"{name}_std"]).rjust(w) for name, w in zip(NAMES, widths, strict=True))
+            cells = (_cell(row[name], row[f"{name}_std"]).rjust(w) for name, w in zip(METRICS, widths, strict=True))
             lines.append("  ".join([row["method"].ljust(width), *cells]))
     return lines
 
 
-def _cell(mean: float | None, std: float | None) -> str:
-    if mean is None:
-        return "undefined"
+def _cell(mean: float, std: float) -> str:
     from skcamel.experiment.paper import mean_and_std
 
-    text = mean_and_std(mean, math.nan if std is None else std)
-    return "±".join(part.removeprefix("0") for part in text.split("±"))
+    if math.isnan(mean):
+        return "undefined"
+    return "±".join(part.removeprefix("0") for part in mean_and_std(mean, std).split("±"))
 
 
-def _failed(failures: Sequence[Mapping[str, Any]], out: str) -> str:
+def _failed(failures: Sequence[Mapping[str, Any]], folder: str) -> str:
     """One sentence: equal errors of a method on a data set are told once."""
     folds: dict[tuple[str, str, str], list[str]] = {}
     for failure in failures:
@@ -261,11 +244,67 @@ def _failed(failures: Sequence[Mapping[str, Any]], out: str) -> str:
         for (dataset, method, error), which in folds.items()
     ]
     more = f" and {len(told) - 3} more" if len(told) > 3 else ""
-    units = "1 unit" if len(failures) == 1 else f"{len(failures)} units"
-    first = "; ".join(told[:3])
-    return f"Error: {units} failed: {first}{more}. Tracebacks are in {Path(out) / 'failures'}; the same command tries them again."
+    failed = f"Error: {count(len(failures), 'unit')} failed: {'; '.join(told[:3])}{more}."
+    return f"{failed} Tracebacks are in {Path(folder) / 'failures'}; the same command tries them again."
 
 
 def _shortened(error: str) -> str:
     text = " ".join(error.split())
     return text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
+
+
+@click.command(
+    epilog=examples(
+        "skcamel sensitivity --dataset enron -o DIR", "skcamel sensitivity --dataset yeast -o DIR --metric micro_f1 --figure yeast.png"
+    )
+)
+@click.option("--dataset", "name_or_file", required=True, metavar="NAME_OR_FILE", help="A benchmark set by name, or a file.")
+@new_folder
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default="coverage",
+    show_default=True,
+    help="Finds the setting that is kept, and is drawn; the file holds all seven.",
+)
+@click.option("--alpha", type=Number(0, 1), help="Setting kept while others vary; give all three, or none: the best by leave-one-out.")
+@click.option("--lambda1", type=Number(0, min_open=True), help="See --alpha.")
+@click.option("--lambda2", type=Number(0, min_open=True), help="See --alpha.")
+@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Shuffled folds.")
+@seed
+@click.option("--figure", type=FIGURE, help="Draw Figure 1 into this file: .png, .svg or .pdf.")
+@dataset_options
+def sensitivity(name_or_file: str, folder: str, metric: str, folds: int, seed: int, figure: str | None, **how: Any) -> None:
+    """Vary α, λ1 and λ2 one at a time, and follow Algorithm 1: Figure 1 of the paper."""
+    from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
+
+    base = {name: how.pop(name) for name in ("alpha", "lambda1", "lambda2")}
+    given = {name: value for name, value in base.items() if value is not None}
+    missing = [f"--{name}" for name in base if name not in given]
+    if given and missing:
+        raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to have the best found.")
+    if figure is not None:
+        need("matplotlib", "report", "Figures")
+    dataset = open_dataset(name_or_file, **how)
+    if dataset.n < folds:
+        raise click.UsageError(f"{name_or_file} has {dataset.n:,} rows, too few for --folds {folds}.")
+    with bars() as bar:
+        told = partial(bar, "folds")
+        result = run_sensitivity(dataset, metric=metric, base=given or None, n_folds=folds, seed=seed, progress=told)
+    setting = ", ".join(f"{name} {value:g}" for name, value in result["base"].items())
+    written = save_sensitivity(result, folder)
+    if figure is not None:
+        _draw(result, metric, figure)
+    with words_beside(figure):
+        say(f"{one_line(dataset.name)}: setting {setting} ({result['base_found_by']}); wrote {one_line(str(written))}")
+        if figure is not None:
+            say(f"Drew {one_line(figure)}")
+
+
+def _draw(result: Mapping[str, Any], metric: str, path: str) -> None:
+    from skcamel.display.sensitivity import plot_figure1
+    from skcamel.files import whole_file
+
+    drawn = plot_figure1(result, metric=metric)
+    with whole_file(path) as file:
+        drawn.savefig(file, format=FIGURE.suffix(path)[1:])

@@ -1,4 +1,4 @@
-"""``skcamel tables``: what a study found, in the paper's form; every figure is computed from records."""
+"""``skcamel tables`` and ``skcamel records``: what a study folder holds, in the paper's form and for other programs."""
 
 from __future__ import annotations
 
@@ -10,36 +10,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.output import hand_over, note
-from skcamel.cli.root import examples
+from skcamel.cli.options import METRICS, OutputFile, examples, output_file, study_folder
+from skcamel.cli.output import hand_over, note, say, words_beside
 
 if TYPE_CHECKING:
     from skcamel.experiment.summary import Summary
     from skcamel.experiment.tables import Table
 
-# As in skcamel.experiment.forms and .summary, which are imported only on use; a test holds them equal
+# As in skcamel.experiment.tables and .summary, which are imported only on use; a test holds them equal
 FORMS = ("terminal", "markdown", "latex", "csv", "json")
-SELECTIONS = (
-    "one_error",
-    "hamming_loss",
-    "coverage",
-    "ranking_loss",
-    "average_precision",
-    "macro_f1",
-    "micro_f1",
-    "each",
-    "nearest",
-)
+SELECTIONS = (*METRICS, "each", "nearest")
+EXPORTS = {".csv": "to_csv", ".json": "to_json", ".parquet": "to_parquet"}
+EXPORT = OutputFile(*EXPORTS)
 
 
 @click.command(
     epilog=examples(
-        "skcamel tables DIR",
-        "skcamel tables DIR --table 2 --form latex",
-        "skcamel tables DIR --against-paper --selected-by nearest",
+        "skcamel tables DIR", "skcamel tables DIR --table 2 --form latex", "skcamel tables DIR --against-paper --selected-by nearest"
     )
 )
-@click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
+@study_folder
 @click.option("--table", "which", type=click.Choice(["1", "2", "3", "all"]), default="all", show_default=True, help="One table alone.")
 @click.option("--form", type=click.Choice(FORMS), default="terminal", show_default=True, help="csv and json hold unrounded figures.")
 @click.option(
@@ -65,7 +55,7 @@ def tables(
     folder: str, which: str, form: str, selected_by: str | None, std: str, *, against_paper: bool, significance: bool, **alone: Any
 ) -> None:
     """Print the tables of a study folder, as `skcamel study` filled it, in the form of the paper's."""
-    from skcamel.experiment.forms import write_tables
+    from skcamel.experiment.tables import write_tables
 
     summary = _summary(folder, selected_by, alone)
     chosen = _results(summary, which, against_paper=against_paper, std=std)
@@ -89,7 +79,7 @@ def _summary(folder: str, selected_by: str | None, alone: Mapping[str, Any]) -> 
 
     records = list(Records(folder))
     if not records:
-        raise click.ClickException(f"{folder} holds no finished unit; run: skcamel study --out {folder}")
+        raise click.ClickException(f"{folder} holds no finished unit; run: skcamel study -o {folder}")
     for field, value in alone.items():
         there = sorted({record[field] for record in records})
         if value is not None and value not in there:
@@ -109,8 +99,8 @@ def _results(summary: Summary, which: str, *, against_paper: bool, std: str) -> 
 
 def _sizes(folder: Path, datasets: Sequence[str]) -> list[Table]:
     """Table 1, from the cards of the study; sets of the catalogue need none."""
-    from skcamel.experiment.contents import read_cards
     from skcamel.experiment.tables import sizes_table
+    from skcamel.experiment.units import read_cards
 
     cards = read_cards(folder)
     known = {name: cards[name] if name in cards else _catalogued(name) for name in datasets}
@@ -152,3 +142,26 @@ def _significance(summary: Summary) -> list[Table]:
     if len(summary.methods) < 2:
         raise click.ClickException(f"Tests compare methods, and the records hold one: {summary.methods[0]}; run skcamel study with more.")
     return significance_tables(summary, summary.methods[0])
+
+
+@click.command(
+    epilog=examples("skcamel records DIR", "skcamel records DIR -o records.csv", "skcamel records DIR -o records.parquet --compact")
+)
+@study_folder
+@output_file(EXPORT, "File to write, .csv, .json or .parquet: one row for each unit.")
+@click.option("--compact", is_flag=True, help="Move the units of DIR into one sorted file, records.jsonl, for version control.")
+def records(folder: str, output: str | None, *, compact: bool) -> None:
+    """Count the records of a study folder, and export them with every figure, parameter, time and version."""
+    from skcamel.experiment.records import Records
+    from skcamel.experiment.summary import newest
+
+    found = Records(folder)
+    if output is not None:
+        getattr(found, EXPORTS[EXPORT.suffix(output)])(output)
+    if compact:
+        found.compact()
+    sets, methods = ({record[field] for record in found} for field in ("dataset", "method"))
+    with words_beside(output):
+        say(f"{len(found)} finished units: data sets {len(sets)}, methods {len(methods)}; failed {len(found.failures)}.")
+    if earlier := len(newest(found)[1]):
+        note(f"{earlier} of the finished units have earlier settings; the export holds them, tables and pages leave them out.")

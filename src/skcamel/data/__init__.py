@@ -1,58 +1,43 @@
 """Multi-label data: any usual file ► one :class:`Dataset`; its statistics, its defects, and splits that keep its labels balanced."""
 
-import sys
-from types import ModuleType
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.data.arff import read_meka, read_mulan, write_meka, write_mulan
-    from skcamel.data.card import card
     from skcamel.data.catalogue import DatasetNotFoundError, dataset_facts, list_datasets, load_dataset
     from skcamel.data.checks import check_dataset
     from skcamel.data.dataset import Dataset
-    from skcamel.data.download import DownloadError
-    from skcamel.data.errors import DataError
-    from skcamel.data.fetch import TermsError, fetch_dataset
+    from skcamel.data.fetch import DownloadError, TermsError, fetch_dataset
     from skcamel.data.formats import read_dataset, write_dataset
     from skcamel.data.mat import read_mat
     from skcamel.data.splitting import (
         MultilabelStratifiedKFold,
         MultilabelStratifiedShuffleSplit,
         RepeatedMultilabelStratifiedKFold,
-        fold_quality,
     )
+    from skcamel.data.statistics import card, fold_quality
     from skcamel.data.svmlight import read_svmlight, write_svmlight
-    from skcamel.data.tabular import read_table, write_table
+    from skcamel.data.table import read_table, write_table
 
-_HOME = {
-    "DataError": "errors",
-    "Dataset": "dataset",
-    "DatasetNotFoundError": "catalogue",
-    "DownloadError": "download",
-    "MultilabelStratifiedKFold": "splitting",
-    "MultilabelStratifiedShuffleSplit": "splitting",
-    "RepeatedMultilabelStratifiedKFold": "splitting",
-    "TermsError": "fetch",
-    "card": "card",
-    "check_dataset": "checks",
-    "dataset_facts": "catalogue",
-    "fetch_dataset": "fetch",
-    "fold_quality": "splitting",
-    "list_datasets": "catalogue",
-    "load_dataset": "catalogue",
-    "read_dataset": "formats",
-    "read_mat": "mat",
-    "read_meka": "arff",
-    "read_mulan": "arff",
-    "read_svmlight": "svmlight",
-    "read_table": "tabular",
-    "write_dataset": "formats",
-    "write_meka": "arff",
-    "write_mulan": "arff",
-    "write_svmlight": "svmlight",
-    "write_table": "tabular",
+_NAMES = {
+    "arff": ("read_meka", "read_mulan", "write_meka", "write_mulan"),
+    "catalogue": ("DatasetNotFoundError", "dataset_facts", "list_datasets", "load_dataset"),
+    "checks": ("check_dataset",),
+    "dataset": ("Dataset",),
+    "fetch": ("DownloadError", "TermsError", "fetch_dataset"),
+    "formats": ("read_dataset", "write_dataset"),
+    "mat": ("read_mat",),
+    "splitting": ("MultilabelStratifiedKFold", "MultilabelStratifiedShuffleSplit", "RepeatedMultilabelStratifiedKFold"),
+    "statistics": ("card", "fold_quality"),
+    "svmlight": ("read_svmlight", "write_svmlight"),
+    "table": ("read_table", "write_table"),
 }
 __all__ = [
     "DataError",
@@ -83,17 +68,45 @@ __all__ = [
     "write_table",
 ]
 
-
-__getattr__, __dir__ = lazily(__name__, _HOME)
-
-
-class _Package(ModuleType):
-    """The package under which ``card`` is the function, although a submodule has that name too."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "card" and isinstance(value, ModuleType):
-            return  # Python binds each submodule to its name as it is imported
-        super().__setattr__(name, value)
+__getattr__, _ = lazily(__name__, {name: module for module, names in _NAMES.items() for name in names})
 
 
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+Path_ = str | os.PathLike[str]
+
+
+class DataError(ValueError):
+    """A file does not hold what its format or its companions say.
+
+    The message names the file and, where one is at fault, its line; then what was found, what is wrong and what to do.
+
+    Parameters
+    ----------
+    message : str
+        What was found, what is wrong, what to do.
+    path : str or path, optional
+        File at fault; the message shows its name, `path` keeps the whole.
+    line : int, optional
+        Line at fault, counted from 1.
+
+    Examples
+    --------
+    >>> raise DataError("77 values, header declares 78; is the matching XML file from the same release?", path="emotions.arff", line=81)
+    Traceback (most recent call last):
+        ...
+    skcamel.data.DataError: emotions.arff, line 81: 77 values, header declares 78; is the matching XML file from the same release?
+    """
+
+    def __init__(self, message: str, *, path: Path_ | None = None, line: int | None = None) -> None:
+        self.message = message
+        self.path = None if path is None else os.fspath(path)
+        self.line = line
+        where = "" if self.path is None else Path(self.path).name
+        where += "" if line is None else f", line {line}"
+        super().__init__(f"{where}: {message}" if where else message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(DataError, path=self.path, line=self.line), (self.message,)

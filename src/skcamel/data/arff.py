@@ -4,22 +4,47 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from scipy import sparse
 
-from skcamel.data.arff_header import Header, feature_codes, names_of, quoted, read_header
-from skcamel.data.arff_rows import DenseRows, Layout, SparseRows, layout_of
-from skcamel.data.dataset import Dataset
-from skcamel.data.errors import DataError
-from skcamel.data.label_xml import label_xml, read_label_names
-from skcamel.data.nominals import without_identifiers, without_nominals
-from skcamel.data.text import Path_, first_repeated, numerals, open_lines, shortened, stem, write_lines
+from skcamel.data import DataError, Path_
+from skcamel.data.arff_rows import QUOTED, DenseRows, Layout, SparseRows, cells, layout_of, unquoted
+from skcamel.data.columns import Attribute, check_nominal, feature_codes, finished, names_of
+from skcamel.data.dataset import Dataset, parts_of
+from skcamel.data.text import (
+    BLOCK_BYTES,
+    NAME_BYTES,
+    VALUE_BYTES,
+    LineFile,
+    Tally,
+    check_different_labels,
+    decoded,
+    first_repeated,
+    label_files,
+    numerals,
+    open_lines,
+    shortened,
+    stem,
+    stored_cells,
+    write_lines,
+    xml_beside,
+)
 
+Attributes = tuple[Attribute, ...]
+ATTRIBUTE = re.compile(rf"@attribute\s+(?P<name>{QUOTED}|[^\s{{]+(?=\s*\{{)|\S+)\s*(?P<type>.*)", re.IGNORECASE | re.DOTALL)
+KINDS = {"numeric": "numeric", "real": "numeric", "integer": "numeric", "string": "text", "date": "text"}
+ATTRIBUTE_BYTES = 700  # of an attribute, on top of its characters
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
-NOMINAL_CHOICES = ("index", "onehot")
+LARGEST_XML = 2**26  # bytes
+UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0 has no way to write these
+WHOLE = "is the file whole, and a value with a comma quoted?"
 
 
 def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index", test: Path_ | None = None) -> Dataset:
@@ -60,11 +85,10 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index",
     ...     read_mulan(f"{folder}/tiny.arff")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
-    xml = _companion(Path(arff)) if xml is None else Path(xml)
+    xml = _found_beside(Path(arff)) if xml is None else Path(xml)
     labels = read_label_names(xml)
-    return _read(
-        arff, test, nominal, lambda header: _labels_by_name(header, labels, arff, xml), "is the matching XML file from the same release?"
-    )
+    cure = "is the matching XML file from the same release?"
+    return _read(arff, test, nominal, lambda _, attributes: _named_labels(attributes, labels, arff, xml), cure)
 
 
 def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None) -> Dataset:
@@ -89,46 +113,37 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
     ...     read_meka(f"{folder}/tiny.arff")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
-    return _read(path, test, nominal, lambda header: _labels_by_count(header, path), "is the file whole, and a value with a comma quoted?")
+    return _read(path, test, nominal, lambda relation, attributes: _counted_labels(relation, len(attributes), path), WHOLE)
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
     """Read an ARFF file in which attributes of these names are labels, if there are such; `features` are kept even if they name rows."""
     wanted = set(labels)
-
-    def find(header: Header) -> np.ndarray:
-        twice = first_repeated(attribute.name for attribute in header.attributes if attribute.name in wanted)
-        if twice is not None:
-            raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
-        return np.array([attribute.name in wanted for attribute in header.attributes])
-
-    return _read(path, None, "index", find, "is the file whole, and a value with a comma quoted?", keep=features)
+    return _read(path, None, "index", lambda _, attributes: np.array([a.name in wanted for a in attributes]), WHOLE, features)
 
 
 def _read(
     path: Path_,
     test: Path_ | None,
     nominal: str,
-    find_labels: Callable[[Header], np.ndarray],
+    find_labels: Callable[[str, Attributes], np.ndarray],
     cure: str,
     keep: Collection[str] = (),
 ) -> Dataset:
-    if nominal not in NOMINAL_CHOICES:
-        raise ValueError(f"nominal must be one of {', '.join(NOMINAL_CHOICES)}, got {nominal!r}.")
+    check_nominal(nominal)
     rows: DenseRows | SparseRows | None = None
-    header: Header | None = None
+    first: Attributes | None = None
     counts = []
     for part in [path] if test is None else [path, test]:
         with open_lines(part) as file:
-            own = read_header(file)
-            _check_same_attributes(header, own, part)
-            header, count = own, 0
-            layout = layout_of(own.attributes, find_labels(own), part, cure)
+            relation, attributes = read_header(file)
+            first, count = first or attributes, 0
+            _check_same_attributes(first, attributes, part)
+            layout = layout_of(attributes, find_labels(relation, attributes), part, cure)
+            check_different_labels((attributes[column].name for column in layout.labels), part)
             if rows is not None:
                 rows.layout = layout
             for block in file.blocks(b"%"):
-                if not block.lines:
-                    continue
                 rows = rows or (SparseRows(layout) if block.text.lstrip().startswith(b"{") else DenseRows(layout))
                 count += rows.add(block)
             if not count or rows is None:
@@ -141,17 +156,8 @@ def _read(
 def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal: str, counts: list[int], keep: Collection[str]) -> Dataset:
     X, Y = rows.finish()
     attributes = [layout.attributes[column] for column in layout.features]
-    X, attributes = without_identifiers(X, attributes, path, keep)
-    kept = {id(attribute) for attribute in attributes}
-    dropped = [
-        attribute.name for attribute, is_label in zip(layout.attributes, layout.is_label) if not is_label and id(attribute) not in kept
-    ]
-    names = names_of(attributes)
-    if nominal == "onehot":
-        X, names = without_nominals(X, attributes, layout.path)
-    if not names:
-        raise DataError("no feature is left beside labels and row identifiers; is the label file the right one?", path=path)
-    first = counts[0]
+    X, names, kept = finished(X, attributes, nominal, path, keep, "is the label file the right one?")
+    used = {id(attribute) for attribute in (*kept, *(layout.attributes[column] for column in layout.labels))}
     return Dataset(
         X,
         Y,
@@ -159,30 +165,28 @@ def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal:
         tuple(layout.attributes[column].name for column in layout.labels),
         name=stem(path),
         source=str(path),
-        dropped=tuple(dropped),
-        train=np.arange(first) if len(counts) > 1 else None,
-        test=np.arange(first, sum(counts)) if len(counts) > 1 else None,
-        categories={a.name: a.values for a in attributes if a.kind == "nominal" and not feature_codes(a.values).by_number},
+        dropped=tuple(attribute.name for attribute in layout.attributes if id(attribute) not in used),
+        categories={a.name: a.values for a in kept if a.kind == "nominal" and not feature_codes(a.values).by_number},
+        **parts_of(counts),
     )
 
 
-def _companion(arff: Path) -> Path:
+def _found_beside(arff: Path) -> Path:
     """Label file that belongs to an ARFF by its name."""
-    base = stem(arff)
-    names = dict.fromkeys(f"{name}.xml" for name in (base, re.sub(r"[-_](train|test)$", "", base, flags=re.IGNORECASE)))
-    for name in names:
-        if arff.with_name(name).exists():
-            return arff.with_name(name)
+    for file in label_files(arff):
+        if file.exists():
+            return file
     if not arff.exists():
         raise FileNotFoundError(2, "No such file", str(arff))
-    looked = " or ".join(names)
+    looked = " or ".join(file.name for file in label_files(arff))
     raise DataError(
         f"no label file {looked} beside it; give its path as xml=…, or use read_meka if the labels are counted by -C.", path=arff
     )
 
 
-def _labels_by_name(header: Header, labels: list[str], arff: Path_, xml: Path_) -> np.ndarray:
-    names = names_of(header.attributes)
+def _named_labels(attributes: Attributes, labels: list[str], arff: Path_, xml: Path_) -> np.ndarray:
+    """Which attributes are labels, by the names of a label file."""
+    names = names_of(attributes)
     absent = set(labels) - set(names)
     if absent:  # some label files are padded with spaces
         labels = [label.strip() if label in absent else label for label in labels]
@@ -193,42 +197,142 @@ def _labels_by_name(header: Header, labels: list[str], arff: Path_, xml: Path_) 
             f"{len(absent)} labels are not attributes of {Path(arff).name}: {listed}; are both files of the same release?", path=xml
         )
     wanted = set(labels)
-    is_label = np.array([name in wanted for name in names])
-    twice = first_repeated(name for name in names if name in wanted)
-    if twice is not None:
-        raise DataError(f"{twice[:60]!r} is a label and the name of two attributes; rename one.", path=arff)
-    return is_label
+    return np.array([name in wanted for name in names])
 
 
-def _labels_by_count(header: Header, path: Path_) -> np.ndarray:
-    found, width = MEKA_LABELS.search(header.relation), len(header.attributes)
+def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
+    """Which of so many attributes are labels, by the number in the relation name."""
+    found = MEKA_LABELS.search(relation)
     if found is None:
-        raise DataError(
-            f"the relation {header.relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use read_mulan.", path=path
-        )
+        raise DataError(f"the relation {relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use read_mulan.", path=path)
     count = int(found[1])
     if not 0 < abs(count) < width:
         problem = f"-C {count} for {width} attributes; the number of labels lies between 1 and {width - 1}."
         raise DataError(f"{problem} Correct the relation name.", path=path)
     position = np.arange(width)
-    is_label = position < count if count > 0 else position >= width + count
-    names = [header.attributes[column].name for column in np.flatnonzero(is_label)]
+    return position < count if count > 0 else position >= width + count
+
+
+def _check_same_attributes(first: Attributes, second: Attributes, path: Path_) -> None:
+    if first != second:
+        pairs = zip(first, second)
+        differing = next((mine.name for mine, theirs in pairs if mine != theirs), f"their number, {len(first)} and {len(second)}")
+        raise DataError(
+            f"its attributes differ from those of the first file, beginning with {differing[:60]!r}; are both of the same release?",
+            path=path,
+        )
+
+
+def read_header(file: LineFile) -> tuple[str, Attributes]:
+    """Relation name and attributes; reads up to and including the line ``@data``."""
+    relation = ""
+    attributes: list[Attribute] = []
+    tally = Tally("the attributes of its header")
+    while line := file.readline():
+        text = decoded(line).strip()
+        keyword = text[:10].lower()
+        if not text or text.startswith("%"):
+            continue
+        if keyword.startswith("@attribute"):
+            tally.add(ATTRIBUTE_BYTES + line.count(b",") * VALUE_BYTES + len(line), file.path)
+            attributes.append(_attribute(text, file))
+        elif keyword.startswith("@relation"):
+            relation = unquoted(text[9:].strip())
+        elif keyword.startswith("@data"):
+            if not attributes:
+                raise file.error("@data comes before any @attribute; the header is missing.")
+            return relation, tuple(attributes)
+        else:
+            raise file.error(f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a comment (%). Is this an ARFF file?")
+    raise file.error("the file ends before @data; it is cut short or no ARFF file.")
+
+
+def _attribute(text: str, file: LineFile) -> Attribute:
+    match = ATTRIBUTE.fullmatch(text)
+    if match is None:
+        raise file.error(f"{text[:60]!r} is not '@attribute name type'; quote names that hold spaces.")
+    name, kind = unquoted(match["name"]), match["type"].strip()
+    word = kind.split(maxsplit=1)[0].lower() if kind else ""
+    if word in KINDS:
+        return Attribute(name, KINDS[word])
+    if kind.startswith("{") and kind.endswith("}"):
+        return Attribute(name, "nominal", declared_values(kind[1:-1]))
+    raise file.error(f"attribute {name[:60]!r} has the type {kind[:40]!r}; known are numeric, real, integer, string, date and {{value,…}}.")
+
+
+@lru_cache(maxsize=64)
+def declared_values(text: str) -> tuple[str, ...]:
+    """Values between the braces of a nominal attribute."""
+    return tuple(unquoted(value) for value in cells(text)) if text.strip() else ()
+
+
+def quoted(name: str) -> str:
+    """Text as ARFF holds it: quoted where it needs to be."""
+    if re.fullmatch(r"[A-Za-z0-9_.:/()=<>*+&#-]+", name):
+        return name
+    for letter, escape in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        name = name.replace(letter, escape)
+    return f"'{name}'"
+
+
+def read_label_names(path: Path_) -> list[str]:
+    """Names of all ``label`` elements, nested ones too, in the order of the file.
+
+    A document type is refused before anything of it is read: label files have none, and entities are how XML is made to fill
+    the memory or to read other files.
+    """
+    names: list[str] = []
+    tally = Tally("the names of its labels")
+    parser = expat.ParserCreate()
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        if tag.rpartition(":")[2] == "label":
+            if "name" not in attributes:
+                raise DataError('a <label> element has no name; write <label name="…"></label>.', path=path, line=parser.CurrentLineNumber)
+            names.append(attributes["name"])
+            tally.add(NAME_BYTES + len(names[-1]), path)
+
+    def refuse(*_: Any) -> None:
+        raise DataError("has a DOCTYPE, which label files never need; remove it.", path=path, line=parser.CurrentLineNumber)
+
+    parser.StartElementHandler = start
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        for chunk in _chunks(path):
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+    except DataError:
+        raise
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        message = f'is not well-formed XML ({str(error)[:120]}); expected <labels> with one <label name="…"> for each label.'
+        raise DataError(message, path=path, line=parser.CurrentLineNumber) from error
+    if not names:
+        raise DataError('names no label; expected <labels> with one <label name="…"> for each label.', path=path)
     twice = first_repeated(names)
     if twice is not None:
-        raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
-    return is_label
+        raise DataError(f"names the label {twice[:60]!r} twice; remove one.", path=path)
+    return names
 
 
-def _check_same_attributes(first: Header | None, second: Header, path: Path_) -> None:
-    if first is None or first.attributes == second.attributes:
-        return
-    pairs = zip(first.attributes, second.attributes)
-    differing = next(
-        (mine.name for mine, theirs in pairs if mine != theirs), f"their number, {len(first.attributes)} and {len(second.attributes)}"
-    )
-    raise DataError(
-        f"its attributes differ from those of the first file, beginning with {differing[:60]!r}; are both of the same release?", path=path
-    )
+def _chunks(path: Path_) -> Iterator[bytes]:
+    size = 0
+    with open_lines(path) as file:
+        while chunk := file.stream.read(BLOCK_BYTES):
+            size += len(chunk)
+            if size > LARGEST_XML:
+                raise DataError(f"is larger than {LARGEST_XML >> 20} MiB; is this the label file?", path=path)
+            yield chunk
+
+
+def label_xml(names: Sequence[str]) -> Iterator[str]:
+    """Lines of a label file."""
+    yield '<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n'
+    for name in names:
+        if UNWRITABLE.search(name):
+            raise ValueError(f"The label name {name!r} holds a character that XML cannot hold; rename it before writing.")
+        yield f"<label name={quoteattr(name)}></label>\n"
+    yield "</labels>\n"
 
 
 def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None:
@@ -247,14 +351,13 @@ def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None
     UserWarning
         Where the data set has train and test parts, which the format cannot hold.
     """
-    names = [*dataset.feature_names, *dataset.label_names]
     clashes = set(dataset.label_names) & set(dataset.feature_names)
     if clashes:
         raise ValueError(f"{shortened(sorted(clashes))} name both a feature and a label; Mulan finds labels by name, rename one of them.")
     _warn_about_parts(dataset)
-    label_lines = list(label_xml(dataset.label_names))
-    write_lines(arff, _lines(dataset, dataset.name or "data", names, labels_first=False))
-    write_lines(Path(arff).with_name(f"{stem(arff)}.xml") if xml is None else xml, label_lines)
+    label_lines = list(label_xml(dataset.label_names))  # before anything is written: a name may be refused
+    write_lines(arff, _lines(dataset, dataset.name or "data", labels_first=False))
+    write_lines(xml_beside(arff) if xml is None else xml, label_lines)
 
 
 def write_meka(dataset: Dataset, path: Path_) -> None:
@@ -273,7 +376,7 @@ def write_meka(dataset: Dataset, path: Path_) -> None:
     """
     _warn_about_parts(dataset)
     relation = f"{MEKA_LABELS.sub('', dataset.name) or 'data'}: -C {dataset.q}"
-    write_lines(path, _lines(dataset, relation, [*dataset.label_names, *dataset.feature_names], labels_first=True))
+    write_lines(path, _lines(dataset, relation, labels_first=True))
 
 
 def _warn_about_parts(dataset: Dataset) -> None:
@@ -281,29 +384,20 @@ def _warn_about_parts(dataset: Dataset) -> None:
         warnings.warn("ARFF does not hold train and test parts; write each part to a file of its own.", UserWarning, stacklevel=3)
 
 
-def _lines(dataset: Dataset, relation: str, names: list[str], *, labels_first: bool) -> Iterator[str]:
+def _lines(dataset: Dataset, relation: str, *, labels_first: bool) -> Iterator[str]:
+    def ordered(features: Sequence[str], labels: Sequence[str]) -> list[str]:
+        return [*labels, *features] if labels_first else [*features, *labels]
+
     yield f"@relation {quoted(relation)}\n\n"
-    first, second = (dataset.q, dataset.d) if labels_first else (dataset.d, dataset.q)
-    types = ["{0,1}" if labels_first else "numeric"] * first + ["numeric" if labels_first else "{0,1}"] * second
-    for name, kind in zip(names, types, strict=True):
+    kinds = ordered(["numeric"] * dataset.d, ["{0,1}"] * dataset.q)
+    for name, kind in zip(ordered(dataset.feature_names, dataset.label_names), kinds, strict=True):
         yield f"@attribute {quoted(name)} {kind}\n"
     yield "\n@data\n"
-    rows = _sparse_rows if sparse.issparse(dataset.X) else _dense_rows
-    yield from rows(dataset, labels_first=labels_first)
-
-
-def _dense_rows(dataset: Dataset, *, labels_first: bool) -> Iterator[str]:
-    for x, y in zip(dataset.X, dataset.Y):
-        features, labels = numerals(x, "?"), [str(value) for value in y.tolist()]
-        yield ",".join(labels + features if labels_first else features + labels) + "\n"
-
-
-def _sparse_rows(dataset: Dataset, *, labels_first: bool) -> Iterator[str]:
-    feature_offset, label_offset = (dataset.q, 0) if labels_first else (0, dataset.d)
-    X = dataset.X
-    for row, y in enumerate(dataset.Y):
-        stored = slice(X.indptr[row], X.indptr[row + 1])
-        columns, values = (X.indices[stored] + feature_offset).tolist(), numerals(X.data[stored], "?")
-        features = [f"{column} {value}" for column, value in zip(columns, values) if value not in ("0", "-0")]
-        labels = [f"{label + label_offset} 1" for label in np.flatnonzero(y).tolist()]
-        yield "{" + ",".join(labels + features if labels_first else features + labels) + "}\n"
+    if not sparse.issparse(dataset.X):
+        for x, y in zip(dataset.X, dataset.Y):
+            yield ",".join(ordered(numerals(x, "?"), [str(value) for value in y.tolist()])) + "\n"
+        return
+    first_feature, first_label = (dataset.q, 0) if labels_first else (0, dataset.d)
+    for features, y in zip(stored_cells(dataset.X, " ", first_feature, "?"), dataset.Y):
+        labels = [f"{label + first_label} 1" for label in np.flatnonzero(y).tolist()]
+        yield "{" + ",".join(ordered(features, labels)) + "}\n"

@@ -1,29 +1,65 @@
 """Rows of an ARFF file ► features and labels, dense or sparse, one bounded block of lines at a time.
 
-Each block is first tried as a whole, by :mod:`skcamel.data.decimals`. A block that holds anything but numbers in the expected
+Each block is first tried as a whole, by :func:`skcamel.data.columns.numbers`. A block that holds anything but numbers in the expected
 places is read again row by row, which is slower, knows quotes and nominal values, and names the line of an error.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any, NoReturn
 
 import numpy as np
 from scipy import sparse
 
-from skcamel.data.arff_header import Attribute, cells, decoder, is_identity, unquoted
-from skcamel.data.decimals import numbers
-from skcamel.data.errors import DataError
-from skcamel.data.growing import Growing
-from skcamel.data.sizes import LABEL_BYTES, check_claimed_size
-from skcamel.data.text import PEAK_OF_CELLS, Block, Path_, check_peak, decoded, shortened
+from skcamel.data import DataError, Path_
+from skcamel.data.columns import Attribute, feature_codes, label_codes, number, numbers, refuse_label, table_of_numbers
+from skcamel.data.text import (
+    LABEL_BYTES,
+    PEAK_OF_CELLS,
+    Block,
+    Growing,
+    check_claimed_size,
+    check_peak,
+    check_room_for_labels,
+    decoded,
+    shortened,
+)
 
+QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
+VALUE = re.compile(rf"\s*(?P<value>(?:{QUOTED})(?=\s*(?:,|\Z))|[^,]*)\s*(?:,|\Z)", re.DOTALL)  # always matches, in linear time
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+UNUSED = 0.0  # stands for every value of a text attribute, which is dropped
 NEW_LINE, SPACE = b"\n "
 FILLED_CELLS = 2**18  # omitted cells that are filled in at once
+
+Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # cells per row, and all columns and values in order
+
+
+def cells(text: str) -> list[str]:
+    """Text between commas, still quoted, without the spaces around it; commas within quotes do not count."""
+    if "'" not in text and '"' not in text:
+        return [cell.strip() for cell in text.split(",")]
+    found: list[str] = []
+    position = 0
+    while (match := VALUE.match(text, position)) is not None:
+        found.append(match["value"].strip())
+        position = match.end()
+        if position == len(text) and not match[0].endswith(","):
+            break
+    return found
+
+
+def unquoted(text: str) -> str:
+    """Text without its quotes and escapes."""
+    if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
+        return re.sub(r"\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), text[1:-1], flags=re.DOTALL)
+    return text
 
 
 @dataclass(frozen=True)
@@ -67,11 +103,6 @@ class Layout:
         pairs = zip(self.attributes, self.decoders)
         return np.array([decode(attribute.values[0]) if attribute.values else 0.0 for attribute, decode in pairs])
 
-    @cached_property
-    def feature_defaults(self) -> np.ndarray:
-        """Those of the features."""
-        return self.defaults[self.features]
-
     def permits(self, columns: np.ndarray | None, values: np.ndarray) -> bool:
         """Whether nominals have only declared values; `values` is a table, or one value for each of `columns`."""
         if columns is None:
@@ -85,8 +116,8 @@ class Layout:
     def group(self) -> np.ndarray:
         """Number of each column's entry in `allowed`; -1 for columns that may hold any number."""
         group = np.full(self.width, -1)
-        for number, columns in enumerate(self.allowed.values()):
-            group[columns] = number
+        for k, columns in enumerate(self.allowed.values()):
+            group[columns] = k
         return group
 
 
@@ -95,22 +126,41 @@ def _only(values: np.ndarray, allowed: tuple[float, ...]) -> bool:
     return bool((np.isin(values, allowed) | np.isnan(values)).all())
 
 
+def _decoder(attribute: Attribute, is_label: bool, path: Path_) -> tuple[Callable[[str], float], bool]:
+    """Text of one value ► number, with KeyError or ValueError where the header forbids it; and whether that is the number written."""
+    if attribute.kind == "text":
+        if is_label:
+            raise DataError(
+                f"label {attribute.name[:60]!r} is a string attribute; labels are {{0,1}}. Is the label file of the same release?",
+                path=path,
+            )
+        return (lambda _: UNUSED), False
+    if attribute.kind == "numeric":
+        return (lambda text: float("nan") if text == "?" else number(text)), True
+    codes = label_codes(attribute.values) if is_label else feature_codes(attribute.values)
+    if codes is None:
+        found = f"label {attribute.name[:60]!r} has the values {shortened(attribute.values)}"
+        raise DataError(
+            f"{found}; a label is {{0,1}}, {{-1,1}}, {{NO,YES}} or {{FALSE,TRUE}}: recode it, or keep it as a feature.", path=path
+        )
+    plain = bool(codes.by_number) and all(written == code for written, code in codes.by_number.items())
+    return codes.__getitem__, plain
+
+
 def layout_of(attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Path_, cure: str) -> Layout:
     """Decide how each column is read."""
-    flags = is_label.tolist()
-    groups: dict[tuple[str, ...], list[int]] = {}
     known: dict[tuple[str, tuple[str, ...], bool], tuple[Callable[[str], float], bool]] = {}  # most columns are of one type
-    types = [(attribute.kind, attribute.values, flag) for attribute, flag in zip(attributes, flags)]
+    types = [(attribute.kind, attribute.values, flag) for attribute, flag in zip(attributes, is_label.tolist())]
     for attribute, type_ in zip(attributes, types):
         if type_ not in known:
-            known[type_] = decoder(attribute, type_[2], path), is_identity(attribute, type_[2])
-    decoders = [known[type_][0] for type_ in types]
+            known[type_] = _decoder(attribute, type_[2], path)
     only_numbers = all(plain for _, plain in known.values())
+    groups: dict[tuple[str, ...], list[int]] = {}
     for position, attribute in enumerate(attributes):
-        if attribute.kind == "nominal":
+        if only_numbers and attribute.kind == "nominal":
             groups.setdefault(attribute.values, []).append(position)
-    allowed = {tuple(float(value) for value in values): np.array(columns) for values, columns in groups.items()} if only_numbers else {}
-    return Layout(path, attributes, is_label, decoders, only_numbers, allowed, cure)
+    allowed = {tuple(float(value) for value in values): np.array(columns) for values, columns in groups.items()}
+    return Layout(path, attributes, is_label, [known[type_][0] for type_ in types], only_numbers, allowed, cure)
 
 
 class DenseRows:
@@ -129,9 +179,13 @@ class DenseRows:
             check_peak(block.text, PEAK_OF_CELLS, layout.path)
             lines = block.text.split(b"\n")[:-1]
             table = np.array([_dense_row(decoded(line), number, layout) for number, line in zip(block.lines, lines)])
-        _check_labels(table[:, layout.labels], block, layout)
+        labels = table[:, layout.labels]
+        odd = np.argwhere((labels != 0) & (labels != 1))
+        if len(odd):
+            row, label = odd[0]
+            _refuse_odd_label(labels[row, label], row, label, block, layout)
         self.features.extend(table[:, layout.features], layout.path)
-        self.labels.extend(table[:, layout.labels], layout.path)
+        self.labels.extend(labels, layout.path)
         return len(table)
 
     def finish(self) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +201,7 @@ class SparseRows:
         self.counts = Growing(np.int64, later=8)  # features stored in each row
         self.indices = Growing(np.int32)
         self.values = Growing(np.float64)
-        self.label_cells = Growing([("row", np.int64), ("label", np.int32), ("value", np.int8)])
+        self.label_cells = Growing(np.int64), Growing(np.int32), Growing(np.int8)  # rows, labels, values
         self.n_rows = 0
 
     def add(self, block: Block) -> int:
@@ -155,43 +209,41 @@ class SparseRows:
         layout = self.layout
         counts, columns, values = _sparse_block(block, layout) or _sparse_lines(block, layout)
         n_rows = self.n_rows + len(counts)
-        n_labels = len(layout.labels)
-        check_claimed_size(LABEL_BYTES * n_rows * n_labels, f"{n_rows} rows x {n_labels} labels", layout.path)
+        check_room_for_labels(n_rows, len(layout.labels), layout.path)
         rows = np.repeat(np.arange(len(counts)), counts)
         position = layout.position
         of_label = layout.is_label[columns]
         of_feature = ~of_label & (position[columns] >= 0)
-        cells_ = rows[of_label], position[columns[of_label]], values[of_label]
-        _check_label_cells(*cells_, block, layout)
-        labels = np.empty(len(cells_[0]), dtype=self.label_cells.values.dtype)
-        labels["row"], labels["label"], labels["value"] = cells_[0] + self.n_rows, cells_[1], cells_[2]
-        self.label_cells.extend(labels, layout.path)
+        label_rows, labels, label_values = rows[of_label], position[columns[of_label]], values[of_label]
+        odd = np.flatnonzero((label_values != 0) & (label_values != 1))
+        if odd.size:
+            _refuse_odd_label(label_values[odd[0]], label_rows[odd[0]], labels[odd[0]], block, layout)
+        for part, found in zip(self.label_cells, (label_rows + self.n_rows, labels, label_values)):
+            part.extend(found, layout.path)
         self._add_features(len(counts), rows[of_feature], position[columns[of_feature]], values[of_feature])
         self.n_rows = n_rows
         return len(counts)
 
     def _add_features(self, n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
         """Take the cells of `n` rows, a bounded number of rows at a time where omitted cells are to be filled in."""
-        path, filled = self.layout.path, np.flatnonzero(self.layout.feature_defaults)
+        path, defaults = self.layout.path, self.layout.defaults[self.layout.features]
+        filled = np.flatnonzero(defaults)
         claimed = f"{self.n_rows + n} rows x {len(filled)} features whose omitted value is not 0"
         check_claimed_size(16 * (self.n_rows + n) * len(filled), claimed, path)  # 12 that stay, and room to grow
         step = max(1, FILLED_CELLS // len(filled)) if filled.size else n
         for first in range(0, n, step):
             part = slice(*np.searchsorted(rows, (first, first + step)))
-            counts, own_columns, own_values = _with_defaults(
-                min(step, n - first), rows[part] - first, columns[part], values[part], self.layout.feature_defaults
-            )
-            self.counts.extend(counts, path)
-            self.indices.extend(own_columns, path)
-            self.values.extend(own_values, path)
+            found = _with_defaults(min(step, n - first), rows[part] - first, columns[part], values[part], defaults)
+            for growing, cells_ in zip((self.counts, self.indices, self.values), found):
+                growing.extend(cells_, path)
 
     def finish(self) -> tuple[Any, np.ndarray]:
         """X and Y of all rows."""
         layout, n = self.layout, self.n_rows
         Y = np.empty((n, len(layout.labels)), dtype=np.int64)
         Y[:] = layout.defaults[layout.labels]
-        cells_ = self.label_cells.finish()
-        Y[cells_["row"], cells_["label"]] = cells_["value"]
+        label_rows, labels, values = (part.finish() for part in self.label_cells)
+        Y[label_rows, labels] = values
         indptr = np.concatenate([[0], np.cumsum(self.counts.finish())])
         indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
         X = sparse.csr_array((self.values.finish(), self.indices.finish(), indptr), shape=(n, len(layout.features)))
@@ -199,9 +251,7 @@ class SparseRows:
         return X, Y
 
 
-def _with_defaults(
-    n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _with_defaults(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray) -> Cells:
     """Cells per row, columns and values of `n` rows, with those that a row omits and whose value then is not 0."""
     filled = np.flatnonzero(defaults)
     if filled.size:
@@ -225,14 +275,8 @@ def _dense_block(block: Block, layout: Layout) -> np.ndarray | None:
         return None
     if b", " in text[: text.index(b"\n")]:
         text = text.replace(b", ", b",")
-    parsed = numbers(text, b",\n")
-    if parsed is None or parsed.empty.any() or parsed.values.size != layout.width * len(block.lines):
-        return None
-    row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
-    if (np.diff(row_ends, prepend=-1) != layout.width).any():
-        return None
-    table = parsed.values.reshape(-1, layout.width)
-    return table if layout.permits(None, table) else None
+    table = table_of_numbers(text, b",", len(block.lines), layout.width, gaps=False)
+    return table if table is not None and layout.permits(None, table) else None
 
 
 def _dense_row(line: str, number: int, layout: Layout) -> list[float]:
@@ -249,7 +293,7 @@ def _dense_row(line: str, number: int, layout: Layout) -> list[float]:
         _refuse_first_bad(list(enumerate(found)), number, layout)
 
 
-def _sparse_block(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+def _sparse_block(block: Block, layout: Layout) -> Cells | None:
     """Cells per row, columns and values of a block of plain numbers, or None where it must be read row by row."""
     text, n_rows = block.text, len(block.lines)
     if not layout.only_numbers or b"'" in text or b'"' in text:
@@ -266,9 +310,8 @@ def _sparse_block(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray,
     ends, blank = parsed.ends, np.flatnonzero(parsed.empty)
     if (ends[blank] != NEW_LINE).any() or (ends[blank[blank > 0] - 1] != NEW_LINE).any():
         return None
-    kept = ends[~parsed.empty] if blank.size else ends
-    values = parsed.values[~parsed.empty] if blank.size else parsed.values
-    plain = parsed.plain[~parsed.empty] if blank.size else parsed.plain
+    filled = ~parsed.empty if blank.size else slice(None)
+    kept, values, plain = ends[filled], parsed.values[filled], parsed.plain[filled]
     if len(kept) % 2 or (kept[0::2] != SPACE).any() or (kept[1::2] == SPACE).any() or not plain[0::2].all():
         return None
     counts = np.diff(np.flatnonzero(ends == NEW_LINE), prepend=-1) // 2  # an empty row has one token, and that is empty
@@ -286,7 +329,7 @@ def _ascending(counts: np.ndarray, columns: np.ndarray) -> bool:
     return bool((begins[1:-1] | (columns[1:] > columns[:-1])).all())
 
 
-def _sparse_lines(block: Block, layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sparse_lines(block: Block, layout: Layout) -> Cells:
     """Read what :func:`_sparse_block` does not, row by row."""
     check_peak(block.text, PEAK_OF_CELLS, layout.path)
     rows = [_sparse_row(decoded(line), number, layout) for number, line in zip(block.lines, block.text.split(b"\n"))]
@@ -310,7 +353,7 @@ def _sparse_row(line: str, number: int, layout: Layout) -> tuple[list[int], list
             problem = f"index {index[:20]}, header declares {layout.width} attributes (0 to {layout.width - 1}); {layout.cure}"
             raise DataError(problem, path=layout.path, line=number)
         pairs.append((int(index), unquoted(value)))
-    pairs.sort(key=lambda pair: pair[0])
+    pairs.sort(key=itemgetter(0))
     columns = [column for column, _ in pairs]
     if len(set(columns)) < len(columns):
         twice = next(column for column, other in pairwise(columns) if column == other)
@@ -336,23 +379,6 @@ def _refuse_first_bad(pairs: list[tuple[int, str]], number: int, layout: Layout)
     raise AssertionError("one of the values is bad")  # pragma: no cover
 
 
-def _check_labels(labels: np.ndarray, block: Block, layout: Layout) -> None:
-    odd = (labels != 0) & (labels != 1)
-    if odd.any():
-        row, label = np.argwhere(odd)[0]
-        _refuse_label(labels[row, label], layout.attributes[layout.labels[label]].name, layout.path, block.lines[row])
-
-
-def _check_label_cells(rows: np.ndarray, labels: np.ndarray, values: np.ndarray, block: Block, layout: Layout) -> None:
-    odd = np.flatnonzero((values != 0) & (values != 1))
-    if odd.size:
-        first = odd[0]
-        _refuse_label(values[first], layout.attributes[layout.labels[labels[first]]].name, layout.path, block.lines[rows[first]])
-
-
-def _refuse_label(value: float, name: str, path: Path_, line: int) -> NoReturn:
-    if np.isnan(value):
-        problem = f"label {name[:60]!r} is missing (?); remove the row, or write 0 where 'not given' means 'not relevant'."
-    else:
-        problem = f"label {name[:60]!r} is {value:g}; labels are 0 or 1. Is the label file of the same release?"
-    raise DataError(problem, path=path, line=line)
+def _refuse_odd_label(value: float, row: int, label: int, block: Block, layout: Layout) -> NoReturn:
+    name = layout.attributes[layout.labels[label]].name
+    refuse_label(value, name, "labels are 0 or 1. Is the label file of the same release?", layout.path, block.lines[row])

@@ -18,7 +18,7 @@ from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skcamel.data.errors import DataError
+from skcamel.data import DataError, Path_
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -43,7 +43,7 @@ class DatasetFacts:
     cardinality: float
     sparse: bool
     in_paper: bool  # the very set of Table 1, not a variant
-    digest: str  # of X and Y, see skcamel.data.digest
+    digest: str  # of X and Y, see skcamel.data.dataset.digest
     files: Mapping[str, str]  # file name ► SHA-256 of its unpacked content
     reference: str
     licence: str
@@ -51,7 +51,7 @@ class DatasetFacts:
     defects: tuple[str, ...]
     sources: tuple[str, ...]  # repository@commit
     repaired: str | None = None  # the variant without the defects
-    download: Mapping[str, Any] | None = None  # what fetch_dataset needs; None where there is no download
+    download: Any = None  # a mapping, what fetch_dataset needs; None where there is no download
 
     @property
     def notice(self) -> str:
@@ -121,7 +121,7 @@ def dataset_facts(name: str) -> DatasetFacts:
     return catalogue[name.lower()]
 
 
-def load_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> Dataset:
+def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
     """Load a benchmark set by name, checked against its known sizes and checksum; nothing is downloaded.
 
     Parameters
@@ -155,28 +155,26 @@ def load_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     >>> load_dataset("yeast").Y.shape
     (2417, 14)
     """
-    facts = dataset_facts(name)
-    dataset = _from_folders(facts, data_home)
-    if dataset is None and facts.name == EMBEDDED:
-        dataset = _embedded_yeast(facts)
-    if dataset is None:
+    facts, place = dataset_facts(name), whereabouts(name, data_home)
+    if place is None:
         raise DatasetNotFoundError(_not_found(facts, data_home))
+    dataset = _embedded_yeast(facts) if place.reason == "river" else read_checked(facts, place)
     warn_once(facts, stacklevel=3)
     return dataset
 
 
-def places(name: str, data_home: str | os.PathLike[str] | None = None, cache: str | os.PathLike[str] | None = None) -> tuple[Place, ...]:
+def places(name: str, data_home: Path_ | None = None) -> tuple[Place, ...]:
     """List the folders looked at for a data set, in order; they need not exist."""
     found = []
     if data_home is not None:
         found.append(Place(Path(data_home) / name, "data_home", name))
     elif os.environ.get(DATA_HOME):
         found.append(Place(Path(os.environ[DATA_HOME]) / name, DATA_HOME, name))
-    found.append(Place(cache_folder(cache) / name, "cache", name))
+    found.append(Place(cache_folder() / name, "cache", name))
     return tuple(found)
 
 
-def whereabouts(name: str, data_home: str | os.PathLike[str] | None = None) -> Place | None:
+def whereabouts(name: str, data_home: Path_ | None = None) -> Place | None:
     """Where :func:`load_dataset` would find a set; None where it would not."""
     facts = dataset_facts(name)
     for place in places(facts.name, data_home):
@@ -186,14 +184,8 @@ def whereabouts(name: str, data_home: str | os.PathLike[str] | None = None) -> P
     return None if embedded is None else Place(embedded.parent, "river", facts.name)
 
 
-def cache_folder(cache: str | os.PathLike[str] | None = None) -> Path:
-    """Folder that ``fetch_dataset`` fills: the argument, else ``SKCAMEL_CACHE``, else the cache folder of the platform.
-
-    Examples
-    --------
-    >>> cache_folder("somewhere").name
-    'somewhere'
-    """
+def cache_folder(cache: Path_ | None = None) -> Path:
+    """Folder that ``fetch_dataset`` fills: the argument, else ``SKCAMEL_CACHE``, else the cache folder of the platform."""
     if cache is not None:
         return Path(cache)
     if os.environ.get(CACHE):
@@ -220,16 +212,9 @@ def read_checked(facts: DatasetFacts, place: Place) -> Dataset:
     return replace(dataset, name=facts.name, source=str(arff))
 
 
-def _from_folders(facts: DatasetFacts, data_home: str | os.PathLike[str] | None) -> Dataset | None:
-    for place in places(facts.name, data_home):
-        if place.arff is not None:
-            return read_checked(facts, place)
-    return None
-
-
 def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bool) -> None:
     """Sizes and cardinality first, for the clearer message; then every value by digest, unless the file itself is known."""
-    from skcamel.data.digest import digest
+    from skcamel.data.dataset import digest
 
     n, d, q = dataset.n, dataset.d, dataset.q
     cardinality = float(dataset.Y.sum()) / max(n, 1)
@@ -265,47 +250,36 @@ def _river_yeast() -> Path | None:
     return None
 
 
-def _embedded_yeast(facts: DatasetFacts) -> Dataset | None:
+def _embedded_yeast(facts: DatasetFacts) -> Dataset:
     """Yeast as the river package carries it: one gzipped CSV, features first, then Class1 to Class14."""
-    import numpy as np
+    from skcamel.data.table import read_table
 
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.text import open_lines
-
-    path = _river_yeast()
-    if path is None:
-        return None
+    path = str(_river_yeast())
     try:
-        with open_lines(path) as file:
-            names = file.readline().decode().strip().split(",")
-            table = np.loadtxt(file.stream, delimiter=",", ndmin=2)
+        dataset = read_table(path, labels=facts.q)
     except (OSError, ValueError) as error:  # DataError is a ValueError
         cure = "install river again: pip install --force-reinstall 'river>=0.26'."
         raise DataError(f"this table cannot be read ({error}); {cure}", path=path) from error
-    dataset = Dataset(
-        X=np.ascontiguousarray(table[:, : facts.d]),
-        Y=table[:, facts.d :].astype(np.int64),
-        feature_names=tuple(names[: facts.d]),
-        label_names=tuple(names[facts.d :]),
-        name=facts.name,
-        source=str(path),
-    )
-    _check(facts, dataset, str(path), values_known=False)
-    return dataset
+    _check(facts, dataset, path, values_known=False)
+    return replace(dataset, name=facts.name)
 
 
-def _not_found(facts: DatasetFacts, data_home: str | os.PathLike[str] | None) -> str:
+def _not_found(facts: DatasetFacts, data_home: Path_ | None) -> str:
     looked = [f"{place.folder} ({place.reason})" for place in places(facts.name, data_home)]
     if data_home is None and not os.environ.get(DATA_HOME):
         looked.insert(0, f"{DATA_HOME} (not set)")
     if facts.name == EMBEDDED:
         looked.append("the river package (pip install 'skcamel[datasets]')")
-    files = f"{facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that {DATA_HOME} names"
     if facts.download is None:
-        cure = f"skcamel has no download for it; put {files}."
+        cure = f"skcamel has no download for it; put {files_needed(facts)}."
     else:
-        cure = f"skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put {files}."
+        cure = f"skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put {files_needed(facts)}."
     return f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {cure}"
+
+
+def files_needed(facts: DatasetFacts) -> str:
+    """Which files to put where."""
+    return f"{facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that {DATA_HOME} names"
 
 
 def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
@@ -323,8 +297,7 @@ def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
 
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, DatasetFacts]:
-    text = resources.files("skcamel.data").joinpath("catalogue.json").read_text(encoding="utf-8")
-    content = json.loads(text)
+    content = json.loads(resources.files("skcamel.data").joinpath("catalogue.json").read_text(encoding="utf-8"))
     return {name: _facts(name, entry, content["repositories"]) for name, entry in content["datasets"].items()}
 
 

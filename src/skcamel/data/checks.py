@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +10,20 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array
-from skcamel.data.features import as_features, constant_columns, non_finite_cells, row_kinds
-from skcamel.data.indicators import as_indicators
-from skcamel.data.leakage import Shift, features_like_labels, features_like_labels_only_in, features_of_rows, shifted_block
+from skcamel.data.dataset import as_features, as_indicators, check_same_rows, row_kinds, row_numbers
+from skcamel.data.statistics import constant_columns, label_counts
+from skcamel.data.text import counted
+from skcamel.rows import default_names
 
 NAMED = 5  # indices or names that a message lists before it says how many more there are
+GRAVITY = ("error", "warning", "info")
+FEWEST_POSITIVES = 5  # of a label and as many negatives, before its equality with a feature is more than chance
+FEWEST_ROWS = 50  # of a block whose label frequencies are compared
+FEWEST_COLUMNS = 8  # compared at a shift
+AGREES, DISAGREES = 0.95, 0.5  # correlations of label frequencies
+BOUNDARIES = 8  # blocks may start at multiples of n / 8
+FEWEST_OCCURRENCES = 8  # of a feature, before the rows it stands in say anything
+NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +52,11 @@ class Finding:
         return f"{self.severity}: {self.message}  [{self.code}]"
 
 
+Parts = tuple[str, str, str, np.ndarray]  # of a Finding
+
+
 @dataclass(frozen=True)
-class _Data:
+class _Checked:
     """What every check looks at."""
 
     X: Any  # float64 array or CSR
@@ -99,199 +111,167 @@ def check_dataset(
         return check_dataset(X.X, X.Y, train=X.train, test=X.test, label_names=X.label_names, feature_names=X.feature_names)
     features, labels = as_features(X), as_indicators(Y)
     (n, d), q = features.shape, labels.shape[1]
-    if labels.shape[0] != n:
-        raise ValueError(f"Y has {labels.shape[0]} rows but X has {n}; each row of X needs one row of labels.")
-    data = _Data(
+    check_same_rows(features, labels)
+    data = _Checked(
         features,
         labels,
-        np.bincount(labels.indices, minlength=q),
+        label_counts(labels),
         row_kinds(features),
-        _part(train, n, "train"),
-        _part(test, n, "test"),
-        tuple(feature_names) if feature_names is not None else tuple(f"f{k + 1}" for k in range(d)),
-        tuple(label_names) if label_names is not None else tuple(f"label{j + 1}" for j in range(q)),
+        row_numbers(train, n, "train"),
+        row_numbers(test, n, "test"),
+        default_names("f", d) if feature_names is None else tuple(feature_names),
+        default_names("label", q) if label_names is None else tuple(label_names),
     )
-    grave = {"error": 0, "warning": 1, "info": 2}
-    return sorted((finding for check in _CHECKS for finding in check(data)), key=lambda finding: grave[finding.severity])
+    found = [Finding(*parts) for check in _CHECKS for parts in check(data)]
+    return sorted(found, key=lambda finding: GRAVITY.index(finding.severity))
 
 
-def _non_finite(data: _Data) -> Iterator[Finding]:
-    cells = non_finite_cells(data.X)
+def _non_finite(data: _Checked) -> Iterator[Parts]:
+    if sparse.issparse(data.X):
+        stored = data.X.tocoo()
+        bad = ~np.isfinite(stored.data)
+        cells = np.column_stack([stored.row[bad], stored.col[bad]])
+    else:
+        cells = np.argwhere(~np.isfinite(data.X))
     if len(cells):
         row, column = cells[0]
-        yield Finding(
-            "non-finite",
-            "warning",
-            f"{_count(len(cells), 'cell')} of X {_are(len(cells))} NaN or infinite, the first in row {row}, "
-            f"feature {data.feature_names[column]}: kernels refuse them; impute them (sklearn.impute) or drop those rows.",
-            cells,
+        said = (
+            f"{counted(len(cells), 'cell')} of X {_verb(cells, 'is', 'are')} NaN or infinite, the first in row {row}, "
+            f"feature {data.feature_names[column]}: kernels refuse them; impute them (sklearn.impute) or drop those rows."
         )
+        yield "non-finite", "warning", said, cells
 
 
-def _label_in_features(data: _Data) -> Iterator[Finding]:
+def _label_in_features(data: _Checked) -> Iterator[Parts]:
     n = data.X.shape[0]
+
+    def repeating(pairs: np.ndarray, where: str = "") -> str:
+        named = _listed([f"{data.feature_names[k]} = {data.label_names[j]}" for k, j in pairs.tolist()])
+        return f"{counted(len(pairs), 'feature')} {_verb(pairs, 'repeats', 'repeat')} a label{where} ({named})"
+
     whole = features_like_labels(data.X, data.Y, np.arange(n))
     if len(whole):
-        yield Finding(
-            "label-in-features",
-            "error",
-            f"{_repeat(len(whole), 'a label')} ({_pairs(data, whole)}): whatever is trained on "
-            f"{'it' if len(whole) == 1 else 'them'} is given the answer; drop {'that feature' if len(whole) == 1 else 'those features'}.",
-            whole,
-        )
+        it, that = _verb(whole, "it", "them"), _verb(whole, "that feature", "those features")
+        yield "label-in-features", "error", f"{repeating(whole)}: whatever is trained on {it} is given the answer; drop {that}.", whole
+    known = set(map(tuple, whole.tolist()))
     for part, rows in (("first", np.arange(n // 2)), ("second", np.arange(n // 2, n))):
         found = features_like_labels_only_in(data.X, data.Y, rows)
-        known = set(map(tuple, whole.tolist()))
         half = np.array([pair for pair in found.tolist() if tuple(pair) not in known], dtype=np.int64).reshape(-1, 2)
         if len(half):
-            yield Finding(
-                "label-in-features",
-                "error",
-                f"{_repeat(len(half), 'a label')} in the {part} half of the rows only ({_pairs(data, half)}): "
-                "two files with different columns were probably joined; compare the columns of both halves, and drop what is no feature.",
-                half,
+            said = (
+                f"{repeating(half, f' in the {part} half of the rows only')}: two files with different columns were probably joined; "
+                "compare the columns of both halves, and drop what is no feature."
             )
+            yield "label-in-features", "error", said, half
 
 
-def _shifted_labels(data: _Data) -> Iterator[Finding]:
+def _shifted_labels(data: _Checked) -> Iterator[Parts]:
     boundaries = [int(part.min()) for part in (data.train, data.test) if part is not None and len(part) and part.min() > 0]
     shift = shifted_block(data.Y, boundaries)
     if shift is None:
         return
     rows = np.arange(shift.start, shift.stop)
-    yield Finding(
-        "shifted-labels",
-        "error",
-        f"In rows {shift.start} to {shift.stop - 1} the labels stand {_count(abs(shift.columns), 'column')} too far to the "
+    said = (
+        f"In rows {shift.start} to {shift.stop - 1} the labels stand {counted(abs(shift.columns), 'column')} too far to the "
         f"{'left' if shift.columns > 0 else 'right'}: label frequencies there agree with the other rows' at that shift (correlation "
         f"{shift.agreement:.3f}) and not in place ({shift.in_place:.3f}), so a column means two different labels; "
-        "rebuild the set from its parts, or use a repaired version.",
-        rows,
+        "rebuild the set from its parts, or use a repaired version."
     )
-    yield from _leaked_labels(data, shift, rows)
-
-
-def _leaked_labels(data: _Data, shift: Shift, rows: np.ndarray) -> Iterator[Finding]:
+    yield "shifted-labels", "error", said, rows
     leaked = features_of_rows(data.X, rows)
     if len(leaked):
-        yield Finding(
-            "leaked-labels",
-            "error",
-            f"{_count(len(leaked), 'feature')} ({_names(data.feature_names, leaked)}) with values almost only in "
+        said = (
+            f"{counted(len(leaked), 'feature')} ({_listed(data.feature_names, leaked)}) with values almost only in "
             f"rows {shift.start} to {shift.stop - 1}, whose labels are shifted by {abs(shift.columns)}: "
-            "probably labels that slid among the features; drop them.",
-            leaked,
+            "probably labels that slid among the features; drop them."
         )
+        yield "leaked-labels", "error", said, leaked
 
 
-def _overlap(data: _Data) -> Iterator[Finding]:
+def _overlap(data: _Checked) -> Iterator[Parts]:
     if data.train is None or data.test is None:
         return
     both = np.intersect1d(data.train, data.test)
     if len(both):
-        yield Finding(
-            "train-test-overlap",
-            "error",
-            f"{_count(len(both), 'row')} of {len(data.test)} test rows {_are(len(both))} in the training part too (row {_list(both)}): "
-            "the test is too easy; take them out of one part.",
-            both,
+        said = (
+            f"{counted(len(both), 'row')} of {len(data.test)} test rows {_verb(both, 'is', 'are')} in the training part too "
+            f"(row {_listed(both.tolist())}): the test is too easy; take them out of one part."
         )
+        yield "train-test-overlap", "error", said, both
     others = np.setdiff1d(data.test, both)
     copies = others[np.isin(data.kinds[others], data.kinds[data.train])]
     if len(copies):
-        yield Finding(
-            "train-test-overlap",
-            "warning",
-            f"{_count(len(copies), 'test row')} of {len(data.test)} {_have(len(copies))} the features of a training row "
-            f"(row {_list(copies)}): the test is easier than new data; remove duplicates, or split with groups=.",
-            copies,
+        said = (
+            f"{counted(len(copies), 'test row')} of {len(data.test)} {_verb(copies, 'has', 'have')} the features of a training row "
+            f"(row {_listed(copies.tolist())}): the test is easier than new data; remove duplicates, or split with groups=."
         )
+        yield "train-test-overlap", "warning", said, copies
 
 
-def _constant_labels(data: _Data) -> Iterator[Finding]:
+def _constant_labels(data: _Checked) -> Iterator[Parts]:
     n = data.Y.shape[0]
     for code, labels, what in (
         ("empty-labels", np.flatnonzero(data.counts == 0), "no positive row"),
         ("full-labels", np.flatnonzero((data.counts == n) & (n > 0)), "every row as positive"),
     ):
         if len(labels):
-            yield Finding(
-                code,
-                "warning",
-                f"{_count(len(labels), 'label')} ({_names(data.label_names, labels)}) {_have(len(labels))} {what}: "
-                "nothing can be learned, and macro averages depend on a convention; leave it out, or say how it counts.",
-                labels,
+            said = (
+                f"{counted(len(labels), 'label')} ({_listed(data.label_names, labels)}) {_verb(labels, 'has', 'have')} {what}: "
+                "nothing can be learned, and macro averages depend on a convention; leave it out, or say how it counts."
             )
+            yield code, "warning", said, labels
 
 
-def _equal_labels(data: _Data) -> Iterator[Finding]:
+def _equal_labels(data: _Checked) -> Iterator[Parts]:
     together = (data.Y.T @ data.Y).tocoo()
     a, b, shared = together.row, together.col, together.data
     equal = (a < b) & (shared == data.counts[a]) & (shared == data.counts[b])
-    opposite = _opposite_pairs(data.counts, data.Y.shape[0], set(zip(a.tolist(), b.tolist(), strict=True)))
+    some = (data.counts > 0) & (data.counts < data.Y.shape[0])  # constant labels are left to their own check
+    opposite = [(i, j) for i, j in _opposites(together, data.counts, data.counts, some, data.Y.shape[0]) if i < j and some[i]]
     for how, code, pairs in (
         ("equal", "duplicate-labels", np.column_stack([a[equal], b[equal]])),
-        ("opposite", "opposite-labels", opposite),
+        ("opposite", "opposite-labels", np.array(opposite, dtype=np.int64).reshape(-1, 2)),
     ):
         if len(pairs):
-            yield Finding(code, "warning", _of_label_pairs(data, pairs, how), pairs)
+            named = _listed([f"{data.label_names[i]} and {data.label_names[j]}" for i, j in pairs.tolist()])
+            said = f"{counted(len(pairs), 'pair')} of labels ({named}) {_verb(pairs, 'is', 'are')} {how} in every row"
+            yield code, "warning", f"{said}: one of the two is redundant; drop it.", pairs
 
 
-def _opposite_pairs(counts: np.ndarray, n: int, together: set[tuple[int, int]]) -> np.ndarray:
-    """Labels that never meet and between them have every row; constant labels are left to their own check."""
-    with_count: dict[int, list[int]] = {}
-    for j, count in enumerate(counts.tolist()):
-        with_count.setdefault(count, []).append(j)
-    pairs = [
-        (a, b)
-        for a, count in enumerate(counts.tolist())
-        if 0 < count < n
-        for b in with_count.get(n - count, ())
-        if a < b and (a, b) not in together
-    ]
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
-def _contradictions(data: _Data) -> Iterator[Finding]:
+def _contradictions(data: _Checked) -> Iterator[Parts]:
     sets = row_kinds(data.Y)
     order = np.lexsort((sets, data.kinds))
     differs = (np.diff(data.kinds[order]) == 0) & (np.diff(sets[order]) != 0)
     rows = np.flatnonzero(np.isin(data.kinds, data.kinds[order[1:]][differs]))
     if len(rows):
-        yield Finding(
-            "contradicting-rows",
-            "info",
-            f"{_count(len(rows), 'row')} ({_list(rows)}) share their features with a row of other labels: "
-            "no method can get all of them right; merge them, or keep them as noise.",
-            rows,
+        said = (
+            f"{counted(len(rows), 'row')} ({_listed(rows.tolist())}) share their features with a row of other labels: "
+            "no method can get all of them right; merge them, or keep them as noise."
         )
+        yield "contradicting-rows", "info", said, rows
 
 
-def _constant_features(data: _Data) -> Iterator[Finding]:
+def _constant_features(data: _Checked) -> Iterator[Parts]:
     constant = constant_columns(data.X)
     if len(constant):
-        yield Finding(
-            "constant-features",
-            "info",
-            f"{_count(len(constant), 'feature')} ({_names(data.feature_names, constant)}) {_have(len(constant))} the same value "
-            "in every row: standardising divides by zero there; drop them (sklearn.feature_selection.VarianceThreshold).",
-            constant,
+        said = (
+            f"{counted(len(constant), 'feature')} ({_listed(data.feature_names, constant)}) {_verb(constant, 'has', 'have')} the same "
+            "value in every row: standardising divides by zero there; drop them (sklearn.feature_selection.VarianceThreshold)."
         )
+        yield "constant-features", "info", said, constant
 
 
-def _unlabelled(data: _Data) -> Iterator[Finding]:
+def _unlabelled(data: _Checked) -> Iterator[Parts]:
     rows = np.flatnonzero(np.diff(data.Y.indptr) == 0)
     if len(rows):
-        yield Finding(
-            "unlabelled-rows",
-            "info",
-            f"{_count(len(rows), 'row')} ({_list(rows)}) {_have(len(rows))} no label: "
-            "ranking metrics skip them or count them by convention; make sure that none means 'none' and not 'unknown'.",
-            rows,
+        said = (
+            f"{counted(len(rows), 'row')} ({_listed(rows.tolist())}) {_verb(rows, 'has', 'have')} no label: "
+            "ranking metrics skip them or count them by convention; make sure that none means 'none' and not 'unknown'."
         )
+        yield "unlabelled-rows", "info", said, rows
 
 
-_CHECKS = (
+_CHECKS: tuple[Callable[[_Checked], Iterator[Parts]], ...] = (
     _non_finite,
     _label_in_features,
     _shifted_labels,
@@ -304,53 +284,155 @@ _CHECKS = (
 )
 
 
-def _part(rows: Array | None, n: int, name: str) -> np.ndarray | None:
-    """Row numbers, from row numbers or a mask."""
-    if rows is None:
+def _verb(found: np.ndarray, one: str, many: str) -> str:
+    return one if len(found) == 1 else many
+
+
+def _listed(words: Sequence[object], which: np.ndarray | None = None) -> str:
+    """The first words, or those of them that `which` counts, and how many more there are."""
+    chosen = words if which is None else [words[k] for k in which.tolist()]
+    more = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
+    return ", ".join(map(str, chosen[:NAMED])) + more
+
+
+def _opposites(together: Any, marked: np.ndarray, positives: np.ndarray, telling: np.ndarray, n: int) -> list[tuple[int, int]]:
+    """Pairs (column, telling label) that never meet and between them have all n rows; `together` stores which do meet."""
+    meeting = set(zip(together.row.tolist(), together.col.tolist(), strict=True))
+    with_count: dict[int, list[int]] = {}
+    for label in np.flatnonzero(telling).tolist():
+        with_count.setdefault(int(positives[label]), []).append(label)
+    found = ((column, label) for column, count in enumerate(marked.tolist()) for label in with_count.get(n - count, ()))
+    return [pair for pair in found if pair not in meeting]
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A block of rows whose labels stand some columns away from those of the other rows."""
+
+    start: int
+    stop: int
+    columns: int  # column j of the block is column j + columns of the other rows
+    agreement: float  # correlation of label frequencies at that shift
+    in_place: float  # and without a shift
+
+
+def features_like_labels(X: Any, Y: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
+    """Pairs (feature, label) where a two-valued feature is equal or opposite to a label in the given rows, (pairs, 2).
+
+    Labels with fewer than 5 positives or 5 negatives there are left out: equality would be chance.
+    """
+    labels = Y[rows]
+    n = len(rows)
+    positives = label_counts(labels)
+    indicators, columns = _two_valued(X, rows)
+    marked = label_counts(indicators)
+    shared = sparse.csr_array(indicators.T @ labels).tocoo()  # (two-valued features, q)
+    f, j, both = shared.row, shared.col, shared.data
+    telling = np.minimum(positives, n - positives) >= FEWEST_POSITIVES
+    equal = telling[j] & (both == marked[f]) & (both == positives[j])
+    pairs = {(int(columns[a]), int(b)) for a, b in zip(f[equal], j[equal], strict=True)}
+    pairs |= {(int(columns[a]), b) for a, b in _opposites(shared, marked, positives, telling, n)}
+    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+
+
+def features_like_labels_only_in(X: Any, Y: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
+    """Pairs (feature, label) that are equal or opposite in the given rows and hardly related in the others, (pairs, 2).
+
+    A feature that tells a label everywhere, with a few exceptions, is a good feature and not meant.
+    """
+    pairs = features_like_labels(X, Y, rows)
+    others = np.setdiff1d(np.arange(Y.shape[0]), rows)
+    features, labels = X[others][:, pairs[:, 0]], Y[others][:, pairs[:, 1]]
+    dense = [part.toarray() if sparse.issparse(part) else part for part in (features, labels)]
+    related = [
+        abs(_correlation(feature, label.astype(np.float64), constant=0.0)) for feature, label in zip(dense[0].T, dense[1].T, strict=True)
+    ]
+    return pairs[np.array(related, dtype=np.float64) <= DISAGREES]
+
+
+def shifted_block(Y: sparse.csr_array, boundaries: Sequence[int] = ()) -> Shift | None:
+    """Find the block of rows, from the start or to the end, whose labels are shifted against the others', if there is one.
+
+    Frequencies of the labels before and after a boundary are correlated at every shift that leaves half of the columns to
+    compare. They must agree at a shift (0.95) and not in place (0.5). Boundaries are the given ones and the multiples of
+    n / 8.
+    """
+    n, q = Y.shape
+    regular = [n * k // BOUNDARIES for k in range(1, BOUNDARIES)]
+    total, found = label_counts(Y), list[Shift]()
+    for edge in sorted({edge for edge in [*regular, *boundaries] if FEWEST_ROWS <= edge <= n - FEWEST_ROWS}):
+        before = np.bincount(Y.indices[: Y.indptr[edge]], minlength=q)
+        shift = _shift_at(before / edge, (total - before) / (n - edge), edge, n)
+        found += [] if shift is None else [shift]
+    return max(found, key=lambda shift: shift.agreement, default=None)
+
+
+def features_of_rows(X: Any, rows: np.ndarray) -> np.ndarray:
+    """Features whose nonzero values stand almost only in the given rows, ascending."""
+    total, inside = _nonzeros(X), _nonzeros(X[rows])
+    return np.flatnonzero((total >= FEWEST_OCCURRENCES) & (inside >= NEARLY_ALL * total))
+
+
+def _two_valued(X: Any, rows: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+    """Ones where a two-valued feature has its greater value, and the columns of X they come from."""
+    part = X[rows]
+    if sparse.issparse(part):
+        if not len(rows):
+            return sparse.csr_array((0, 0)), np.arange(0)
+        low, high = np.asarray(part.min(axis=0).toarray()).ravel(), np.asarray(part.max(axis=0).toarray()).ravel()
+        stored = sparse.csr_array(part)
+        between = (stored.data != low[stored.indices]) & (stored.data != high[stored.indices])
+        odd = np.bincount(stored.indices, weights=between, minlength=part.shape[1]) > 0
+        odd |= (low != 0) & (high != 0) & (_nonzeros(part) < len(rows))
+    else:
+        low, high = part.min(axis=0, initial=np.inf), part.max(axis=0, initial=-np.inf)
+        odd = ~((part == low) | (part == high)).all(axis=0)
+    columns = np.flatnonzero(~odd & (low < high))
+    if not sparse.issparse(part):
+        return sparse.csr_array((part[:, columns] == high[columns]).astype(np.int64)), columns
+    return _greater_value(sparse.csr_array(part[:, columns]), high[columns]), columns
+
+
+def _greater_value(part: sparse.csr_array, high: np.ndarray) -> sparse.csr_array:
+    """Ones where sparse two-valued columns have their greater value, which may be the zero that is not stored."""
+    greater = part.copy()
+    greater.data = (part.data == high[part.indices]).astype(np.float64)
+    zero_is_greater = np.flatnonzero(high == 0)
+    if len(zero_is_greater):
+        dense = greater.tolil()
+        dense[:, zero_is_greater] = part[:, zero_is_greater].toarray() == 0
+        greater = sparse.csr_array(dense)
+    greater.eliminate_zeros()
+    return greater.astype(np.int64)
+
+
+def _nonzeros(X: Any) -> np.ndarray:
+    return np.bincount(X.indices, minlength=X.shape[1]) if sparse.issparse(X) else np.count_nonzero(X, axis=0)
+
+
+def _shift_at(before: np.ndarray, after: np.ndarray, edge: int, n: int) -> Shift | None:
+    """Find the best shift between the label frequencies on both sides of a boundary, if it explains them."""
+    q = len(before)
+    in_place = _correlation(before, after)
+    widest = q - max(FEWEST_COLUMNS, -(-q // 2))
+    if widest < 1 or not in_place <= DISAGREES:
         return None
-    given = np.asarray(rows)
-    if given.dtype == bool and given.shape == (n,):
-        return np.flatnonzero(given)
-    if given.ndim != 1 or (len(given) and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n)):
-        raise ValueError(
-            f"{name} must hold row numbers from 0 to {n - 1}, or be a mask of {n} rows; got shape {given.shape}, {given.dtype}."
-        )
-    return given.astype(np.int64)
+    shifts = [s for s in range(-widest, widest + 1) if s != 0]
+    agreement = [_correlation(before[max(s, 0) : q + min(s, 0)], after[max(-s, 0) : q - max(s, 0)]) for s in shifts]
+    best = int(np.argmax(agreement))
+    if agreement[best] < AGREES:
+        return None
+    s = shifts[best]
+    # the block whose columns at the far end are empty is the one that is off: its labels moved away from there
+    emptied_after, emptied_before = (after[-s:], before[:s]) if s > 0 else (after[:-s], before[s:])
+    if emptied_after.sum() <= emptied_before.sum():
+        return Shift(edge, n, s, agreement[best], in_place)
+    return Shift(0, edge, -s, agreement[best], in_place)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
-def _have(number: int) -> str:
-    return "has" if number == 1 else "have"
-
-
-def _repeat(number: int, what: str) -> str:
-    return f"{_count(number, 'feature')} {'repeats' if number == 1 else 'repeat'} {what}"
-
-
-def _list(indices: np.ndarray) -> str:
-    more = f" and {len(indices) - NAMED} more" if len(indices) > NAMED else ""
-    return ", ".join(map(str, indices[:NAMED].tolist())) + more
-
-
-def _names(names: tuple[str, ...], indices: np.ndarray) -> str:
-    more = f" and {len(indices) - NAMED} more" if len(indices) > NAMED else ""
-    return ", ".join(names[k] for k in indices[:NAMED].tolist()) + more
-
-
-def _pairs(data: _Data, pairs: np.ndarray) -> str:
-    more = f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
-    return ", ".join(f"{data.feature_names[k]} = {data.label_names[j]}" for k, j in pairs[:NAMED].tolist()) + more
-
-
-def _of_label_pairs(data: _Data, pairs: np.ndarray, how: str) -> str:
-    more = f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
-    named = ", ".join(f"{data.label_names[a]} and {data.label_names[b]}" for a, b in pairs[:NAMED].tolist())
-    found = f"{_count(len(pairs), 'pair')} of labels ({named}{more}) {_are(len(pairs))} {how} in every row"
-    return f"{found}: one of the two is redundant; drop it."
+def _correlation(a: np.ndarray, b: np.ndarray, *, constant: float = -1.0) -> float:
+    """Pearson's correlation, or a given value where one side is constant."""
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return constant
+    a, b = a - a.mean(), b - b.mean()
+    return float(a @ b) / float(np.sqrt((a @ a) * (b @ b)))

@@ -1,16 +1,21 @@
-"""Dataset: features, labels and their names as one frozen value; no file access."""
+"""X and Y in one form: as matrices, dense or sparse, as digests that tell them apart, and as a Dataset with their names; no file access."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from skcamel.data.text import first_repeated
-from skcamel.rows import canonical
+from skcamel.arrays import Array, to_numpy
+from skcamel.data.text import counted, first_repeated
+from skcamel.rows import canonical, column_names, default_names
+
+DIGEST_FORMAT = b"skcamel digest 1\n"
 
 
 class NamedLabels(np.ndarray):
@@ -41,18 +46,18 @@ class Dataset:
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d)
+    X : array, sparse matrix or frame of shape (n, d)
         Features; kept as a float64 array, or as a float64 ``scipy.sparse.csr_array``. NaN marks missing values.
-    Y : array or sparse matrix of shape (n, q)
+    Y : array, sparse matrix or frame of shape (n, q)
         Labels, 0 or 1; kept as an int64 array.
-    feature_names : iterable of str, default=f1, f2, …
-    label_names : iterable of str, default=label1, label2, …
+    feature_names : sequence of str, default=column names of a frame, else f1, f2, …
+    label_names : sequence of str, default=column names of a frame, else label1, label2, …
         All different.
     name, source : str
         What it is called, and where it was read from.
     dropped : iterable of str
         Attributes of the file that identify rows and are no features.
-    train, test : array of row indices, optional
+    train, test : row numbers or masks, optional
         Parts, where a pair of files gives them.
     categories : mapping from feature name to tuple of str
         Values of the features that were text, in the order of their numbers where these are positions.
@@ -68,8 +73,8 @@ class Dataset:
 
     X: Any
     Y: Any
-    feature_names: tuple[str, ...] = ()
-    label_names: tuple[str, ...] = ()
+    feature_names: Any = ()  # stored as tuples of str, whatever sequence was given
+    label_names: Any = ()
     name: str = ""
     source: str = ""
     dropped: tuple[str, ...] = ()
@@ -78,29 +83,27 @@ class Dataset:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        X, Y = _features(self.X), _labels(self.Y)
-        if X.shape[0] != Y.shape[0]:
-            raise ValueError(f"Y has {Y.shape[0]} rows but X has {X.shape[0]}; each row of X needs one row of labels.")
-        label_names = _names(self.label_names, "label", Y.shape[1])
+        X, Y = as_features(self.X), _labels(self.Y)
+        check_same_rows(X, Y)
+        label_names = _names(self.label_names, self.Y, "label", Y.shape[1])
         twice = first_repeated(label_names)
         if twice is not None:
             raise ValueError(f"label_names has {twice!r} twice; labels are told apart by name, rename one.")
         stored = {
             "X": X,
             "Y": Y,
-            "feature_names": _names(self.feature_names, "f", X.shape[1]),
+            "feature_names": _names(self.feature_names, self.X, "f", X.shape[1]),
             "label_names": label_names,
             "dropped": tuple(self.dropped),
-            "train": _part(self.train, "train", X.shape[0]),
-            "test": _part(self.test, "test", X.shape[0]),
+            "train": row_numbers(self.train, X.shape[0], "train"),
+            "test": row_numbers(self.test, X.shape[0], "test"),
         }
         for name, value in stored.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        sizes = ((self.n, "row"), (self.d, "feature"), (self.q, "label"))
-        counts = ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in sizes)
-        return f"Dataset({self.name + ': ' if self.name else ''}{counts}{', sparse' if sparse.issparse(self.X) else ''})"
+        sizes = f"{counted(self.n, 'row')}, {counted(self.d, 'feature')}, {counted(self.q, 'label')}"
+        return f"Dataset({self.name + ': ' if self.name else ''}{sizes}{', sparse' if sparse.issparse(self.X) else ''})"
 
     @property
     def n(self) -> int:
@@ -119,21 +122,14 @@ class Dataset:
 
     @property
     def labels(self) -> NamedLabels:
-        """Y with the label names, for ``fit``: the model then answers in these names.
-
-        Examples
-        --------
-        >>> data = Dataset([[0.5], [2.0]], [[1, 0], [0, 1]], label_names=("sea", "sun"))
-        >>> data.labels[:1].columns
-        ('sea', 'sun')
-        """
+        """Y with the label names, for ``fit``: the model then answers in these names."""
         named = self.Y.view(NamedLabels)
         named.columns = self.label_names
         return named
 
     def card(self) -> Any:
-        """Sizes, label statistics, imbalance measures and oddities; see :func:`skcamel.data.card`."""
-        from skcamel.data.card import card
+        """Sizes, label statistics, imbalance measures and oddities; see :func:`skcamel.data.statistics`."""
+        from skcamel.data.statistics import card
 
         return card(self)
 
@@ -157,65 +153,118 @@ class Dataset:
         )
 
 
-def default_names(prefix: str, count: int) -> tuple[str, ...]:
-    """``prefix1 … prefixN`` for formats that hold no names.
-
-    Examples
-    --------
-    >>> default_names("f", 2)
-    ('f1', 'f2')
-    """
-    return tuple(f"{prefix}{index}" for index in range(1, count + 1))
-
-
-def _features(X: Any) -> Any:
+def as_features(X: Array) -> Any:
+    """X as a float64 array or canonical CSR matrix of shape (n, d), without stored zeros."""
     if sparse.issparse(X):
         return canonical(X.astype(np.float64, copy=False))
-    X = np.asarray(X, dtype=np.float64)
-    if X.ndim != 2:
-        raise ValueError(f"X has {X.ndim} dimension(s); features are a matrix with one row per instance.")
-    return X
+    dense = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else to_numpy(X), dtype=np.float64)
+    if dense.ndim != 2:
+        raise ValueError(f"X has {dense.ndim} dimension(s); features are a matrix with one row per instance.")
+    return dense
+
+
+def as_indicators(Y: Array, name: str = "Y") -> sparse.csr_array:
+    """Labels as a CSR matrix (n, q) of int64 that stores the ones only, sorted by column within each row.
+
+    They may come as array, sparse matrix (which is not made dense), tensor or frame, in {0, 1}, {-1, +1} or bool; messages call
+    them `name`.
+    """
+    if sparse.issparse(Y):
+        return _sparse_indicators(sparse.csr_array(Y, copy=True), name)
+    dense = np.asarray(Y.to_numpy() if hasattr(Y, "to_numpy") else to_numpy(Y))
+    _check_label_dimensions(dense, name)
+    try:
+        relevant = ones_in(dense.astype(np.float64) if dense.dtype.kind == "O" else dense)
+    except (TypeError, ValueError):  # objects that are no numbers
+        relevant, dense = None, dense.astype(str)
+    if relevant is None:
+        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {_found(dense)}.")
+    return sparse.csr_array(relevant).astype(np.int64)
+
+
+def ones_in(labels: np.ndarray) -> np.ndarray | None:
+    """Which labels are 1; None unless the others are all 0 or all -1."""
+    relevant = labels == 1
+    return relevant if any((relevant | (labels == other)).all() for other in (0, -1)) else None
+
+
+def _sparse_indicators(Y: sparse.csr_array, name: str) -> sparse.csr_array:
+    Y.sum_duplicates()
+    relevant = Y.data == 1
+    others = Y.data[~relevant]
+    if others.any() and not (Y.nnz == np.prod(Y.shape) and (others == -1).all()):
+        raise ValueError(
+            f"{name} is sparse and must hold only 0 and 1, or only -1 and +1 with every cell stored; it stores {_found(Y.data)}."
+        )
+    ones = sparse.csr_array((relevant.astype(np.int64), Y.indices, Y.indptr), shape=Y.shape)
+    ones.eliminate_zeros()
+    return ones
+
+
+def _found(values: np.ndarray) -> str:
+    found = [str(value) for value in np.unique(values).tolist()]
+    return ", ".join([*found[:3], "…", *found[-3:]] if len(found) > 6 else found)
 
 
 def _labels(Y: Any) -> np.ndarray:
+    """Labels in 0 and 1 as an int64 array; others are refused rather than guessed at."""
     Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-    if Y.ndim != 2:
-        raise ValueError(f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
-    odd = (Y != 0) & (Y != 1)
-    if odd.any():
-        row, label = np.argwhere(odd)[0]
+    _check_label_dimensions(Y, "Y")
+    odd = np.argwhere((Y != 0) & (Y != 1))
+    if len(odd):
+        row, label = odd[0]
         raise ValueError(
             f"Y holds {Y[row, label]} in row {row}, column {label}; labels are 0 or 1. Write (Y == 1) for labels in -1 and +1."
         )
     return Y.astype(np.int64, copy=False)
 
 
-def _names(names: Iterable[str], prefix: str, count: int) -> tuple[str, ...]:
-    names = tuple(str(name) for name in names) or default_names(prefix, count)
+def _check_label_dimensions(Y: np.ndarray, name: str) -> None:
+    if Y.ndim != 2:
+        raise ValueError(f"{name} has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
+
+
+def check_same_rows(X: Any, Y: Any, name: str = "Y") -> None:
+    """Refuse labels of more or fewer rows than X has."""
+    if X.shape[0] != Y.shape[0]:
+        raise ValueError(f"{name} has {Y.shape[0]} rows but X has {X.shape[0]}; each row of X needs one row of labels.")
+
+
+def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
+    """Row numbers of a part, from row numbers or a mask."""
+    if rows is None:
+        return None
+    given = np.asarray(rows)
+    if given.dtype == bool and given.shape == (n,):
+        return np.flatnonzero(given)
+    if given.ndim != 1 or (len(given) and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n)):
+        raise ValueError(
+            f"{name} must hold row numbers from 0 to {n - 1}, or be a mask of {n} rows; got shape {given.shape}, {given.dtype}."
+        )
+    return given.astype(np.int64)
+
+
+def parts_of(counts: Sequence[int]) -> dict[str, Any]:
+    """`train` and `test` of a Dataset whose rows come from two files of so many rows; nothing where there is one file."""
+    return {"train": np.arange(counts[0]), "test": np.arange(counts[0], sum(counts))} if len(counts) > 1 else {}
+
+
+def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[str, ...]:
+    """The names given, those that a frame brings, or numbers."""
+    names = tuple(str(name) for name in names) or tuple(column_names(table) or ()) or default_names(prefix, count)
     if len(names) != count:
         raise ValueError(f"{len(names)} {'label' if prefix == 'label' else 'feature'} names for {count} columns; give one for each.")
     return names
 
 
-def _part(rows: Any, which: str, n: int) -> np.ndarray | None:
-    if rows is None:
-        return None
-    rows = np.asarray(rows, dtype=np.int64)
-    if rows.ndim != 1 or (rows < 0).any() or (rows >= n).any():
-        raise ValueError(f"{which} must hold row indices from 0 to {n - 1}, in one dimension.")
-    return rows
-
-
 def _same_part(mine: np.ndarray | None, theirs: np.ndarray | None) -> bool:
-    if mine is None or theirs is None:
-        return mine is theirs
-    return np.array_equal(mine, theirs)
+    return mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)
 
 
 def _same_values(mine: Any, theirs: Any) -> bool:
     if not sparse.issparse(mine) and not sparse.issparse(theirs):
         return np.array_equal(mine, theirs, equal_nan=True)
-    mine, theirs = (_without_zeros(X) for X in (mine, theirs))
+    mine, theirs = (canonical(sparse.csr_array(X)) for X in (mine, theirs))
     return (
         np.array_equal(mine.indptr, theirs.indptr)
         and np.array_equal(mine.indices, theirs.indices)
@@ -223,9 +272,43 @@ def _same_values(mine: Any, theirs: Any) -> bool:
     )
 
 
-def _without_zeros(X: Any) -> Any:
-    """Copy in CSR form with sorted indices and no stored zeros: equal matrices have equal arrays."""
-    copy = sparse.csr_array(X, copy=True)
-    copy.sum_duplicates()
-    copy.eliminate_zeros()
-    return copy
+def digest(X: Any, Y: Any) -> str:
+    """SHA-256 of the shapes and of all nonzero values of X (n, d) and Y (n, q), row by row: 64 hexadecimal digits.
+
+    Names, storage (dense or sparse), the machine and the sign of zero do not count; one changed value does.
+    """
+    hasher = hashlib.sha256(DIGEST_FORMAT)
+    for matrix in (X, Y):
+        rows = canonical(sparse.csr_array(matrix, dtype=np.float64))
+        hasher.update(f"{matrix.shape[0]} {matrix.shape[1]} {rows.nnz}\n".encode())
+        for part, kind in ((rows.indptr, "<i8"), (rows.indices, "<i8"), (rows.data, "<f8")):
+            hasher.update(np.ascontiguousarray(part, dtype=kind).data)
+    return hasher.hexdigest()
+
+
+def row_digests(X: Any) -> np.ndarray:
+    """A 64-bit digest of the nonzero values of each row, (n,) uint64; equal rows have equal ones, dense or sparse."""
+    return np.frombuffer(b"".join(hashlib.blake2b(row, digest_size=8).digest() for row in _row_bytes(X)), dtype="<u8")
+
+
+def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
+    """Numbers (n,) that are equal exactly where rows of X, and of Y if given, are equal; NaN counts as equal to NaN.
+
+    Rows are told apart by 128-bit digests.
+    """
+    rows = _row_bytes(X) if Y is None else (x + b"|" + y for x, y in zip(_row_bytes(X), _row_bytes(Y), strict=True))
+    known: dict[bytes, int] = {}
+    return np.array([known.setdefault(hashlib.blake2b(row, digest_size=16).digest(), len(known)) for row in rows], dtype=np.int64)
+
+
+def _row_bytes(X: Any) -> Iterator[bytes]:
+    """Columns and values of the nonzero cells of each row."""
+    if sparse.issparse(X):
+        rows = canonical(X.astype(np.float64, copy=False))
+        indices, data = rows.indices.astype("<i8"), rows.data.astype("<f8")
+        for start, stop in pairwise(rows.indptr.tolist()):
+            yield indices[start:stop].tobytes() + data[start:stop].tobytes()
+    else:
+        for row in np.asarray(X, dtype="<f8"):
+            filled = np.flatnonzero(row)
+            yield filled.astype("<i8").tobytes() + row[filled].tobytes()

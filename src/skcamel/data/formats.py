@@ -1,35 +1,37 @@
-"""A path ► the reader or writer of its format, told by suffix and, for ARFF, by what lies beside and inside the file."""
+"""A path ► a Dataset, or rows as a model wants them, by the reader of its format; a Dataset ► the writer of its format.
+
+The suffix tells the format, and for ARFF what lies beside and inside the file. A model is given its features by name and in its
+order, text numbered as at the fit, from files with or without labels.
+"""
 
 from __future__ import annotations
 
-import os
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skcamel.data.errors import DataError
+import numpy as np
+
+from skcamel.data import DataError, Path_
+from skcamel.data.text import counted, label_files, open_lines, shortened, xml_beside
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
-    from skcamel.data.tabular import Labels
+    from skcamel.data.table import LabelColumns, TableRows
 
 KNOWN = {
-    ".arff": "arff",
-    ".csv": "table",
-    ".tsv": "table",
-    ".tab": "table",
-    ".parquet": "table",
-    ".pq": "table",
-    ".mat": "mat",
-    ".svm": "svmlight",
-    ".svmlight": "svmlight",
-    ".libsvm": "svmlight",
-    ".txt": "svmlight",
+    **dict.fromkeys((".arff",), "arff"),
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".parquet", ".pq"), "table"),
+    **dict.fromkeys((".mat",), "mat"),
+    **dict.fromkeys((".svm", ".svmlight", ".libsvm", ".txt"), "svmlight"),
 }
 MEKA_RELATION = re.compile(r"@relation\b.*-C\s*-?\d", re.IGNORECASE)
+CURE = "give the columns the names that they had at the fit"
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
+def format_of(path: Path_) -> str:
     """``"arff"``, ``"table"``, ``"mat"`` or ``"svmlight"``, by the suffix before an optional ``.gz``.
 
     Examples
@@ -44,9 +46,7 @@ def format_of(path: str | os.PathLike[str]) -> str:
     return KNOWN[suffix]
 
 
-def read_dataset(
-    path: str | os.PathLike[str], *, xml: str | os.PathLike[str] | None = None, labels: Labels | None = None, nominal: str = "index"
-) -> Dataset:
+def read_dataset(path: Path_, *, xml: Path_ | None = None, labels: LabelColumns | None = None, nominal: str = "index") -> Dataset:
     """Read a file of any known format.
 
     Parameters
@@ -65,22 +65,47 @@ def read_dataset(
     -------
     Dataset
     """
-    path = Path(path)
     kind = format_of(path)
     if kind == "table":
-        return _read_table(path, labels, nominal)
+        if labels is None:
+            raise DataError("a table does not say which columns are labels; name them by labels= (command line: --labels).", path=path)
+        from skcamel.data.table import read_table
+
+        return read_table(path, labels=labels, nominal=nominal)
+    if kind == "arff":
+        return _read_arff(Path(path), xml, nominal)
+    return _read_nameless(path, kind)
+
+
+def _read_arff(path: Path, xml: Path_ | None, nominal: str) -> Dataset:
+    from skcamel.data.arff import read_meka, read_mulan
+
+    found = next((file for file in label_files(path) if file.is_file()), None) if xml is None else xml
+    if found is not None:
+        return read_mulan(path, found, nominal=nominal)
+    with open_lines(path) as file:
+        is_meka = MEKA_RELATION.search(file.stream.read(1 << 16).decode("utf-8", errors="replace")) is not None
+    if is_meka:
+        return read_meka(path, nominal=nominal)
+    raise DataError(
+        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; "
+        "give the XML file by xml= (command line: --xml).",
+        path=path,
+    )
+
+
+def _read_nameless(path: Path_, kind: str, n_features: int | None = None, n_labels: int | None = None) -> Dataset:
+    """Read a format that holds no names; a svmlight file need not tell its sizes."""
     if kind == "mat":
         from skcamel.data.mat import read_mat
 
         return read_mat(path)
-    if kind == "svmlight":
-        from skcamel.data.svmlight import read_svmlight
+    from skcamel.data.svmlight import read_svmlight
 
-        return read_svmlight(path)
-    return _read_arff(path, None if xml is None else Path(xml), nominal)
+    return read_svmlight(path, n_features=n_features, n_labels=n_labels)
 
 
-def write_dataset(dataset: Dataset, path: str | os.PathLike[str], *, meka: bool = False) -> tuple[Path, ...]:
+def write_dataset(dataset: Dataset, path: Path_, *, meka: bool = False) -> tuple[Path, ...]:
     """Write a file in the format that its suffix names.
 
     Parameters
@@ -96,14 +121,18 @@ def write_dataset(dataset: Dataset, path: str | os.PathLike[str], *, meka: bool 
     tuple of Path
         The files written.
     """
-    path = Path(path)
-    kind = format_of(path)
+    path, kind = Path(path), format_of(path)
     if kind == "mat":
         raise DataError("Matlab files are read, not written; write .arff, .csv or .svm instead.", path=path)
     if kind == "arff":
-        return _write_arff(dataset, path, meka=meka)
-    if kind == "table":
-        from skcamel.data.tabular import write_table
+        from skcamel.data.arff import write_meka, write_mulan
+
+        if not meka:
+            write_mulan(dataset, path)
+            return path, xml_beside(path)
+        write_meka(dataset, path)
+    elif kind == "table":
+        from skcamel.data.table import write_table
 
         write_table(dataset, path)
     else:
@@ -113,56 +142,175 @@ def write_dataset(dataset: Dataset, path: str | os.PathLike[str], *, meka: bool 
     return (path,)
 
 
-def xml_beside(arff: Path) -> Path:
-    """Where the label file of an ARFF file is expected: the same name, ending in ``.xml``.
+class Expected(NamedTuple):
+    """What a model wants to see."""
 
-    Examples
-    --------
-    >>> xml_beside(Path("emotions.arff.gz")).name
-    'emotions.xml'
+    n_features: int
+    features: tuple[str, ...] | None  # None where the model knows no names: columns are then taken in their order
+    categories: Mapping[str, tuple[str, ...]]  # values of text features
+    labels: tuple[str, ...]
+    nominal: str = "index"  # "onehot": text features of three or more values are one column ``name=value`` for each
+
+    def columns(self) -> list[str] | None:
+        """Columns of a table that hold the features."""
+        if self.features is None or self.nominal == "index":
+            return None if self.features is None else list(self.features)
+        origin = {f"{name}={value}": name for name, values in self.categories.items() if len(values) > 2 for value in values}
+        return list(dict.fromkeys(origin.get(name, name) for name in self.features))
+
+
+class Rows(NamedTuple):
+    """Rows for a model, and which columns of the file were not among its features."""
+
+    X: Any  # (n, d), columns in the order of the model
+    Y: np.ndarray | None  # (n, q), labels in the order of the model; None where they were not asked for
+    labels: tuple[str, ...]  # label columns in the file
+    ignored: tuple[str, ...]  # neither features nor labels
+    by_position: bool  # no names were compared
+
+
+def read_matching(path: Path_, expected: Expected, *, truth: bool) -> Rows:
+    """Read the rows of a file that a model is to see; the file may have the labels, or lack them.
+
+    With `truth` all labels of the model are wanted too; else labels are left aside unread. DataError where features or wanted labels
+    are missing, or text has values without a number.
     """
-    return arff.with_name(re.sub(r"\.arff(\.gz)?$", ".xml", arff.name, flags=re.IGNORECASE))
+    kind = format_of(path)
+    if kind == "table":
+        return _from_table(path, expected, truth=truth)
+    if kind == "arff":
+        from skcamel.data.arff import read_with_labels
+
+        return match(read_with_labels(path, expected.labels, expected.features or ()), expected, truth=truth)
+    dataset = _read_nameless(path, kind, n_features=expected.n_features, n_labels=len(expected.labels))
+    _check_count(dataset.d, expected, path)
+    if truth and dataset.q != len(expected.labels):
+        raise DataError(f"has {counted(dataset.q, 'label')}, the model {len(expected.labels)}; is it of the same kind?", path=path)
+    return Rows(dataset.X, dataset.Y if truth else None, dataset.label_names, (), True)
 
 
-def _write_arff(dataset: Dataset, path: Path, *, meka: bool) -> tuple[Path, ...]:
-    from skcamel.data.arff import write_meka, write_mulan
-
-    if meka:
-        write_meka(dataset, path)
-        return (path,)
-    xml = xml_beside(path)
-    write_mulan(dataset, path, xml)
-    return path, xml
-
-
-def _read_table(path: Path, labels: Labels | None, nominal: str) -> Dataset:
-    if labels is None:
-        raise DataError("a table does not say which columns are labels; name them by labels= (command line: --labels).", path=path)
-    from skcamel.data.tabular import read_table
-
-    return read_table(path, labels=labels, nominal=nominal)
+def match(dataset: Dataset, expected: Expected, *, truth: bool) -> Rows:
+    """Rows of a data set as a model wants them; see :func:`read_matching`."""
+    Y = match_labels(dataset, expected.labels) if truth else None
+    if expected.features is None:
+        _check_count(dataset.d, expected, dataset.source)
+        return Rows(dataset.X, Y, dataset.label_names, (), True)
+    if dataset.feature_names == expected.features:
+        X, ignored = dataset.X, ()
+    else:
+        positions = _positions(dataset.feature_names, expected.features, "feature", dataset.source)
+        X = dataset.X[:, positions]
+        used = set(positions)
+        ignored = tuple(name for position, name in enumerate(dataset.feature_names) if position not in used)
+    _check_categories(dataset, expected)
+    return Rows(X, Y, dataset.label_names, ignored, False)
 
 
-def _read_arff(path: Path, xml: Path | None, nominal: str) -> Dataset:
-    from skcamel.data.arff import read_meka, read_mulan
+def read_labels(path: Path_, labels: tuple[str, ...]) -> np.ndarray:
+    """LabelColumns of these names from a file, (n, q); nothing else in it is looked at where the format allows."""
+    kind = format_of(path)
+    if kind == "table":
+        from skcamel.data.table import TableRows, read_rows
 
-    if xml is None:
-        beside = (xml_beside(path), xml_beside(path.with_name(re.sub(r"[-_](train|test)(?=\.arff)", "", path.name, flags=re.IGNORECASE))))
-        xml = next((found for found in beside if found.is_file()), None)
-    if xml is not None:
-        return read_mulan(path, xml, nominal=nominal)
-    if _is_meka(path):
-        return read_meka(path, nominal=nominal)
-    raise DataError(
-        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; "
-        "give the XML file by xml= (command line: --xml).",
-        path=path,
+        def start(found: Sequence[str], decimal_comma: bool) -> TableRows:
+            _positions(found, labels, "label", path)
+            wanted = set(labels)
+            is_label = np.array([name in wanted for name in found])
+            return TableRows(found, is_label, path, is_feature=np.zeros_like(is_label), categories={}, decimal_comma=decimal_comma)
+
+        rows = read_rows(path, start)
+        return rows.finish_labels()[:, _positions(rows.label_names, labels, "label", path)]
+    if kind == "arff":
+        from skcamel.data.arff import read_with_labels
+
+        return match_labels(read_with_labels(path, labels, ()), labels)
+    dataset = _read_nameless(path, kind)
+    if dataset.q != len(labels):
+        raise DataError(f"has {counted(dataset.q, 'label')}, {len(labels)} are needed; is it of the same kind?", path=path)
+    return dataset.Y
+
+
+def match_labels(dataset: Dataset, labels: tuple[str, ...]) -> np.ndarray:
+    """LabelColumns of these names from a data set, (n, q)."""
+    return dataset.Y[:, _positions(dataset.label_names, labels, "label", dataset.source)]
+
+
+def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
+    from skcamel.data.table import TableRows, read_rows
+
+    names: list[str] = []
+    order: list[int] = []
+    labels = set(expected.labels)
+
+    def start(found: Sequence[str], decimal_comma: bool) -> TableRows:
+        names.extend(found)
+        is_label = np.array([name in labels for name in found])
+        wanted_columns = expected.columns()
+        if wanted_columns is None:
+            order.extend(np.flatnonzero(~is_label).tolist())
+            _check_count(len(order), expected, path)
+        else:
+            order.extend(_positions(found, wanted_columns, "feature", path))
+        if truth:
+            _positions(found, expected.labels, "label", path)
+        is_feature = np.zeros(len(found), dtype=bool)
+        is_feature[order] = True
+        wanted = is_label & ~is_feature if truth else np.zeros_like(is_label)
+        return TableRows(found, wanted, path, is_feature=is_feature, categories=expected.categories, decimal_comma=decimal_comma)
+
+    X, Y, feature_names, label_names, _, _ = read_rows(path, start).finish(expected.nominal)
+    columns = range(len(feature_names)) if expected.features is None else _positions(feature_names, expected.features, "feature", path)
+    used = set(order)
+    rest = [name for position, name in enumerate(names) if position not in used]
+    return Rows(
+        X[:, list(columns)],
+        Y[:, _positions(label_names, expected.labels, "label", path)] if truth else None,
+        tuple(name for name in rest if name in labels),
+        tuple(name for name in rest if name not in labels),
+        expected.features is None,
     )
 
 
-def _is_meka(path: Path) -> bool:
-    """Whether the first lines hold a relation with ``-C n``."""
-    from skcamel.data.text import open_lines
+def _positions(names: Sequence[str], wanted: Sequence[str], noun: str, path: Path_) -> list[int]:
+    """Where each wanted name stands; of equal names the first wanted one is the first that stands there, and so on."""
+    places: dict[str, list[int]] = {}
+    for position, name in enumerate(names):
+        places.setdefault(name, []).append(position)
+    missing = [name for name in wanted if name not in places]
+    if missing:
+        cure = CURE if noun == "feature" else "give a file that holds the truth, or use 'predict'"
+        noun, verb = (noun, "is") if len(missing) == 1 else (f"{noun}s", "are")
+        raise DataError(f"the {noun} {shortened(missing)} of the model {verb} missing; {cure}.", path=path)
+    times = Counter(wanted)
+    for name, known in times.items():
+        if max(known, len(places[name])) > 1 and known != len(places[name]):
+            raise DataError(f"{len(places[name])} columns are called {name[:60]!r}, the model knows {known}; {CURE}.", path=path)
+    remaining = {name: iter(places[name]) for name in times}
+    return [next(remaining[name]) for name in wanted]
 
-    with open_lines(path) as file:
-        return MEKA_RELATION.search(file.stream.read(1 << 16).decode("utf-8", errors="replace")) is not None
+
+def _check_count(count: int, expected: Expected, path: Path_) -> None:
+    if count != expected.n_features:
+        known = "" if expected.features is None else ", and its columns have no names to go by"
+        raise DataError(
+            f"has {count} columns beside the labels, the model was fitted on {expected.n_features}{known}; bring the columns of the fit, "
+            "in the same order.",
+            path=path,
+        )
+
+
+def _check_categories(dataset: Dataset, expected: Expected) -> None:
+    """Refuse a header whose nominal values have other numbers than at the fit."""
+    from skcamel.data.columns import feature_codes
+
+    for name in expected.features or ():
+        theirs, mine = dataset.categories.get(name, ()), expected.categories.get(name, ())
+        if theirs == mine:
+            continue
+        known = feature_codes(mine)
+        if not theirs or any(known.get(value) != code for value, code in feature_codes(theirs).items() if value != "?"):
+            raise DataError(
+                f"{name[:60]!r} holds {shortened(theirs, 8) or 'numbers'}, at the fit it held {shortened(mine, 8) or 'numbers'}; "
+                "declare them alike and in the same order.",
+                path=dataset.source,
+            )

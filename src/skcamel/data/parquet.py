@@ -10,11 +10,10 @@ import numpy as np
 from scipy import sparse
 
 from skcamel import memory
+from skcamel.data import DataError, Path_
 from skcamel.data.dataset import Dataset
-from skcamel.data.errors import DataError
-from skcamel.data.sizes import check_claimed_size
-from skcamel.data.table_rows import Start, TableRows
-from skcamel.data.text import Path_
+from skcamel.data.table import Start, TableRows
+from skcamel.data.text import check_claimed_size
 from skcamel.files import whole_file
 
 BATCH_CELLS = 2**20  # read at once

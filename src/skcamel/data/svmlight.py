@@ -11,12 +11,26 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from skcamel.data.dataset import Dataset, default_names
-from skcamel.data.decimals import number, numbers
-from skcamel.data.errors import DataError
-from skcamel.data.growing import NAME_BYTES, Growing
-from skcamel.data.sizes import LABEL_BYTES, check_claimed_size, check_memory, check_plausible_width
-from skcamel.data.text import PEAK_OF_CELLS, Block, LineFile, Path_, check_peak, decoded, numerals, open_lines, stem, write_lines
+from skcamel.data import DataError, Path_
+from skcamel.data.columns import number, numbers
+from skcamel.data.dataset import Dataset, parts_of
+from skcamel.data.text import (
+    NAME_BYTES,
+    PEAK_OF_CELLS,
+    Block,
+    Growing,
+    LineFile,
+    check_memory,
+    check_peak,
+    check_plausible_width,
+    check_room_for_labels,
+    decoded,
+    open_lines,
+    stem,
+    stored_cells,
+    write_lines,
+)
+from skcamel.rows import default_names
 
 SIZES = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 COMMA, COLON, SPACE, NEW_LINE = b",: \n"
@@ -32,11 +46,6 @@ class Cells(NamedTuple):
     columns: np.ndarray
     values: np.ndarray
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.counts)
-
 
 class Rows:
     """Collects the rows of one or more files."""
@@ -49,11 +58,7 @@ class Rows:
         """Take the rows of a block."""
         for part, values in zip(self.parts, cells._replace(label_rows=cells.label_rows + self.n_rows), strict=True):
             part.extend(values, path)
-        self.n_rows += cells.n_rows
-
-    def finish(self) -> Cells:
-        """All rows."""
-        return Cells(*(part.finish() for part in self.parts))
+        self.n_rows += len(cells.counts)
 
 
 def read_svmlight(
@@ -92,32 +97,31 @@ def read_svmlight(
            [0, 0, 0]])
     """
     rows = Rows()
-    counts: list[int] = []  # rows up to the end of each file
+    counts: list[int] = []  # rows of each file
     sizes: list[tuple[int, int, int]] = []
     for part in [path] if test is None else [path, test]:
         stated = _read_rows(part, rows)
         sizes += [stated] if stated else []
-        counts.append(rows.n_rows)
-    cells = rows.finish()
-    counted_from_0 = bool(sizes) if zero_based == "auto" else bool(zero_based)
-    label_base = 0 if counted_from_0 or (zero_based == "auto" and (cells.labels == 0).any()) else 1
-    feature_base = 0 if counted_from_0 or (zero_based == "auto" and (cells.columns == 0).any()) else 1
+        counts.append(rows.n_rows - sum(counts))
+    n, cells = rows.n_rows, Cells(*(part.finish() for part in rows.parts))
+    if zero_based == "auto":
+        label_base, feature_base = (0 if sizes or (indices == 0).any() else 1 for indices in (cells.labels, cells.columns))
+    else:
+        label_base = feature_base = 0 if zero_based else 1
     d = _width(cells.columns, feature_base, n_features, max((size[1] for size in sizes), default=None), "features", path)
     q = _width(cells.labels, label_base, n_labels, max((size[2] for size in sizes), default=None), "labels", path)
-    check_claimed_size(LABEL_BYTES * cells.n_rows * q, f"{cells.n_rows} rows x {q} labels", path)
-    Y = np.zeros((cells.n_rows, q), dtype=np.int64)
+    check_room_for_labels(n, q, path)
+    Y = np.zeros((n, q), dtype=np.int64)
     Y[cells.label_rows, cells.labels - label_base] = 1
     X = _csr(cells, feature_base, d)
-    train = np.arange(counts[0]) if test is not None else None
-    rest = np.arange(counts[0], cells.n_rows) if test is not None else None
-    return Dataset(X, Y, default_names("f", d), default_names("label", q), name=stem(path), source=str(path), train=train, test=rest)
+    return Dataset(X, Y, name=stem(path), source=str(path), **parts_of(counts))
 
 
 def _csr(cells: Cells, base: int, width: int) -> sparse.csr_array:
     indptr = np.concatenate([[0], np.cumsum(cells.counts)])
     index_type = np.int32 if max(width, indptr[-1]) < 2**31 else np.int64
     columns = (cells.columns - base).astype(index_type, copy=False)
-    X = sparse.csr_array((cells.values, columns, indptr.astype(index_type)), shape=(cells.n_rows, width))
+    X = sparse.csr_array((cells.values, columns, indptr.astype(index_type)), shape=(len(cells.counts), width))
     X.sort_indices()
     X.eliminate_zeros()
     return X
@@ -150,7 +154,7 @@ def _read_rows(path: Path_, rows: Rows) -> tuple[int, int, int] | None:
     sizes, begun, before = None, False, rows.n_rows
     with open_lines(path) as file:
         for block in file.blocks(b"#"):
-            if block.lines and not begun:
+            if not begun:
                 begun = True
                 sizes, block = _split_sizes(block)
             if block.lines:
@@ -265,26 +269,25 @@ def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> Non
 
 def _lost(dataset: Dataset, header: bool) -> list[str]:
     """Name what the file will not hold of a data set."""
-    named = dataset.feature_names != default_names("f", dataset.d) or dataset.label_names != default_names("label", dataset.q)
-    X = sparse.csr_array(dataset.X)
-    return [
-        *(["the names of features and labels"] if named else []),
-        *([] if sparse.issparse(dataset.X) else ["that X is dense"]),
-        *([] if dataset.train is None and dataset.test is None else ["train and test parts"]),
-        *(["the last features, which are 0 everywhere"] if not header and (not X.nnz or X.indices.max() < dataset.d - 1) else []),
-        *(["the last label, which no row has"] if not header and not dataset.Y[:, -1].any() else []),
-        *(["the first label, which no row has"] if not header and not dataset.Y[:, 0].any() else []),
-    ]
+    X, Y = sparse.csr_array(dataset.X), dataset.Y
+    bare = not header
+    lost = {
+        "the names of features and labels": dataset.feature_names != default_names("f", dataset.d)
+        or dataset.label_names != default_names("label", dataset.q),
+        "that X is dense": not sparse.issparse(dataset.X),
+        "train and test parts": dataset.train is not None or dataset.test is not None,
+        "the last features, which are 0 everywhere": bare and (not X.nnz or X.indices.max() < dataset.d - 1),
+        "the last label, which no row has": bare and not Y[:, -1].any(),
+        "the first label, which no row has": bare and not Y[:, 0].any(),
+    }
+    return [what for what, is_lost in lost.items() if is_lost]
 
 
 def _lines(dataset: Dataset, header: bool) -> Iterator[str]:
-    X, base = sparse.csr_array(dataset.X), 0 if header else 1
+    base = 0 if header else 1
     if header:
         yield f"{dataset.n} {dataset.d} {dataset.q}\n"
-    for row, y in enumerate(dataset.Y):
-        stored = slice(X.indptr[row], X.indptr[row + 1])
-        columns, values = (X.indices[stored] + base).tolist(), numerals(X.data[stored], "nan")
-        cells = [f"{column}:{value}" for column, value in zip(columns, values) if value not in ("0", "-0")]
+    for cells, y in zip(stored_cells(sparse.csr_array(dataset.X), ":", base, "nan"), dataset.Y):
         labels = ",".join(map(str, np.flatnonzero(y).tolist()))
         if not labels and not cells:
             cells = [f"{base}:0"]  # an empty line would not count as a row

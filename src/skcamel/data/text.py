@@ -1,21 +1,25 @@
-"""Files ► blocks of whole lines, and lines ► files that appear whole or not at all; gzip is read and written transparently."""
+"""Text files within bounds: blocks of whole lines, gzip read and written transparently, and memory asked for before it is taken.
+
+What a file claims is held against its own size and against what this process may still use.
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
 import os
+import re
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from skcamel import memory
-from skcamel.data.errors import DataError
-from skcamel.data.sizes import check_claimed_size
+from skcamel.data import DataError, Path_
 from skcamel.files import whole_file
 
 BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache
@@ -23,10 +27,16 @@ PEAK_OF_NUMBERS, PEAK_OF_CELLS = 24, 80  # bytes at the peak for each byte of te
 UNPACKED_ALWAYS = 2**26  # bytes that a compressed file may unpack to, however small it is;
 UNPACKED_RATIO = 100  # or this many times its size on disk
 LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
+ALWAYS_PLAUSIBLE = 2**20  # columns; more are believed where the file stores at least one value for 64 of them
+CLAIMED_ALWAYS = 2**29  # bytes that a file may claim for cells that it does not store, however small it is;
+CLAIMED_RATIO = 512  # or this many times its size on disk
+LABEL_BYTES = 12  # of one label at the peak: eight that stay, and four while they are checked
+NAME_BYTES = 150  # of a short text in a tuple and in a set, on top of its characters
+VALUE_BYTES = 400  # of a value of a text column, as a key, in a tuple and with its number, on top of its characters
+GROWTH = 1.25  # each step of a growing array; the untouched rest at the end is given back
+FIRST_BYTES = 2**16
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-Path_ = str | os.PathLike[str]
 
 
 class Block(NamedTuple):
@@ -37,14 +47,7 @@ class Block(NamedTuple):
 
 
 class LineFile:
-    """A text file read once, from front to back, by lines or by blocks of lines.
-
-    Parameters
-    ----------
-    path : path
-        As shown in messages.
-    stream : binary stream
-    """
+    """A text file read once, from front to back, by lines or by blocks of lines; messages show `path`."""
 
     def __init__(self, path: Path_, stream: BinaryIO) -> None:
         self.path = path
@@ -74,19 +77,15 @@ class LineFile:
             if not text.endswith(b"\n"):
                 text += b"\n"
             if (comment is not None and comment in text) or b"\n\n" in text or text.startswith(b"\n"):
-                yield _without_comments(text, first, comment)
+                block = _without_comments(text, first, comment)
             else:
-                yield Block(text, range(first, self.line + 1))
+                block = Block(text, range(first, self.line + 1))
+            if block.lines:
+                yield block
 
     def error(self, message: str, line: int | None = None) -> DataError:
         """DataError about a line, by default the last one read."""
         return DataError(message, path=self.path, line=line or max(self.line, 1))
-
-
-def check_peak(text: bytes, per_byte: int, path: Path_) -> None:
-    """Ask for the memory that a block takes while it is parsed; blocks of the usual size are granted unasked."""
-    if len(text) > 2 * BLOCK_BYTES:
-        check_claimed_size(per_byte * len(text), f"lines of {memory.gib(len(text))}", path)
 
 
 def _without_comments(text: bytes, first: int, comment: bytes | None) -> Block:
@@ -117,13 +116,7 @@ class _Unpacked(gzip.GzipFile):
 
 @contextmanager
 def open_lines(path: Path_) -> Iterator[LineFile]:
-    """Open a plain or gzip-compressed file; damage of the compression becomes a DataError. No other function opens compressed ones.
-
-    Parameters
-    ----------
-    path : str or path
-        Compression is told by the first two bytes, not by the name.
-    """
+    """Open a plain or gzip-compressed file; its first two bytes tell which. Damage of the compression becomes a DataError."""
     with Path(path).open("rb") as raw:
         packed = raw.peek(2)[:2] == GZIP_MAGIC  # a pipe cannot be wound back
         stream = io.BufferedReader(_Unpacked(path, raw), BLOCK_BYTES) if packed else raw
@@ -132,59 +125,6 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
             yield lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise lines.error(f"the compressed file is damaged or cut short ({error}); download or copy it again.") from error
-
-
-def decoded(text: bytes) -> str:
-    r"""UTF-8 where it is, else Latin-1, which older tools wrote.
-
-    Examples
-    --------
-    >>> decoded(b"caf\xe9") == decoded("café".encode()) == "café"
-    True
-    """
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
-
-
-def stem(path: Path_) -> str:
-    """File name without ``.gz`` and without the suffix before it.
-
-    Examples
-    --------
-    >>> stem("folder/yeast.arff.gz")
-    'yeast'
-    """
-    return Path(Path(path).name.removesuffix(".gz")).stem
-
-
-def shortened(words: Iterable[object], most: int = 4) -> str:
-    """First few of `words`, quoted, for messages.
-
-    Examples
-    --------
-    >>> shortened(["a", "b", "c"], most=2)
-    "'a', 'b', …"
-    """
-    shown = [repr(str(word)[:60])[:80] for word in words]  # repr writes some characters as ten
-    return ", ".join(shown[:most] + ["…"] * (len(shown) > most))
-
-
-def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that stood there before, or None.
-
-    Examples
-    --------
-    >>> first_repeated(["a", "b", "a"])
-    'a'
-    """
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
 
 
 def write_lines(path: Path_, lines: Iterable[str]) -> None:
@@ -197,17 +137,147 @@ def write_lines(path: Path_, lines: Iterable[str]) -> None:
             file.writelines(line.encode() for line in lines)
 
 
-def numeral(value: float) -> str:
-    """Shortest text that gives the same double, without a trailing ``.0``.
+def decoded(text: bytes) -> str:
+    """UTF-8 where it is, else Latin-1, which older tools wrote."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text.decode("latin-1")
 
-    Examples
-    --------
-    >>> numeral(1.0), numeral(0.1), numeral(-0.0)
-    ('1', '0.1', '-0')
-    """
-    return repr(value).removesuffix(".0")
+
+def stem(path: Path_) -> str:
+    """File name without ``.gz`` and without the suffix before it."""
+    return Path(re.sub(r"\.gz$", "", Path(path).name, flags=re.IGNORECASE)).stem
+
+
+def xml_beside(arff: Path_) -> Path:
+    """Where the label file of an ARFF file is expected: the same name, ending in ``.xml``."""
+    return Path(arff).with_name(f"{stem(arff)}.xml")
+
+
+def label_files(arff: Path_) -> list[Path]:
+    """Where it is looked for: there, and under the name without a trailing ``-train`` or ``-test``."""
+    beside = xml_beside(arff)
+    return list(dict.fromkeys([beside, beside.with_name(re.sub(r"[-_](train|test)(?=\.xml$)", "", beside.name, flags=re.IGNORECASE))]))
+
+
+def shortened(words: Iterable[object], most: int = 4) -> str:
+    """First few of `words`, quoted, for messages."""
+    shown = [repr(str(word)[:60])[:80] for word in words]  # repr writes some characters as ten
+    return ", ".join(shown[:most] + ["…"] * (len(shown) > most))
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 label``, ``2 labels``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that stood there before, or None."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def check_different_labels(names: Iterable[str], path: Path_) -> None:
+    """Refuse two labels of one name."""
+    twice = first_repeated(names)
+    if twice is not None:
+        raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
 
 
 def numerals(values: np.ndarray, missing: str) -> list[str]:
-    """Text of each of `values`, with `missing` for NaN."""
-    return [numeral(value) if value == value else missing for value in values.tolist()]
+    """Shortest text that gives the same double for each of `values`, without a trailing ``.0``; `missing` for NaN."""
+    return [repr(value).removesuffix(".0") if value == value else missing for value in values.tolist()]
+
+
+def stored_cells(X: Any, separator: str, first: int, missing: str) -> Iterator[list[str]]:
+    """The text ``column separator value`` of each cell that a CSR matrix stores, row by row; columns are counted from `first`."""
+    for start, stop in pairwise(X.indptr.tolist()):
+        columns, values = (X.indices[start:stop] + first).tolist(), numerals(X.data[start:stop], missing)
+        yield [f"{column}{separator}{value}" for column, value in zip(columns, values)]
+
+
+def check_memory(needed: float, what: str, path: Path_) -> None:
+    """Refuse work on a file that needs more bytes than this process may still use; see :func:`skcamel.memory.require`."""
+    try:
+        memory.require(needed, what, "Keep a part of its rows or columns, or give this process more memory.")
+    except MemoryError as error:
+        raise DataError(str(error), path=path) from None
+
+
+def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0) -> None:
+    """Refuse what a file claims, before it is allocated: where it is out of proportion to the size of the file, or does not fit.
+
+    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in plural.
+    """
+    if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * os.path.getsize(path)):
+        raise DataError(f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a part of them.", path=path)
+    check_memory(needed - held, f"Room for {what}", path)
+
+
+def check_room_for_labels(n: int, q: int, path: Path_) -> None:
+    """Refuse label matrices that a file claims and that do not fit."""
+    check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
+
+
+def check_peak(text: bytes, per_byte: int, path: Path_) -> None:
+    """Ask for the memory that a block takes while it is parsed; blocks of the usual size are granted unasked."""
+    if len(text) > 2 * BLOCK_BYTES:
+        check_claimed_size(per_byte * len(text), f"lines of {memory.gib(len(text))}", path)
+
+
+def check_plausible_width(width: int, stored: int, what: str, path: Path_, cure: str = "is the file damaged?") -> None:
+    """Refuse numbers of columns that no real file of so few values has: each column needs a name."""
+    if width > max(ALWAYS_PLAUSIBLE, 64 * stored):
+        raise DataError(f"{width} {what}, but only {stored} stored in the file; {cure}", path=path)
+
+
+class Growing:
+    """An array to which rows are added while a file is read; nothing is copied at the end.
+
+    Without a `width` it has one dimension. `later` are bytes for each value that the work after reading takes on top.
+    """
+
+    def __init__(self, dtype: Any, width: int | None = None, *, later: int = 0) -> None:
+        self.rest = () if width is None else (width,)
+        self.values = np.empty((0, *self.rest), dtype=dtype)
+        self.size = 0
+        values = 1 if width is None else width
+        self.row_bytes, self.later_bytes = values * self.values.itemsize, values * later
+
+    def extend(self, rows: np.ndarray, path: Path_) -> None:
+        """Add rows that were found in the file `path`."""
+        size = self.size + len(rows)
+        held = len(self.values)
+        if size > held:
+            capacity = max(size, int(GROWTH * held), FIRST_BYTES // max(self.row_bytes, 1))
+            needed = (capacity - held) * self.row_bytes + capacity * self.later_bytes
+            check_memory(needed, f"Reading on after {self.size} {'rows' if self.rest else 'values'}", path)
+            self.values.resize((capacity, *self.rest), refcheck=False)  # no view of it leaves before the end
+        self.values[self.size : size] = rows
+        self.size = size
+
+    def finish(self) -> np.ndarray:
+        """All rows; the object is empty afterwards."""
+        values, size = self.values, self.size
+        self.values, self.size = np.empty((0, *self.rest), dtype=values.dtype), 0
+        values.resize((size, *self.rest), refcheck=False)
+        return values
+
+
+class Tally:
+    """Counts the bytes that Python objects hold, such as names, and asks for more before they have grown by a quarter."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.held, self.granted = what, 0, 0
+
+    def add(self, n_bytes: int, path: Path_) -> None:
+        """Count what was found in the file `path`."""
+        before, self.held = self.held, self.held + n_bytes
+        if self.held > self.granted:
+            self.granted = int(GROWTH * self.held) + FIRST_BYTES
+            check_claimed_size(self.granted, self.what, path, held=before)

@@ -6,20 +6,19 @@ from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.display.collaboration import CollaborationDisplay, plot_collaboration
-    from skcamel.display.convergence import ConvergenceDisplay, plot_convergence
     from skcamel.display.critical_difference import CriticalDifferenceDisplay, plot_critical_difference
     from skcamel.display.explanation import ExplanationDisplay, plot_explanation
-    from skcamel.display.sensitivity import SensitivityDisplay, plot_sensitivity
+    from skcamel.display.sensitivity import ConvergenceDisplay, SensitivityDisplay, plot_convergence, plot_sensitivity
 
 # name ► module of this package
 _HOME = {
     "CollaborationDisplay": "collaboration",
-    "ConvergenceDisplay": "convergence",
+    "ConvergenceDisplay": "sensitivity",
     "CriticalDifferenceDisplay": "critical_difference",
     "ExplanationDisplay": "explanation",
     "SensitivityDisplay": "sensitivity",
     "plot_collaboration": "collaboration",
-    "plot_convergence": "convergence",
+    "plot_convergence": "sensitivity",
     "plot_critical_difference": "critical_difference",
     "plot_explanation": "explanation",
     "plot_sensitivity": "sensitivity",

@@ -6,11 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from skcamel.display.canvas import axes_or_new, legible
-from skcamel.display.ordering import similar_order
-from skcamel.pushes import Evidence, evidence, how_learned, ordered
+from skcamel.display.canvas import DOWN, UP, axes_or_new, literal, similar_order
+from skcamel.explanation import Evidence, evidence, how_learned, ordered
 
-UP, DOWN = "#2166ac", "#b35806"  # blue and orange: told apart by everyone, also in grey
 WIDEST, THINNEST = 6.0, 0.4  # points, for up to 20 labels; many labels have thinner arrows
 FEW = 40  # labels whose names are written horizontally
 
@@ -97,11 +95,10 @@ class CollaborationDisplay:
         pushes = ordered(self.S, n_pushes, self.evidence)
         strongest = max((abs(push.amount) for push in pushes), default=1.0)
         for push in reversed(pushes):  # the first on top
-            i, j = push.source, push.target
             width = thin * (THINNEST + (WIDEST - THINNEST) * abs(push.amount) / strongest)
             style = f"simple,tail_width={width},head_width={width + 4 * thin},head_length={6 * thin}"
-            curve = "arc3,rad=0.15"
-            arrow = FancyArrowPatch(positions[i], positions[j], arrowstyle=style, connectionstyle=curve, shrinkA=6, shrinkB=6)
+            bow = {"arrowstyle": style, "connectionstyle": "arc3,rad=0.15", "shrinkA": 6, "shrinkB": 6}
+            arrow = FancyArrowPatch(positions[push.source], positions[push.target], **bow)
             colour = UP if push.amount > 0 else DOWN
             if push.contradicts:
                 arrow.set(facecolor="none", edgecolor=colour, alpha=0.65, linewidth=0.8)
@@ -113,18 +110,7 @@ class CollaborationDisplay:
         size = float(np.clip(400 / len(positions), 4, 10))
         self.ax_.scatter(*positions.T, s=size**2 / 4, color="#1b2430", zorder=3)
         for name, (x, y) in zip(self.label_names, positions, strict=True):
-            side = "center" if abs(x) < 0.2 else "left" if x > 0 else "right"
             angle = 0.0 if len(positions) <= FEW else np.degrees(np.arctan2(y, x)) + (180 if x < 0 else 0)
-            place = {"ha": side, "va": "center"} if not angle else {"ha": "left" if x >= 0 else "right", "va": "center"}
-            self.ax_.text(1.07 * x, 1.07 * y, literal(name), fontsize=size, rotation=angle, rotation_mode="anchor", **place)
-
-
-def literal(name: str) -> str:
-    r"""A label name as matplotlib shall show it: a dollar sign starts no formula.
-
-    Examples
-    --------
-    >>> literal("under $5")
-    'under \\$5'
-    """
-    return legible(name).replace("$", r"\$")
+            side = "center" if abs(x) < 0.2 and not angle else "left" if x >= 0 else "right"
+            place = {"ha": side, "va": "center", "rotation": angle, "rotation_mode": "anchor"}
+            self.ax_.text(1.07 * x, 1.07 * y, literal(name), fontsize=size, **place)

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from skcamel.display.canvas import BLUE, GREY, axes_or_new, legible
-from skcamel.experiment.counts import HasMean
-from skcamel.experiment.paper import Key, metric_title, title_of
+from skcamel.experiment.paper import HasMean, Key, metric_title, title_of
 from skcamel.experiment.significance import compare_methods, groups_of
 from skcamel.metrics.conventions import choice
 
@@ -91,10 +90,8 @@ class CriticalDifferenceDisplay:
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on new axes."""
-        k = len(self.ranks)
-        rows = math.ceil(k / 2)
-        depth = 0.45 + BAR * len(self.groups_)  # of the first row of names
-        self.ax_ = axes_or_new(ax, (7.0, 1.3 + 0.5 * (depth + ROW * rows)))
+        k, rows, depth = len(self.ranks), math.ceil(len(self.ranks) / 2), self._depth()
+        self.ax_ = axes_or_new(ax, (7.0, 0.5 + self.height()))
         self.figure_ = self.ax_.figure
         self.ax_.set_axis_off()
         margin = self._margin()
@@ -112,6 +109,14 @@ class CriticalDifferenceDisplay:
             self.ax_.plot(ends, [0, 0], color=BLUE, linewidth=5, solid_capstyle="butt")
         self.ax_.set_title(legible(self.title))
         return self
+
+    def height(self) -> float:
+        """Inches that the diagram needs, without a title."""
+        return 0.8 + 0.5 * (self._depth() + ROW * math.ceil(len(self.ranks) / 2))
+
+    def _depth(self) -> float:
+        """Where the first row of names stands below the scale."""
+        return 0.45 + BAR * len(self.groups_)
 
     def _margin(self) -> float:
         """Room for the longest name beside the scale, in ranks."""

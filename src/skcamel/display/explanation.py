@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skcamel.display.canvas import axes_or_new
-from skcamel.display.collaboration import DOWN, UP, literal
+from skcamel.display.canvas import DOWN, UP, axes_or_new, literal
 
 OWN = "#8591a1"
 
@@ -70,15 +69,8 @@ class ExplanationDisplay:
             raise ValueError(f"row={row} is not in the explanation, which has {len(explanation)} rows; they are counted from 0.")
         parts = explanation.parts[row]
         own = np.diag(parts)
-        display = cls(
-            explanation.base,
-            own,
-            parts.sum(axis=0) - own,
-            thresholds=explanation.thresholds,
-            label_names=explanation.label_names,
-            title=f"row {row}",
-        )
-        return display.plot(k=k, ax=ax)
+        named = {"thresholds": explanation.thresholds, "label_names": explanation.label_names, "title": f"row {row}"}
+        return cls(explanation.base, own, parts.sum(axis=0) - own, **named).plot(k=k, ax=ax)
 
     def plot(self, *, k: int = 12, ax: Any = None) -> Self:
         """Draw; parameters as in :func:`plot_explanation`."""
@@ -97,7 +89,6 @@ class ExplanationDisplay:
         self.ax_.set_yticks(y, [literal(self.label_names[j]) for j in shown])
         self.ax_.set(xlabel="score", title=literal(self.title))
         self.ax_.invert_yaxis()
-        self.ax_.legend(
-            fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.12 - 0.6 / max(1, len(shown))), frameon=False
-        )
+        below = (0.5, -0.12 - 0.6 / max(1, len(shown)))
+        self.ax_.legend(fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=below, frameon=False)
         return self

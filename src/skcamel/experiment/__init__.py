@@ -5,18 +5,16 @@ from typing import TYPE_CHECKING
 from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
-    from skcamel.experiment.comparison import compare_with_paper
-    from skcamel.experiment.counts import recount_claims
-    from skcamel.experiment.forms import write_tables
+    from skcamel.experiment.comparison import compare_with_paper, recount_claims
     from skcamel.experiment.methods import METHOD_TITLES, EstimatorMethod, Fitted, Method, Outcome, get_method
     from skcamel.experiment.paper import paper_cell
-    from skcamel.experiment.records import Records, RecordsError
+    from skcamel.experiment.records import Records
     from skcamel.experiment.runner import run_study
     from skcamel.experiment.sensitivity import run_sensitivity
     from skcamel.experiment.significance import compare_methods
     from skcamel.experiment.summary import summarise
-    from skcamel.experiment.tables import result_tables
-    from skcamel.experiment.units import Unit
+    from skcamel.experiment.tables import result_tables, write_tables
+    from skcamel.experiment.units import RecordsError, Unit
 
 _HOME = {
     "METHOD_TITLES": "methods",
@@ -25,18 +23,18 @@ _HOME = {
     "Method": "methods",
     "Outcome": "methods",
     "Records": "records",
-    "RecordsError": "records",
+    "RecordsError": "units",
     "Unit": "units",
     "compare_methods": "significance",
     "compare_with_paper": "comparison",
     "get_method": "methods",
     "paper_cell": "paper",
-    "recount_claims": "counts",
+    "recount_claims": "comparison",
     "result_tables": "tables",
     "run_sensitivity": "sensitivity",
     "run_study": "runner",
     "summarise": "summary",
-    "write_tables": "forms",
+    "write_tables": "tables",
 }
 __all__ = [
     "METHOD_TITLES",

@@ -1,17 +1,31 @@
-"""Our figures against the paper's, cell by cell, at three decimals as it prints them."""
+"""Our figures against the paper's, cell by cell, and wins, ties and losses between methods; all at three decimals, as it prints them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
-from skcamel.experiment.paper import PAPER_METHODS, PaperFigure, gain, mean_and_std, metric_title, paper_figures, thousandths
+from skcamel.experiment.paper import (
+    LARGE,
+    PAPER_METHODS,
+    REGULAR,
+    HasMean,
+    Key,
+    PaperFigure,
+    gain,
+    mean_and_std,
+    metric_title,
+    paper_figures,
+    printed,
+    thousandths,
+)
 from skcamel.experiment.summary import Figure, Record, Summary, base_of, summarise
 from skcamel.metrics.conventions import NAMES, choice
 
 STDS = ("paper", "larger")
+GROUPS = {"regular": REGULAR, "large": LARGE, "all": REGULAR + LARGE}
 CRITERIA = {
     "no_worse": "no worse than the paper's by more than 2 of its std",
     "as_good_as_best": "at least as good as the best figure printed for any method",
@@ -44,17 +58,10 @@ class CellComparison:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All cells of one method that both have.
-
-    Attributes
-    ----------
-    cells : tuple of CellComparison
-    notes : list of str
-        Folds, seeds and selection criterion of our figures.
-    """
+    """All cells of one method that both have."""
 
     cells: tuple[CellComparison, ...]
-    notes: list[str]
+    notes: list[str]  # folds, seeds and selection criterion of our figures
 
     def counts(self) -> dict[str, int]:
         """Number of cells, and of those that meet each of `CRITERIA`."""
@@ -122,24 +129,22 @@ def compare_with_paper(
 def compare_summary(summary: Summary, method: str = "camel", *, std: str = "paper") -> Comparison:
     """As :func:`compare_with_paper`, from figures that are summarised already; `method` may name a preset, "camel[best]"."""
     choice(std, STDS, "std")
-    printed = paper_figures()
-    keys = [(dataset, metric) for dataset in summary.datasets for metric in NAMES if (dataset, metric, base_of(method)) in printed]
+    base = base_of(method)
+    keys = [(dataset, metric) for dataset in summary.datasets for metric in NAMES if (dataset, metric, base) in paper_figures()]
     pairs = [(key, summary.figures.get((*key, method))) for key in keys]
-    cells = (compare_cell(*key, ours, base_of(method), std) for key, ours in pairs if ours is not None and not math.isnan(ours.mean))
+    cells = (compare_cell(*key, ours, base, std) for key, ours in pairs if ours is not None and not math.isnan(ours.mean))
     return Comparison(tuple(cells), summary.notes(tuple(dict.fromkeys(dataset for dataset, _ in keys))))
 
 
 def best_printed(dataset: str, metric: str) -> tuple[PaperFigure, tuple[str, ...]]:
     """The best figure that the paper prints for any method, with the smallest std where several share its mean, and who has it.
 
-    Examples
-    --------
     >>> best_printed("yeast", "coverage")
     (PaperFigure(mean=0.446, std=0.01, bold=True), ('camel',))
     """
-    printed = {name: paper_figures()[dataset, metric, name] for name in PAPER_METHODS}
-    top = max(gain(metric, cell.mean, 0.0) for cell in printed.values())
-    leaders = {name: cell for name, cell in printed.items() if gain(metric, cell.mean, 0.0) == top}
+    cells = {name: paper_figures()[dataset, metric, name] for name in PAPER_METHODS}
+    top = max(gain(metric, cell.mean, 0.0) for cell in cells.values())
+    leaders = {name: cell for name, cell in cells.items() if gain(metric, cell.mean, 0.0) == top}
     return min(leaders.values(), key=lambda cell: cell.std), tuple(leaders)
 
 
@@ -148,21 +153,99 @@ def compare_cell(dataset: str, metric: str, ours: Figure, method: str, std: str 
     paper = paper_figures()[dataset, metric, method]
     best, leaders = best_printed(dataset, metric)
     behind_paper, behind_best = (-gain(metric, thousandths(ours.mean), thousandths(cell.mean)) for cell in (paper, best))
-    unit = paper.std if std == "paper" else larger_std(ours, paper)
-    return CellComparison(
-        dataset=dataset,
-        metric=metric,
-        ours=ours,
-        paper=paper,
-        best=best,
-        best_methods=leaders,
-        difference=-behind_paper / 1000 / unit,
-        no_worse=behind_paper <= 2 * thousandths(paper.std),
-        as_good_as_best=behind_best <= 0,
-        near_best=behind_best <= thousandths(larger_std(ours, best)),
-    )
+    unit = paper.std if std == "paper" else _larger_std(ours, paper)
+    difference = -behind_paper / 1000 / unit
+    no_worse = behind_paper <= 2 * thousandths(paper.std)
+    near_best = behind_best <= thousandths(_larger_std(ours, best))
+    return CellComparison(dataset, metric, ours, paper, best, leaders, difference, no_worse, behind_best <= 0, near_best)
 
 
-def larger_std(*cells: Any) -> float:
-    """The largest std that is defined: one fold has none."""
-    return max(cell.std for cell in cells if not math.isnan(cell.std))
+def _larger_std(ours: Figure, theirs: PaperFigure) -> float:
+    return theirs.std if math.isnan(ours.std) else max(ours.std, theirs.std)  # one fold has none
+
+
+class PaperCounts(NamedTuple):
+    """Pairs of cells in which a method is better, equal or worse."""
+
+    wins: int
+    ties: int
+    losses: int
+
+
+class Claim(NamedTuple):
+    """A count that the paper states, beside the same count from a table."""
+
+    kind: str  # "first": no method is better; "superior": strictly better, one case for each cell and method
+    datasets: str  # "regular", "large" or "all"
+    against: tuple[str, ...]
+    printed: tuple[int, int]  # count and cases
+    counted: tuple[int, int]
+
+
+def win_tie_loss(figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None) -> PaperCounts:
+    """Count the pairs (cell, other method) in which `method` wins, ties and loses; a pair of which one is missing is not counted.
+
+    >>> from skcamel.experiment.paper import paper_figures
+    >>> win_tie_loss(paper_figures(), "camel", ["br", "ecc", "rakel"])
+    PaperCounts(wins=315, ties=2, losses=19)
+    """
+    results = [result for row in _results(figures, method, against, datasets) for result in row]
+    return PaperCounts(results.count(1), results.count(0), results.count(-1))
+
+
+def ranks_first(
+    figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None
+) -> tuple[int, int]:
+    """In how many cells no other method is better, and how many cells hold all of them; equal firsts both count.
+
+    >>> from skcamel.experiment.paper import REGULAR, paper_figures
+    >>> ranks_first(paper_figures(), "camel", ["br", "ecc", "rakel", "llsf", "jfsc"], REGULAR)
+    (45, 56)
+    """
+    complete = [row for row in _results(figures, method, against, datasets) if None not in row]
+    return sum(-1 not in row for row in complete), len(complete)
+
+
+def recount_claims(figures: Mapping[Key, HasMean], method: str = "camel") -> list[Claim]:
+    """The four counts of the paper's discussion, recounted from a table of means.
+
+    Parameters
+    ----------
+    figures : mapping
+        (data set, metric, method) ► something with a mean; the paper's own or ours. Incomplete ones give fewer cases.
+    method : str, default="camel"
+        The method in CAMEL's place.
+
+    Examples
+    --------
+    >>> from skcamel.experiment.paper import paper_figures
+    >>> [(claim.printed[0], claim.counted[0]) for claim in recount_claims(paper_figures())]
+    [(45, 45), (39, 38), (315, 315), (180, 179)]
+    """
+    claims = []
+    for stated in printed()["claims"]:
+        against, datasets = tuple(stated["against"]), GROUPS[stated["datasets"]]
+        if stated["claim"] == "first":
+            counted = ranks_first(figures, method, against, datasets)
+        else:
+            pairs = win_tie_loss(figures, method, against, datasets)
+            counted = pairs.wins, sum(pairs)
+        claims.append(Claim(stated["claim"], stated["datasets"], against, (stated["count"], stated["cases"]), counted))
+    return claims
+
+
+def _results(
+    figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None
+) -> Iterator[list[int | None]]:
+    """Of each cell, for each other method: 1 where `method` is better, 0 where equal, -1 where worse; None where one is missing."""
+    for dataset, metric in dict.fromkeys((dataset, metric) for dataset, metric, _ in figures):
+        if datasets is None or dataset in datasets:
+            ours, *theirs = (figures.get((dataset, metric, name)) for name in (method, *against))
+            yield [_sign(metric, ours, other) for other in theirs]
+
+
+def _sign(metric: str, ours: HasMean | None, other: HasMean | None) -> int | None:
+    if ours is None or other is None or math.isnan(ours.mean) or math.isnan(other.mean):
+        return None
+    difference = gain(metric, thousandths(ours.mean), thousandths(other.mean))
+    return (difference > 0) - (difference < 0)

@@ -4,31 +4,54 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
+import sys
 import threading
 import time
 import traceback
 import warnings
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import skcamel
 from skcamel import memory
-from skcamel.experiment.isolation import put_back
-from skcamel.experiment.jsonable import jsonable
-from skcamel.experiment.outcome import Method, Outcome
-from skcamel.experiment.sources import Source, load_split
+from skcamel.data import DataError
+from skcamel.data.catalogue import load_dataset
+from skcamel.data.dataset import Dataset, digest
+from skcamel.data.formats import read_dataset
+from skcamel.data.splitting import MultilabelStratifiedKFold
+from skcamel.experiment.identity import jsonable
+from skcamel.experiment.methods import Method, Outcome
 from skcamel.experiment.units import Unit
+from skcamel.metrics import edge_cases, evaluate
 from skcamel.metrics.conventions import NAMES
-from skcamel.metrics.summary import edge_cases, evaluate
 
 EACH = "each"  # every metric is the outcome of the model selected for it
+Split = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data set by where it comes from, and the digest of its values."""
+
+    name: str
+    origin: str | Path | Dataset | None  # catalogue name, file or data; None in another process, which is sent the data once
+    sha256: str
+    n: int  # rows
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Name and digest: equal values under another name may be stored otherwise, dense or sparse."""
+        return self.name, self.sha256
 
 
 @dataclass(frozen=True)
@@ -60,7 +83,7 @@ def compute(task: Task) -> Result:
     """
     process = os.getpid()
     try:
-        with put_back(), _limited(task.threads), memory.allowance(task.allowance):
+        with _put_back(), _limited(task.threads), memory.allowance(task.allowance):
             return Result(task.unit, _record(task))
     except BaseException as error:
         if os.getpid() != process:  # a child that the method forked: it must not go on with the study
@@ -71,21 +94,17 @@ def compute(task: Task) -> Result:
 
 
 def failure(unit: Unit, error: BaseException) -> Result:
-    """Turn an error into the failure of a unit."""
-    told = f"{type(error).__name__}: {_text(error)}"
+    """Turn an error into the failure of a unit; what it says of itself may raise in turn."""
+    try:
+        text = str(error)
+    except BaseException:
+        text = "(its text cannot be shown: __str__ raises)"
+    told = f"{type(error).__name__}: {text}"
     try:
         lines = "".join(traceback.format_exception(error))
     except BaseException:  # it looks at attributes of the error, which may be anything
         lines = told
     return Result(unit, unit.as_dict() | {"error": told, "traceback": lines}, failed=True)
-
-
-def _text(error: BaseException) -> str:
-    """The text of an error of a method, whose ``__str__`` may raise in turn."""
-    try:
-        return str(error)
-    except BaseException:
-        return "(its text cannot be shown: __str__ raises)"
 
 
 def _is_main_thread() -> bool:
@@ -102,7 +121,7 @@ def _limited(threads: int | None) -> AbstractContextManager[Any]:
 def _record(task: Task) -> dict[str, Any]:
     unit, method = task.unit, task.method
     start = time.perf_counter()
-    data, (train, test) = load_split(task.source, unit.folds, unit.n_folds, unit.seed, unit.fold)
+    data, (train, test) = load_split(task.source, unit)
     # threads share the memory of their process: there the peak is nobody's
     peak_is_ours = _is_main_thread() and memory.forget_peak()
     held = memory.resident()
@@ -119,7 +138,7 @@ def _record(task: Task) -> dict[str, Any]:
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
         | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
-        | {f"version_{name}": number for name, number in versions().items()}
+        | {f"version_{name}": number for name, number in _versions().items()}
         | {"fit_seconds": after_fit - before_fit, "predict_seconds": after_predict - after_fit}
         | {"unit_seconds": time.perf_counter() - start}
         | {"peak_memory_bytes": max(0, memory.peak() - held) if peak_is_ours else None}
@@ -127,17 +146,10 @@ def _record(task: Task) -> dict[str, Any]:
 
 
 def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """The seven metrics, under each criterion where there are several, with parameters and edge cases.
+    """The seven metrics against the truth Y (m, q), with parameters and edge cases.
 
-    Parameters
-    ----------
-    Y : array of shape (m, q)
-        Truth.
-    outcomes : mapping of criterion to Outcome
-        Of several, each metric is that of the one selected for it.
+    Of several criteria, each metric is that of the model selected for it, and all others are told, too.
 
-    Examples
-    --------
     >>> Y = np.array([[1, 0], [0, 1]])
     >>> found = measured(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1})})
     >>> found["criterion"], found["params"], found["average_precision"], found["edge_labels_absent"]
@@ -157,12 +169,146 @@ def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
 
 
 @cache
-def versions() -> dict[str, str]:
+def _versions() -> dict[str, str]:
     """Python and the packages that decide about numbers."""
     found = {"python": platform.python_version(), "skcamel": skcamel.__version__}
     for name in ("numpy", "scipy", "scikit-learn", "torch"):
-        try:
+        with suppress(PackageNotFoundError):
             found[name.replace("-", "_")] = version(name)
-        except PackageNotFoundError:
-            continue
     return found
+
+
+# the last data set of this process, and the last folds: each a pair that threads swap in one step
+_last_data: tuple[Any, Any] = (None, None)
+_last_folds: tuple[Any, list[Split]] = (None, [])
+_one_reads = threading.Lock()  # threads that ask for the same data at once read them once
+
+
+def as_source(origin: str | os.PathLike[str] | Dataset) -> Source:
+    """The source that a user named; its data are loaded now, so that a wrong name fails before any work."""
+    global _last_data  # noqa: PLW0603 (a cache of one process)
+    if isinstance(origin, (str, os.PathLike)):
+        path = Path(origin)
+        looks_like_a_file = not isinstance(origin, str) or path.is_file() or bool(path.suffix) or len(path.parts) > 1
+        origin = path.resolve() if looks_like_a_file else str(origin)
+    elif not isinstance(origin, Dataset):
+        raise TypeError(f"A data set is a catalogue name, a file or a skcamel.data.Dataset, got {type(origin).__name__}.")
+    dataset = _read(origin)
+    if not dataset.name:
+        raise ValueError("A Dataset of a study needs a name, by which its records are found; make it with Dataset(..., name='mine').")
+    source = Source(dataset.name, origin, digest(dataset.X, dataset.Y), dataset.n)
+    _last_data = (source.identity, dataset)
+    return source
+
+
+def load(source: Source, dataset: Dataset | None = None) -> Dataset:
+    """The data of a source, or those brought here by other means, checked against its digest; asked for twice in a row, loaded once."""
+    global _last_data  # noqa: PLW0603 (a cache of one process)
+    with _one_reads:
+        known, last = _last_data
+        if known == source.identity:
+            return last
+        dataset = _read(source.origin) if dataset is None else dataset
+        found = digest(dataset.X, dataset.Y)
+        if found != source.sha256:
+            raise DataError(
+                f"the data set {source.name} has other values here (digest {found[:12]}…) than where the study was started "
+                f"({source.sha256[:12]}…); give all machines the same file.",
+                path=source.origin if isinstance(source.origin, (str, Path)) else "this process",
+            )
+        _last_data = (source.identity, dataset)
+        return dataset
+
+
+def load_split(source: Source, unit: Unit, dataset: Dataset | None = None) -> tuple[Dataset, Split]:
+    """Data and the fold of a unit; the folds too are made once for units that follow each other."""
+    global _last_folds  # noqa: PLW0603 (a cache of one process)
+    dataset = load(source, dataset)
+    asked = (source.sha256, unit.folds, unit.n_folds, unit.seed)
+    known, folds = _last_folds
+    if known != asked:
+        folds = splits(dataset.Y, unit.folds, unit.n_folds, unit.seed)
+        _last_folds = (asked, folds)
+    return dataset, folds[unit.fold]
+
+
+def splits(Y: np.ndarray, kind: str, n_folds: int, seed: int) -> list[Split]:
+    """Training and test rows of each shuffled outer fold, the same for every method, run and machine with the same seed.
+
+    Kinds are "plain" and "stratified", over which each label of Y (n, q) is spread evenly.
+
+    >>> [test.tolist() for _, test in splits(np.ones((4, 1)), "plain", 2, seed=0)]
+    [[2, 3], [0, 1]]
+    """
+    splitter = (KFold if kind == "plain" else MultilabelStratifiedKFold)(n_folds, shuffle=True, random_state=seed)
+    return list(splitter.split(np.zeros((len(Y), 1)), Y))
+
+
+def _read(origin: str | Path | Dataset | None) -> Dataset:
+    if origin is None:
+        raise LookupError("The data of this unit have not come along.")
+    if isinstance(origin, Dataset):
+        return origin
+    if isinstance(origin, Path):
+        if not origin.is_file():
+            raise FileNotFoundError(f"{origin}: there is no such file; 'skcamel datasets list' shows the sets that have a name.")
+        return read_dataset(origin)
+    return load_dataset(origin)
+
+
+@contextmanager
+def _put_back() -> Iterator[None]:
+    """Restore what a method changed for its whole process: working directory, signal handlers, streams, numpy's error state.
+
+    In a thread, beside which others work, only numpy's state is restored.
+
+    >>> here = os.getcwd()
+    >>> with _put_back():
+    ...     os.chdir("/")
+    >>> os.getcwd() == here
+    True
+    """
+    with ExitStack() as after, np.errstate():
+        if _is_main_thread():
+            with suppress(FileNotFoundError):  # it was deleted before; there is no way back
+                after.callback(_change_directory, os.getcwd())
+            after.callback(_restore_handlers, {number: signal.getsignal(number) for number in signal.valid_signals()})
+            for descriptor in (1, 2):
+                with suppress(OSError):  # closed before
+                    after.callback(_restore_output, os.dup(descriptor), descriptor)
+            after.enter_context(redirect_stdout(_unclosable(sys.stdout)))
+            after.enter_context(redirect_stderr(_unclosable(sys.stderr)))
+        yield
+
+
+def _change_directory(path: str) -> None:
+    with suppress(OSError):  # the method deleted it; all paths of a study are absolute
+        os.chdir(path)
+
+
+def _restore_handlers(before: Mapping[int, Any]) -> None:
+    for number, handler in before.items():
+        if handler is not None and signal.getsignal(number) != handler:  # None: not set from Python
+            signal.signal(number, handler)
+
+
+def _restore_output(kept: int, descriptor: int) -> None:
+    os.dup2(kept, descriptor)
+    os.close(kept)
+
+
+def _unclosable(stream: Any) -> Any:
+    return None if stream is None else _Unclosable(stream)
+
+
+class _Unclosable:
+    """A stream that a method can write to and not close."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def close(self) -> None:
+        """Keep it open."""

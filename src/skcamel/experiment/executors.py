@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -14,9 +14,8 @@ from uuid import uuid4
 
 from skcamel import memory
 from skcamel.data.dataset import Dataset
-from skcamel.experiment.compute import Result, Task, compute, failure
+from skcamel.experiment.compute import Result, Task, compute, failure, load
 from skcamel.experiment.processes import Order, Workers, ordered
-from skcamel.experiment.sources import load
 
 Results = Generator[Result, None, None]
 Executor = Callable[[Iterable[Task]], Results]
@@ -109,9 +108,9 @@ def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None, *,
 def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Results:
     """On a Dask cluster, given by the address of its scheduler or by a client; units of a worker that dies are done by others.
 
-    Each unit is done in a process that the Dask worker starts, so that a method that crashes does not take the worker, its data and
-    its other units with it. Data sets travel there once, so that workers need no files. They are the result of a task that does
-    nothing, not scattered: when the only worker that has a data set dies, the scheduler can make it again.
+    The Dask worker starts a process for each unit, so that a method that crashes does not take the worker, its data and its other
+    units with it. Data sets travel there once, so that workers need no files. They are the result of a task that does nothing,
+    not scattered: when the only worker that has a data set dies, the scheduler can make it again.
     """
     try:
         import dask
@@ -119,9 +118,7 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
         from distributed.comm import get_address_host
     except ImportError as error:
         raise ImportError("A Dask cluster needs: pip install 'skcamel[distributed]'") from error
-    if isinstance(cluster, str):
-        _check_address(cluster)
-    client = Client(cluster, set_as_default=False) if isinstance(cluster, str) else cluster
+    client = Client(_checked_address(cluster), set_as_default=False) if isinstance(cluster, str) else cluster
     study = uuid4().hex
     refused: list[Result] = []
     waiting = _packed(tasks, time_limit, refused)
@@ -131,7 +128,7 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
     def start_some(count: int) -> list[Any]:
         """Futures of the next tasks; all begun before `as_completed` takes them, for it holds a lock that the client's loop wants."""
         started: list[Any] = []
-        slots = Counter[str]()
+        slots = Counter[str]()  # threads of the workers on each machine
         for address, threads in client.nthreads().items():
             slots[get_address_host(address)] += threads
         for order, dataset in islice(waiting, count):
@@ -150,25 +147,23 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
             order = running.pop(future.key)
             error = future.exception()
             if isinstance(error, (KilledWorker, CancelledError)):
-                cause = ChildProcessError(
-                    "every Dask worker that did it was lost, most often for want of memory; see the logs of the cluster"
-                )
-                yield replace(failure(order.unit, cause), killed=True)
+                lost = "every Dask worker that did it was lost, most often for want of memory; see the logs of the cluster"
+                yield replace(failure(order.unit, ChildProcessError(lost)), killed=True)
             else:
                 yield future.result() if error is None else failure(order.unit, error)
             done.update(start_some(max(0, _wanted(client) - len(running))))
         yield from refused
     finally:
-        _end_on_cluster(client, study)
+        with suppress(OSError, RuntimeError, CancelledError):  # the cluster is gone, and its processes with it
+            client.run(end_workers, study, on_error="ignore")
         if client is not cluster:
             client.close()
 
 
 def _sharing(units: int) -> Callable[[Task], Task]:
-    """Tell a task what it may use of this machine where so many are done at the same time.
+    """Tell a task its share of cores and free memory where so many are done at the same time.
 
-    Of memory it is an equal share of what is free now: a unit that needs more fails before it allocates, and says so. (A Dask
-    cluster has machines of its own: there a unit looks at what is free where it runs.)
+    A unit that needs more memory fails before it allocates, and says so. On a Dask cluster it looks at what is free where it runs.
     """
     threads, free = share_of_cores(units), memory.available()
     return lambda task: replace(task, threads=threads, allowance=None if free is None else free // units)
@@ -214,14 +209,7 @@ def end_workers(study: str) -> None:
         _workers.pop(study).__exit__()
 
 
-def _end_on_cluster(client: Any, study: str) -> None:
-    try:
-        client.run(end_workers, study, on_error="ignore")
-    except (OSError, RuntimeError, CancelledError):  # the cluster is gone, and its processes with it
-        return
-
-
-def _check_address(address: str) -> None:
+def _checked_address(address: str) -> str:
     """Refuse what is no address: the client would leave threads behind that delay the end by a minute."""
     from distributed.comm import get_address_host_port
 
@@ -230,6 +218,7 @@ def _check_address(address: str) -> None:
             get_address_host_port(address)
     except ValueError as error:
         raise ValueError(f"dask={address!r}: {error}; give the address of a scheduler, as tcp://host:8786.") from error
+    return address
 
 
 def _wanted(client: Any) -> int:

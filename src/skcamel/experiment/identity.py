@@ -16,7 +16,7 @@ import math
 import re
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import CodeType, FunctionType, MappingProxyType, ModuleType
@@ -25,8 +25,11 @@ from typing import Any
 import numpy as np
 
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in the repr of objects: another one in each run
-CODE = "code_sha256"
 LIBRARIES = {"site-packages", "dist-packages"}
+# A class that moves inside this package keeps its first name, or all units that it takes part in would be computed again
+FIRST_HOMES = dict.fromkeys(("Outcome", "Fitted", "Method"), "skcamel.experiment.outcome")
+FIRST_HOMES |= {"EstimatorMethod": "skcamel.experiment.estimators", "CamelMethod": "skcamel.experiment.camel"}
+FIRST_HOMES |= dict.fromkeys(("LLSFCV", "JFSCCV"), "skcamel.baselines.grid_search") | {"WithCuts": "skcamel.baselines.with_cuts"}
 # what Python itself writes into a class, and what only describes it
 NO_MEMBERS = re.compile(
     "__(dict|weakref|doc|module|qualname|firstlineno|static_attributes|annotat.*|abstractmethods|slotnames|dataclass_.*|parameters)__|_abc_impl"
@@ -45,8 +48,6 @@ def described(value: Any) -> dict[str, Any]:
     dict
         Of an estimator its class and all its parameters; `code_sha256` where code that is not installed takes part.
 
-    Examples
-    --------
     >>> from sklearn.preprocessing import Binarizer
     >>> described(Binarizer())
     {'class': 'sklearn.preprocessing._data:Binarizer', 'params': {'copy': True, 'threshold': 0.0}}
@@ -62,6 +63,29 @@ def settings_of(method: Any) -> dict[str, Any]:
     walk = Walk()
     walk(type(method))
     return walk(dict(method.settings)) | walk.code()
+
+
+def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
+    """What strict JSON can hold: numbers, text, lists and mappings as they are, anything else as the text that describes it.
+
+    Integers of more than 17 digits become text too. Numbers that are not finite become what `infinite` makes of them.
+
+    >>> jsonable({"alpha": np.float64(0.5), "kernels": ("rbf",), "limit": np.inf, "by": len})
+    {'alpha': 0.5, 'kernels': ['rbf'], 'limit': 'inf', 'by': '<built-in function len>'}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 10**17 else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else infinite(value)
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item, infinite) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item, infinite) for item in value]
+    return ADDRESS.sub("", repr(value))
 
 
 class Walk:
@@ -101,28 +125,28 @@ class Walk:
         bodies = []
         while self.waiting:
             thing = self.waiting.pop()
-            bodies.append(_text([_name(thing), self._class(thing) if isinstance(thing, type) else self._function(thing)]))
-        return {CODE: _digest("\n".join(sorted(bodies)))} if bodies else {}
+            bodies.append(canonical([_name(thing), self._class(thing) if isinstance(thing, type) else self._function(thing)]))
+        return {"code_sha256": short_digest("\n".join(sorted(bodies)))} if bodies else {}
 
     def _content(self, value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return [self(item) for item in value]
         if isinstance(value, (set, frozenset)):
-            return sorted((self(item) for item in value), key=_text)
+            return sorted((self(item) for item in value), key=canonical)
         if isinstance(value, (dict, MappingProxyType)):
             if all(isinstance(key, str) for key in value):
                 return {str(key): self(item) for key, item in value.items()}
-            return sorted(([self(key), self(item)] for key, item in value.items()), key=_text)
+            return sorted(([self(key), self(item)] for key, item in value.items()), key=canonical)
         if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            return {"array": f"{value.dtype.str} {value.shape}", "sha256": _digest(np.ascontiguousarray(value).tobytes())}
+            return {"array": f"{value.dtype.str} {value.shape}", "sha256": short_digest(np.ascontiguousarray(value).tobytes())}
         if isinstance(value, bytes | bytearray):
-            return {"bytes": len(value), "sha256": _digest(bytes(value))}
+            return {"bytes": len(value), "sha256": short_digest(bytes(value))}
         if hasattr(value, "get_params"):
             # what was added later and is left as it was before does not count: units computed before keep their identity
-            added = getattr(type(value), "ADDED", {}) if type(value).__module__.partition(".")[0] == "skcamel" else {}
+            added = getattr(type(value), "ADDED", {}) if _is_own(type(value).__module__) else {}
             params = {name: item for name, item in value.get_params(deep=False).items() if name not in added or item != added[name]}
             return {"class": self._named(type(value))["class"], "params": {name: self(params[name]) for name in sorted(params)}}
-        return {"object": self._named(type(value))["class"], "sha256": _digest(_text(self._state(value)))}
+        return {"object": self._named(type(value))["class"], "sha256": short_digest(canonical(self._state(value)))}
 
     def _named(self, thing: Any) -> dict[str, Any]:
         """A class or a function by its name; its code is reached if it is not installed, or made inside another function."""
@@ -160,7 +184,7 @@ class Walk:
 
     def _globals(self, function: FunctionType) -> dict[str, Any]:
         """What the names in a function's code stand for: global values, what they take from modules of one's own, and imports."""
-        names = _names(function.__code__)
+        names = {name for code in _codes(function.__code__) for name in code.co_names}
         found = {name: function.__globals__[name] for name in sorted(names) if name in function.__globals__}
         modules = [value for value in found.values() if isinstance(value, ModuleType) and not is_installed(value)]
         while modules:
@@ -174,7 +198,8 @@ class Walk:
     def _code_object(self, code: CodeType) -> Any:
         names = [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
         shape = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags]
-        return [_digest(code.co_code + code.co_exceptiontable), *map(list, names), shape, [self(constant) for constant in code.co_consts]]
+        constants = [self(constant) for constant in code.co_consts]
+        return [short_digest(code.co_code + code.co_exceptiontable), *map(list, names), shape, constants]
 
 
 def is_installed(thing: Any) -> bool:
@@ -182,10 +207,14 @@ def is_installed(thing: Any) -> bool:
     name = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None) or "builtins"
     if name == "__main__":  # a script or a notebook, by whatever program it is run
         return False
-    if name.partition(".")[0] == "skcamel" or name in sys.builtin_module_names:
+    if _is_own(name) or name in sys.builtin_module_names:
         return True
     file = getattr(sys.modules.get(name), "__file__", None)
     return file is not None and is_library(file)
+
+
+def _is_own(module: str) -> bool:
+    return str(module).partition(".")[0] == "skcamel"
 
 
 def is_library(file: str) -> bool:
@@ -205,10 +234,10 @@ def _imports(function: FunctionType) -> list[list[str]]:
     found: dict[str, str] = {}
     while waiting:
         name = waiting.pop()
-        file = None if name in found or name.partition(".")[0] == "skcamel" else _own_file(name)
+        file = None if name in found or _is_own(name) else _source_of(name)
         if file is not None:
             tree = ast.parse(file.read_bytes())
-            found[name] = _digest(ast.dump(tree))
+            found[name] = short_digest(ast.dump(tree))
             waiting += _imported_in(tree, name if file.name == "__init__.py" else name.rpartition(".")[0])
     return [list(item) for item in sorted(found.items())]
 
@@ -240,7 +269,7 @@ def _full_names(name: str, level: int, taken: Iterable[str], package: str) -> It
     yield from (f"{base}.{one}" for one in taken)  # a submodule, perhaps
 
 
-def _own_file(name: str) -> Path | None:
+def _source_of(name: str) -> Path | None:
     """Source of a module that is not installed; None where there is no such module."""
     try:
         spec = find_spec(name)
@@ -257,10 +286,6 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _names(code: CodeType) -> set[str]:
-    return {name for each in _codes(code) for name in each.co_names}
-
-
 def _is_filled(cell: Any) -> bool:
     try:
         _ = cell.cell_contents
@@ -270,12 +295,15 @@ def _is_filled(cell: Any) -> bool:
 
 
 def _name(thing: Any) -> str:
-    return f"{thing.__module__}:{thing.__qualname__}"
+    module, name = thing.__module__, thing.__qualname__
+    return f"{FIRST_HOMES.get(name, module) if _is_own(module) else module}:{name}"
 
 
-def _text(value: Any) -> str:
+def canonical(value: Any) -> str:
+    """JSON text that is the same for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def _digest(content: str | bytes) -> str:
+def short_digest(content: str | bytes) -> str:
+    """Twenty hexadecimal digits, the same on every machine."""
     return hashlib.sha256(content.encode(errors="surrogatepass") if isinstance(content, str) else content).hexdigest()[:20]

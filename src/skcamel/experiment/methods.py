@@ -1,20 +1,134 @@
-"""Names ► methods: CAMEL, the five methods of the paper's comparison, and what a user of scikit-learn would pick instead."""
+"""What runs in a study: CAMEL, the five methods of the paper's comparison, four of scikit-learn, and any estimator of one's own."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from skcamel.experiment.estimators import EstimatorMethod, imported
-from skcamel.experiment.jsonable import jsonable
-from skcamel.experiment.outcome import Fitted, Method, Outcome
-from skcamel.experiment.paper import METHOD_TITLES, PRESETS
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from skcamel.arrays import Array
+from skcamel.base import outputs_together
+from skcamel.baselines.base import class_one
+from skcamel.classifier_cv import CamelClassifierCV
+from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.experiment.identity import described, jsonable
+from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
 from skcamel.metrics.conventions import choice
-
-__all__ = ["FOLDS", "METHOD_TITLES", "PRESETS", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"]
+from skcamel.selection import GROUPS, PARTS, SHORTLIST
+from skcamel.selection.thresholds import PRIOR_POSITIVES
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
 TREES = 500
+WHERE_NOT_WHAT = ("device", "callback", "random_state")  # parameters of CAMEL that decide about no result, or that the seed sets
+
+
+class Outcome(NamedTuple):
+    """Scores and decisions for the test rows, and the hyper-parameters that gave them."""
+
+    scores: np.ndarray  # (m, q)
+    decisions: np.ndarray  # (m, q) of 0 and 1
+    params: dict[str, Any]
+
+
+class Fitted(Protocol):
+    """A method that has learned."""
+
+    def outcomes(self, X: Array) -> Mapping[str, Outcome]:
+        """Outcome for each selection criterion; ``{"": outcome}`` where nothing is selected."""
+        ...
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A method of a study; anything with these three can be given to `run_study`.
+
+    `settings` holds what tells this method from others of its name, ready for JSON: it is part of the identity of a unit.
+    """
+
+    name: str
+    settings: dict[str, Any]
+
+    def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
+        """Learn from rows X (n, d) with labels Y (n, q) in {0, 1}; all that is random comes from `seed`."""
+        ...
+
+
+class EstimatorMethod:
+    """An estimator under a name; each unit fits a clone, whose unset ``random_state`` parameters get the seed.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator
+        With `fit`, `predict`, and `decision_function` or `predict_proba` for scores; without these two the decisions are the
+        scores. All forms of scikit-learn are understood, lists with an array for each label too.
+    settings : dict, default=None
+        What decides beside the class and all its parameters, which are always part of the settings of a method.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> settings = EstimatorMethod("knn", KNeighborsClassifier(3)).settings
+    >>> settings["class"], settings["params"]["n_neighbors"], settings["params"]["weights"]
+    ('sklearn.neighbors._classification:KNeighborsClassifier', 3, 'uniform')
+    """
+
+    def __init__(self, name: str, estimator: Any, settings: dict[str, Any] | None = None) -> None:
+        if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")):
+            needs = "needs fit, predict and get_params, as scikit-learn's estimators have them"
+            raise TypeError(f"The method {name!r} {needs}, got {estimator!r}; pass an instance, as in MyMethod().")
+        self.name = name
+        self.estimator = estimator
+        self.settings = described(estimator) | (settings or {})
+
+    def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
+        """Fit a clone; a single label is given as a 1-d y, unless the estimator takes matrices only."""
+        model = _seeded(self.estimator, seed)
+        return _FittedEstimator(model.fit(X, _target(model, Y)), Y.shape[1])
+
+
+class CamelMethod(EstimatorMethod):
+    """``CamelClassifierCV.from_preset(preset)``; records hold its outcome, or under each criterion that of its own model.
+
+    Parameters
+    ----------
+    preset : {"quick", "paper", "best"}
+    per_metric : bool, default=False
+        Whether each metric is the outcome of a model selected for it.
+    device : str, default=None
+        "cuda" computes on a GPU.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(30, 3)), rng.integers(2, size=(30, 2))
+    >>> fitted = CamelMethod("quick", per_metric=True).fit(X, Y, seed=0)
+    >>> outcome = fitted.outcomes(X[:5])["one_error"]
+    >>> outcome.scores.shape, sorted(outcome.params)
+    ((5, 2), ['alpha', 'bandwidth', 'cuts', 'kernel', 'lambda1', 'lambda2', 'scaling'])
+    """
+
+    def __init__(self, preset: str, *, per_metric: bool = False, device: str | None = None) -> None:
+        super().__init__("camel", CamelClassifierCV.from_preset(preset, device=device))
+        self.per_metric, self.device = per_metric, device
+        self.settings["params"] = {key: value for key, value in self.settings["params"].items() if key not in WHERE_NOT_WHAT}
+        self.settings |= {"per_metric": per_metric}
+        if self.estimator.threshold == "auto":
+            self.settings["cuts"] = {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES}
+
+    def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
+        """Fit one model, or one for each metric from the same pass over the candidates."""
+        if not self.per_metric:
+            return super().fit(X, Y, seed=seed)
+        model = _seeded(self.estimator, seed)
+        fitted = model.fit_each(X, _target(model, Y))
+        return _FittedEach({name: _FittedEstimator(own, Y.shape[1]) for name, own in fitted.items()})
 
 
 def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, device: str | None = None) -> Method:
@@ -42,47 +156,35 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     'KNeighborsClassifier'
     """
     choice(preset, PRESETS, "preset")
+    if isinstance(spec, str) and ":" in spec:
+        spec = _imported(spec)
     if isinstance(spec, str):
-        if ":" in spec:
-            return get_method(imported(spec), preset, per_metric=per_metric, device=device)
-        return _named(choice(spec, tuple(METHOD_TITLES), "method"), preset, per_metric, device)
+        if choice(spec, tuple(METHOD_TITLES), "method") == "camel":
+            return CamelMethod(preset, per_metric=per_metric, device=device)
+        return (_of_the_paper if spec in PAPER_METHODS else _of_scikit)(spec, preset)
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], str):
         return EstimatorMethod(*spec)
-    if isinstance(spec, Method):
-        return spec
-    return EstimatorMethod(type(spec).__name__, spec)
+    return spec if isinstance(spec, Method) else EstimatorMethod(type(spec).__name__, spec)
 
 
-def _named(name: str, preset: str, per_metric: bool, device: str | None) -> Method:
-    if name == "camel":
-        from skcamel.experiment.camel import CamelMethod
+def _of_the_paper(name: str, preset: str) -> Method:
+    """LLSF and JFSC have a coarse grid: the authors' own has 1 323 or 3 993 candidates; give ``("llsf", LLSFCV(grid="paper"))`` for it."""
+    from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
-        return CamelMethod(preset, per_metric=per_metric, device=device)
-    if name in ("llsf", "jfsc"):
-        return _grid_search(name, preset)
-    if name in ("br", "ecc", "rakel"):
-        from skcamel.baselines import BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-
-        kinds: dict[str, Any] = {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL}
-        return EstimatorMethod(name, kinds[name](threshold=CUTS[preset]))
-    return EstimatorMethod(name, _scikit(name, CUTS[preset]))
+    kinds: dict[str, Any] = {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL, "llsf": LLSFCV, "jfsc": JFSCCV}
+    kind = kinds[name]
+    if name not in ("llsf", "jfsc"):
+        return EstimatorMethod(name, kind(threshold=CUTS[preset]))
+    features = "fair" if preset == "best" else "faithful"
+    search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=CUTS[preset], preset=features)
+    return EstimatorMethod(name, search, {"grid": jsonable(kind.GRIDS["coarse"])})
 
 
-def _grid_search(name: str, preset: str) -> Method:
-    """LLSF or JFSC with a coarse grid: the authors' own has 1 323 or 3 993 candidates; give ``("llsf", LLSFCV(grid="paper"))`` for it."""
-    from skcamel.baselines import JFSCCV, LLSFCV
+def _of_scikit(name: str, preset: str) -> Method:
+    """Columns are scaled but not centred, so that sparse rows stay sparse.
 
-    told: dict[str, Any] = {"grid": "coarse", "cv": 3 if preset == "quick" else 5, "threshold": CUTS[preset]}
-    told["preset"] = "fair" if preset == "best" else "faithful"
-    search = LLSFCV if name == "llsf" else JFSCCV
-    return EstimatorMethod(name, search(**told), {"grid": jsonable(search.GRIDS["coarse"])})
-
-
-def _scikit(name: str, cuts: str) -> Any:
-    """Methods of scikit-learn.
-
-    Columns are scaled but not centred, so that sparse rows stay sparse: a shift changes neither an intercept that is not
-    penalised nor a distance. For the RBF kernel "auto", 1/d, is what "scale" would be on centred columns of variance 1.
+    A shift changes neither an intercept that is not penalised nor a distance. For the RBF kernel "auto", 1/d, is what "scale"
+    would be on centred columns of variance 1.
     """
     from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
@@ -91,10 +193,98 @@ def _scikit(name: str, cuts: str) -> Any:
     from sklearn.svm import SVC
 
     from skcamel.baselines import BinaryRelevance
-    from skcamel.baselines.with_cuts import WithCuts
+    from skcamel.baselines.base import WithCuts
 
+    cuts = CUTS[preset]
     if name in ("extra-trees", "random-forest"):
         forest = (ExtraTreesClassifier if name == "extra-trees" else RandomForestClassifier)(TREES)
-        return forest if cuts == "zero" else WithCuts(forest, threshold=cuts)
+        return EstimatorMethod(name, forest if cuts == "zero" else WithCuts(forest, threshold=cuts))
     learner = LogisticRegression(max_iter=1000) if name == "logistic" else SVC(gamma="auto")
-    return make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner, threshold=cuts))
+    return EstimatorMethod(name, make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner, threshold=cuts)))
+
+
+def _imported(path: str) -> Any:
+    """The estimator that ``package.module:Class`` names, made without arguments; an instance or a function that makes one will do too."""
+    module, _, attribute = path.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (Exception, SystemExit) as error:  # a module of one's own may raise anything
+        cure = "a method is package.module:Class, importable from here (PYTHONPATH names further folders)"
+        told = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__} in its module: {error}"
+        raise ImportError(f"{path}: {told}; {cure}.") from error
+    try:
+        return found() if callable(found) else found
+    except (Exception, SystemExit) as error:
+        cure = f'it is called without arguments; from Python, give ("name", {attribute}(...))'
+        raise TypeError(f"{path}: {error}; {cure}.") from error
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """A clone whose unset ``random_state`` parameters are the seed."""
+    model = clone(estimator)
+    unset = [key for key, value in model.get_params().items() if key.rpartition("__")[2] == "random_state" and value is None]
+    return model.set_params(**dict.fromkeys(unset, seed))
+
+
+def _target(model: Any, Y: np.ndarray) -> np.ndarray:
+    """Labels Y (n, q) as the estimator wants them: a single one 1-d, unless it takes matrices only."""
+    return Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output else Y
+
+
+@dataclass(frozen=True)
+class _FittedEstimator:
+    """A fitted clone. A search tells its choice: `best_params_`, and the criterion in `scoring_` (skcamel's) if it has one."""
+
+    model: Any
+    q: int
+
+    def outcomes(self, X: Array) -> dict[str, Outcome]:
+        """The one outcome."""
+        ours = self.model.outputs(X) if isinstance(self.model, MultiLabelClassifier) else None  # one evaluation gives both
+        return {getattr(self.model, "scoring_", ""): self.outcome(X, ours)}
+
+    def outcome(self, X: Array, ours: Outputs | None = None) -> Outcome:
+        """Scores and decisions, from the outputs of the model where it has given them already."""
+        decisions = self._columns(_dense(self.model.predict(X) if ours is None else ours.predictions), "predict", X.shape[0])
+        if strange := set(np.unique(decisions).tolist()) - {-1, 0, 1}:
+            raise ValueError(f"predict of {type(self.model).__name__} gave {min(strange)!r}; decisions are 0 and 1.")
+        chosen = dict(getattr(self.model, "best_params_", {}))
+        if hasattr(self.model, "threshold_rule_"):
+            chosen["cuts"] = self.model.threshold_rule_
+        scores = self._scores(X, decisions) if ours is None else ours.scores
+        return Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen))
+
+    def _scores(self, X: Array, decisions: np.ndarray) -> np.ndarray:
+        for answer in ("decision_function", "predict_proba"):
+            if hasattr(self.model, answer):
+                given = getattr(self.model, answer)(X)
+                if isinstance(given, list):  # of scikit-learn: for each label an array (m, its classes)
+                    return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.model.classes_, strict=True)])
+                columns = _dense(given).astype(np.float64)
+                if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
+                    columns = class_one(columns, self.model.classes_)
+                return self._columns(columns, answer, X.shape[0])
+        return decisions.astype(np.float64)
+
+    def _columns(self, given: np.ndarray, answer: str, rows: int) -> np.ndarray:
+        """An answer as (m, q); only that of a single label may be 1-d."""
+        if given.shape not in ((rows, self.q), (rows,) * (self.q == 1)):
+            name = f"{answer} of {type(self.model).__name__}"
+            raise ValueError(f"{name} gave shape {given.shape} for {rows} rows and {self.q} labels; it must be {(rows, self.q)}.")
+        return given.reshape(rows, self.q)
+
+
+@dataclass(frozen=True)
+class _FittedEach:
+    """A model for each criterion."""
+
+    fitted: dict[str, _FittedEstimator]
+
+    def outcomes(self, X: Array) -> dict[str, Outcome]:
+        """The outcome under each criterion."""
+        outputs = outputs_together([own.model for own in self.fitted.values()], X)
+        return {name: own.outcome(X, ours) for (name, own), ours in zip(self.fitted.items(), outputs, strict=True)}
+
+
+def _dense(given: Any) -> np.ndarray:
+    return np.asarray(given.toarray() if hasattr(given, "toarray") else given)

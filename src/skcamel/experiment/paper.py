@@ -1,4 +1,4 @@
-"""What the paper prints: its Tables 1 to 3 and the counts it states, as data from ``paper_tables.json``."""
+"""What the paper prints: its Tables 1 to 3 and the counts it states, from ``paper_tables.json``; names and figures as it writes them."""
 
 from __future__ import annotations
 
@@ -7,44 +7,28 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from skcamel import presets
-from skcamel.metrics.conventions import LOSSES, NAMES
+from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
 
 PRESETS = tuple(presets.PRESETS)
-METHOD_TITLES = {
-    "camel": "CAMEL",
-    "br": "BR",
-    "ecc": "ECC",
-    "rakel": "RAkEL",
-    "llsf": "LLSF",
-    "jfsc": "JFSC",
-    "extra-trees": "extra-trees",
-    "random-forest": "random-forest",
-    "logistic": "logistic",
-    "svc": "svc",
-}
-METRIC_TITLES = dict(
-    zip(
-        NAMES,
-        (
-            "One-error",
-            "Hamming loss",
-            "Coverage",
-            "Ranking loss",
-            "Average precision",
-            "Macro-averaging F1",
-            "Micro-averaging F1",
-        ),
-        strict=True,
-    )
-)
-PAPER_METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
+METHOD_TITLES = {"camel": "CAMEL", "br": "BR", "ecc": "ECC", "rakel": "RAkEL", "llsf": "LLSF", "jfsc": "JFSC"}
+PAPER_METHODS = tuple(METHOD_TITLES)
+METHOD_TITLES |= {name: name for name in ("extra-trees", "random-forest", "logistic", "svc")}
 REGULAR = ("cal500", "emotions", "genbase", "medical", "enron", "image", "scene", "yeast")  # Table 2
 LARGE = ("science", "arts", "rcv1-s1", "rcv1-s2", "rcv1-s3", "rcv1-s4", "rcv1-s5", "business")  # Table 3, in its order
 
 Key = tuple[str, str, str]  # data set, metric, method
+
+
+class HasMean(Protocol):
+    """A cell of a table of results, ours or the paper's."""
+
+    @property
+    def mean(self) -> float:
+        """Mean over folds."""
+        ...
 
 
 class PaperFigure(NamedTuple):
@@ -65,15 +49,26 @@ class Size(NamedTuple):
     features: str  # "numeric" or "nominal"
 
 
+@cache
+def printed() -> dict[str, Any]:
+    """All that ``paper_tables.json`` holds: "table1", the cells of "regular" and "large", and "claims", the counts of the discussion."""
+    return json.loads(resources.files("skcamel.experiment").joinpath("paper_tables.json").read_text(encoding="utf-8"))
+
+
+@cache
 def paper_figures() -> Mapping[Key, PaperFigure]:
     """All cells of Tables 2 and 3: (data set, metric, method) ► mean, std and whether it is bold.
 
-    Examples
-    --------
     >>> len(paper_figures()) == 16 * 7 * 6
     True
     """
-    return _figures()
+    return {
+        (dataset, metric, method): PaperFigure(*cell)
+        for part in ("regular", "large")
+        for dataset, metrics in printed()[part].items()
+        for metric, methods in metrics.items()
+        for method, cell in methods.items()
+    }
 
 
 def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
@@ -93,37 +88,25 @@ def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
     >>> paper_cell("science", "macro_f1", "camel")
     PaperFigure(mean=0.31, std=0.038, bold=True)
     """
-    for value, known, what in (
-        (dataset, REGULAR + LARGE, "data set"),
-        (metric, NAMES, "metric"),
-        (method, PAPER_METHODS, "method"),
-    ):
-        if value not in known:
-            raise KeyError(f"The paper has no {what} {value!r}; it has {', '.join(known)}.")
-    return _figures()[dataset, metric, method]
+    known = {"data set": REGULAR + LARGE, "metric": NAMES, "method": PAPER_METHODS}
+    for value, (what, names) in zip((dataset, metric, method), known.items(), strict=True):
+        if value not in names:
+            raise KeyError(f"The paper has no {what} {value!r}; it has {', '.join(names)}.")
+    return paper_figures()[dataset, metric, method]
 
 
 def paper_table1() -> Mapping[str, Size]:
     """Sizes that Table 1 prints, in its order.
 
-    Examples
-    --------
     >>> paper_table1()["scene"]
     Size(n=2407, d=294, q=5, cardinality=1.07, features='numeric')
     """
-    return {name: Size(**row) for name, row in _printed()["table1"].items()}
-
-
-def paper_claims() -> list[dict[str, Any]]:
-    """Counts that the discussion of Tables 2 and 3 states: kind, data sets, methods compared with, count and cases."""
-    return [dict(claim) for claim in _printed()["claims"]]
+    return {name: Size(**row) for name, row in printed()["table1"].items()}
 
 
 def title_of(method: str) -> str:
     """Name to show for a method, or for a method under one of several presets.
 
-    Examples
-    --------
     >>> title_of("rakel"), title_of("camel[best]"), title_of("knn[5]")
     ('RAkEL', 'CAMEL (best)', 'knn[5]')
     """
@@ -134,8 +117,6 @@ def title_of(method: str) -> str:
 def method_and_preset(method: str) -> tuple[str, str]:
     """Split what a summary calls a method: its name, and the preset where it has several (else "").
 
-    Examples
-    --------
     >>> method_and_preset("camel[best]"), method_and_preset("knn[5]")
     (('camel', 'best'), ('knn[5]', ''))
     """
@@ -146,19 +127,15 @@ def method_and_preset(method: str) -> tuple[str, str]:
 def metric_title(metric: str) -> str:
     """Name and direction of a metric as the paper's tables print them.
 
-    Examples
-    --------
     >>> metric_title("coverage"), metric_title("micro_f1")
     ('Coverage ↓', 'Micro-averaging F1 ↑')
     """
-    return f"{METRIC_TITLES[metric]} {'↓' if metric in LOSSES else '↑'}"
+    return f"{TITLES[metric]} {'↓' if metric in LOSSES else '↑'}"
 
 
 def gain(metric: str, value: float, reference: float) -> float:
     """How much better `value` is than `reference`: positive is better, for losses and for scores.
 
-    Examples
-    --------
     >>> gain("coverage", 0.25, 0.5), gain("micro_f1", 0.25, 0.5)
     (0.25, -0.25)
     """
@@ -166,10 +143,8 @@ def gain(metric: str, value: float, reference: float) -> float:
 
 
 def rounded(value: float, digits: int = 3) -> str:
-    """A figure as every table, page and command prints it: the nearest decimal, rounded once; there is no minus zero.
+    """A figure as every table, page and command prints it: the nearest decimal, rounded once, never minus zero.
 
-    Examples
-    --------
     >>> rounded(0.0125), rounded(-0.0004), rounded(1.249, 2)
     ('0.013', '0.000', '1.25')
     """
@@ -180,8 +155,6 @@ def rounded(value: float, digits: int = 3) -> str:
 def thousandths(value: float) -> int:
     """A figure in whole thousandths, for comparing: two are equal exactly where :func:`rounded` prints them alike.
 
-    Examples
-    --------
     >>> thousandths(0.3124), thousandths(0.0125), thousandths(0.1 + 0.2) == thousandths(0.3)
     (312, 13, True)
     """
@@ -191,25 +164,7 @@ def thousandths(value: float) -> int:
 def mean_and_std(mean: float, std: float) -> str:
     """A cell of the tables; one fold has no std.
 
-    Examples
-    --------
     >>> mean_and_std(0.3124, 0.01), mean_and_std(0.3124, float("nan"))
     ('0.312±0.010', '0.312')
     """
     return rounded(mean) if math.isnan(std) else f"{rounded(mean)}±{rounded(std)}"
-
-
-@cache
-def _printed() -> dict[str, Any]:
-    return json.loads(resources.files("skcamel.experiment").joinpath("paper_tables.json").read_text(encoding="utf-8"))
-
-
-@cache
-def _figures() -> dict[Key, PaperFigure]:
-    return {
-        (dataset, metric, method): PaperFigure(*cell)
-        for part in ("regular", "large")
-        for dataset, metrics in _printed()[part].items()
-        for metric, methods in metrics.items()
-        for method, cell in methods.items()
-    }

@@ -2,11 +2,12 @@
 
 A worker is a process of its own, reached through its standard input and output, not one of `multiprocessing`: it can be
 started anywhere (in the daemons of a Dask cluster too) and does not import the caller's script. Units travel by cloudpickle, so
-that methods made in a notebook will do.
+that methods made in a notebook will do. Its own side begins at :func:`serve`.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -14,19 +15,22 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.spawn import get_executable
-from typing import IO, Any, Self, cast
+from pathlib import Path
+from typing import IO, Any, BinaryIO, NoReturn, Self, cast
 
 from skcamel.data.dataset import Dataset
-from skcamel.experiment.compute import Result, Task, failure
-from skcamel.experiment.sources import Source, load
+from skcamel.experiment.compute import Result, Source, Task, compute, failure, load, load_split
 from skcamel.experiment.units import Unit
 
+IDLE = 300.0  # seconds without work after which a worker ends: who started it may have forgotten it, as on a cluster
+FIRST_TO_GO = "500"  # where memory runs out, Linux takes the worker rather than the process that holds the study
 START = 300.0  # seconds that a worker has to start, import the method and take the data, where there is a limit
-BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from skcamel.experiment.worker import serve; serve(int(sys.argv[2]))"
+BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from skcamel.experiment.processes import serve; serve(int(sys.argv[2]))"
 THREADS = (  # variables that tell libraries how many threads to use; the last is what n_jobs=-1 means to joblib
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
     *("NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"),
@@ -48,7 +52,7 @@ def ordered(task: Task, time_limit: float | None) -> Order:
     """Pack a task; TypeError where its method cannot travel."""
     from joblib.externals.loky.cloudpickle_wrapper import dumps
 
-    source = task.source.without_data()
+    source = replace(task.source, origin=None)
     try:
         packed = dumps(replace(task, source=source, threads=None))
     except Exception as error:
@@ -61,28 +65,20 @@ class ProcessEndedError(ChildProcessError):
     """A worker process ended while it did a unit."""
 
     def __init__(self, code: int | None) -> None:
-        super().__init__(_cause(code))
         self.killed = code == -9  # from outside, as for want of memory: others may have used it up
-
-
-def _cause(code: int | None) -> str:
-    if code is None:
-        return "its process closed the connection to the study"
-    if code == -9:
-        return "its process was killed (SIGKILL), most often by the system for want of memory"
-    if code < 0:
-        return f"its process ended with signal {-code} ({signal.Signals(-code).name})"
-    return f"its process ended with exit code {code}"
+        if code is None:
+            cause = "closed the connection to the study"
+        elif self.killed:
+            cause = "was killed (SIGKILL), most often by the system for want of memory"
+        elif code < 0:
+            cause = f"ended with signal {-code} ({signal.Signals(-code).name})"
+        else:
+            cause = f"ended with exit code {code}"
+        super().__init__(f"its process {cause}")
 
 
 class Worker:
-    """A worker process, seen from the process that started it.
-
-    Parameters
-    ----------
-    threads : int or None
-        What libraries may use at most; None leaves them as they are.
-    """
+    """A worker process, seen from the process that started it; its libraries use `threads` at most, None: what they like."""
 
     def __init__(self, threads: int | None) -> None:
         paths = json.dumps([os.path.abspath(entry) for entry in sys.path])
@@ -155,17 +151,18 @@ class Worker:
         if seconds is None:
             yield
             return
-        timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), self._be_late)
+
+        def end_late() -> None:
+            self._late = True
+            self.kill()
+
+        timer = threading.Timer(min(seconds, threading.TIMEOUT_MAX), end_late)
         timer.start()
         try:
             yield
         finally:
             timer.cancel()
             timer.join()  # or it might kill the process during the next unit
-
-    def _be_late(self) -> None:
-        self._late = True
-        self.kill()
 
 
 class Workers:
@@ -230,8 +227,6 @@ class Workers:
 def environment(threads: int | None) -> dict[str, str]:
     """The variables of this process, with `threads` for all libraries that compute; a smaller number that is set stays.
 
-    Examples
-    --------
     >>> environment(1)["OMP_NUM_THREADS"]
     '1'
     """
@@ -239,3 +234,79 @@ def environment(threads: int | None) -> dict[str, str]:
     if threads is None:
         return given
     return given | {name: str(min(threads, int(given[name]) if given.get(name, "").isdecimal() else threads)) for name in THREADS}
+
+
+def serve(parent: int) -> None:
+    """Do what comes through standard input and answer through standard output, until the process of number `parent` ends."""
+    orders, answers = _private_pipes()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that holds the study, which ends this one
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO)
+    busy = threading.Event()
+    threading.Thread(target=_follow, args=(parent, busy), daemon=True).start()
+    while True:
+        try:
+            order = pickle.load(orders)  # noqa: S301 (from the process that started this one)
+        except EOFError:
+            break
+        busy.set()
+        for answer in _answers(orders, *order):
+            pickle.dump(answer, answers)
+            answers.flush()
+        busy.clear()
+    _end()
+
+
+def _answers(orders: BinaryIO, unit: Unit, source: Source, packed: bytes) -> Iterator[Result | None]:
+    """None when data and method are here, so that a time limit counts from then; then the result."""
+    try:
+        dataset = pickle.load(orders)  # noqa: S301 (None: it is here from an earlier unit)
+        load_split(source, unit, dataset)
+        task = pickle.loads(packed)  # noqa: S301
+    except BaseException as error:  # importing the method's module may raise anything
+        yield failure(unit, error)
+        _end()  # there may be data left in the pipe
+    yield None
+    try:
+        yield compute(task)
+    except KeyboardInterrupt as error:  # the method's own
+        yield failure(unit, error)
+
+
+def _private_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """The two pipes under numbers that no method knows; what a method prints goes to standard error.
+
+    A process that a method forks and leaves behind must not hold them open: then nobody would see this one end.
+    """
+    ours = os.dup(0), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # no standard error
+        os.dup2(nowhere, 1)
+    os.close(nowhere)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # this process ends by a kill, which would lose what is buffered
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: [os.close(number) for number in ours])
+    return os.fdopen(ours[0], "rb"), os.fdopen(ours[1], "wb")
+
+
+def _follow(parent: int, busy: threading.Event) -> None:
+    """End with the parent, however it ends, and after a long time without work."""
+    last_busy = time.monotonic()
+    while os.getppid() == parent:
+        if busy.is_set():
+            last_busy = time.monotonic()
+        elif time.monotonic() - last_busy > IDLE:
+            break
+        time.sleep(0.5)
+    _end()
+
+
+def _end() -> NoReturn:
+    """End at once, with all processes that methods have left behind."""
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)  # this process leads its group
+    os._exit(0)

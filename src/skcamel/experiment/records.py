@@ -1,4 +1,4 @@
-"""Records: what a study folder holds, one flat mapping for each finished unit; reading, exporting and compacting."""
+"""A study folder: records of finished units to read and export, locks on units in work, and the writing side of a run."""
 
 from __future__ import annotations
 
@@ -7,21 +7,47 @@ import io
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from skcamel import memory
-from skcamel.experiment.locks import UnitLocks
-from skcamel.experiment.shapes import RecordsError, check_failure, check_record, decoded
-from skcamel.experiment.units import KEY, Unit
+from skcamel import files, memory
+from skcamel.experiment.units import KEY, PLACE, RecordsError, Unit, check_failure, check_record, decoded, read_cards, read_requests
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
-from skcamel.spreadsheet import plain_cell
+from skcamel.text import plain_cell
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int, offset: int) -> None:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+    def _unlock(descriptor: int, offset: int) -> None:
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int, offset: int) -> None:
+        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
+
+    def _unlock(descriptor: int, offset: int) -> None:
+        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, offset)
+
 
 UNITS, FAILURES, COMPACT, LOCK = "units", "failures", "records.jsonl", "lock"
-Record = dict[str, Any]
+WHOLE_FOLDER = 2**31 - 1  # the byte of the lock file that guards the files that all units share
 MEMORY_PER_BYTE = 8  # of the compact file, at the peak: text, lines and mappings
+Record = dict[str, Any]
 
 
 class Records(Sequence[Record]):
@@ -57,10 +83,9 @@ class Records(Sequence[Record]):
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study --out wrote.")
         # units first: what is compacted in between is found in the second place, and nothing is missed
-        found = read_units(self.folder / UNITS, check_record) | read_compact(self.folder / COMPACT)
-        self._records = sorted(found.values(), key=_rank)
-        failed = read_units(self.folder / FAILURES, check_failure)
-        self.failures = sorted(_still_failed(found, failed), key=_rank)
+        found = _read_units(self.folder / UNITS, check_record) | _read_compact(self.folder / COMPACT)
+        self._records = _sorted(found.values())
+        self.failures = _sorted(_still_failed(found, _read_units(self.folder / FAILURES, check_failure)))
 
     def __len__(self) -> int:
         return len(self._records)
@@ -68,22 +93,17 @@ class Records(Sequence[Record]):
     def __getitem__(self, index: Any) -> Any:
         return self._records[index]
 
-    def __iter__(self) -> Iterator[Record]:
-        return iter(self._records)
-
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON list; undefined metrics are null."""
-        with whole_file(path) as file:
-            file.write((json.dumps([_without_nan(record) for record in self], indent=1, allow_nan=False) + "\n").encode())
+        _write_json(path, [finite(record) for record in self])
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table with one row for each unit; dictionaries and lists are JSON text, undefined metrics are empty."""
-        rows = [_flat(record) for record in self]
         with whole_file(path) as file:
-            file.write(csv_text(rows).encode(errors="replace"))  # half a character in a name must not cost the file
+            file.write(csv_text(self._flat()).encode(errors="replace"))  # half a character in a name must not cost the file
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet table with the columns of :meth:`to_csv`; needs pyarrow."""
@@ -92,7 +112,7 @@ class Records(Sequence[Record]):
             from pyarrow import parquet
         except ImportError as error:
             raise ImportError("Parquet needs: pip install 'skcamel[parquet]'") from error
-        rows = [_flat(record) for record in self]
+        rows = self._flat()
         try:
             table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
         except (pa.ArrowException, UnicodeEncodeError) as error:
@@ -106,99 +126,29 @@ class Records(Sequence[Record]):
         For keeping a study in version control. A run that works in the folder is not disturbed, and this object not changed.
         """
         with UnitLocks(self.folder / LOCK) as locks, locks.whole_folder():
-            units = read_units(self.folder / UNITS, check_record)
-            records = sorted((read_compact(self.folder / COMPACT) | units).values(), key=_rank)
+            units = _read_units(self.folder / UNITS, check_record)
+            records = _sorted((_read_compact(self.folder / COMPACT) | units).values())
             with whole_file(self.folder / COMPACT) as file:
                 file.writelines(encoded(record) for record in records)
             for key in units:
                 (self.folder / UNITS / f"{key}.json").unlink(missing_ok=True)
         return self.folder / COMPACT
 
+    def _flat(self) -> list[Record]:
+        def plain(value: Any) -> Any:
+            return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
 
-def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> list[Record]:
-    """Failures of units that no later try of the same fold has overtaken, be it with other settings."""
-    last: dict[tuple[Any, ...], str] = {}
-    for record in (*found.values(), *failed.values()):
-        last[_place(record)] = max(last.get(_place(record), ""), record.get("finished_at", ""))
-    return [failure for key, failure in failed.items() if key not in found and failure.get("finished_at", "") == last[_place(failure)]]
+        return [{name: plain(value) for name, value in finite(record).items()} for record in self]
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
     """One line of strict JSON; undefined metrics are null."""
-    return (json.dumps(_without_nan(record), separators=(",", ":"), allow_nan=False) + "\n").encode()
+    return (json.dumps(finite(record), separators=(",", ":"), allow_nan=False) + "\n").encode()
 
 
-def read_units(folder: Path, check: Callable[[Any], None]) -> dict[str, Record]:
-    """Records or failures that have a file of their own, by key; `check` knows what they must hold."""
-    found = {}
-    for path in folder.glob("*.json"):
-        if not KEY.fullmatch(path.stem):
-            continue  # not a file of ours
-        try:
-            found[path.stem] = _decoded(path.read_bytes(), check, path.stem)
-        except FileNotFoundError:
-            continue  # compacted, or done at last, since the folder was listed
-        except (ValueError, IsADirectoryError) as error:
-            raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run computes this unit again.") from error
-    return found
-
-
-def read_compact(path: Path) -> dict[str, Record]:
-    """Records of the compact file, by key; none where there is no such file."""
-    try:
-        size = path.stat().st_size
-        memory.require(MEMORY_PER_BYTE * size, f"{path}", "Split the study into several folders.")
-        lines = path.read_bytes().splitlines()
-    except FileNotFoundError:
-        return {}
-    except IsADirectoryError as error:
-        raise RecordsError(f"{path} is a folder, not a file of records; move it elsewhere.") from error
-    found = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            record = _decoded(line, check_record)
-        except ValueError as error:
-            cure = "delete this line, and the next run computes its unit again"
-            raise RecordsError(f"{path}, line {number}: damaged ({error}); {cure}.") from error
-        found[Unit.of(record).key] = record
-    return found
-
-
-def _decoded(text: bytes, check: Callable[[Any], None], key: str | None = None) -> Record:
-    record = decoded(text, check)
-    try:
-        own = Unit.of(record).key
-    except RecursionError as error:
-        raise ValueError("its settings are nested too deeply") from error
-    if key not in (None, own):
-        raise ValueError("its name belongs to another unit")
-    return {name: math.nan if value is None and _is_metric(name) else value for name, value in record.items()}
-
-
-def _is_metric(name: str) -> bool:
-    return name.partition("_by_")[0] in NAMES
-
-
-def _without_nan(record: Mapping[str, Any]) -> Record:
-    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in record.items()}
-
-
-def _flat(record: Record) -> Record:
-    plain = _without_nan(record)
-    return {name: json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value for name, value in plain.items()}
-
-
-def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """All keys, in the order in which they are first met."""
-    return list(dict.fromkeys(name for row in rows for name in row))
-
-
-def _place(record: Record) -> tuple[Any, ...]:
-    return tuple(record[name] for name in ("dataset", "method", "preset", "seed", "folds", "n_folds", "fold"))
-
-
-def _rank(record: Record) -> tuple[Any, ...]:
-    return (*(record[name] for name in ("dataset", "method", "preset", "seed", "fold")), Unit.of(record).key)
+def finite(row: Mapping[str, Any]) -> Record:
+    """With None for NaN and infinity, which JSON lacks."""
+    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -209,3 +159,257 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     for cells in (names, *([row.get(name) for name in names] for row in rows)):
         lines.writerow([plain_cell(cell) if isinstance(cell, str) else cell for cell in cells])
     return text.getvalue()
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """All keys, in the order in which they are first met."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _write_json(path: str | os.PathLike[str], value: Any) -> None:
+    with whole_file(path) as file:
+        file.write((json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
+
+
+def _read_units(folder: Path, check: Callable[[Any], None]) -> dict[str, Record]:
+    """Records or failures that have a file of their own, by key."""
+    found = {}
+    for path in folder.glob("*.json"):
+        if not KEY.fullmatch(path.stem):
+            continue  # not a file of ours
+        try:
+            key, record = _decoded(path.read_bytes(), check)
+            if key != path.stem:
+                raise ValueError("its name belongs to another unit")
+        except FileNotFoundError:
+            continue  # compacted, or done at last, since the folder was listed
+        except (ValueError, IsADirectoryError) as error:
+            raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run computes this unit again.") from error
+        found[key] = record
+    return found
+
+
+def _read_compact(path: Path) -> dict[str, Record]:
+    """Records of the compact file, by key; none where there is no such file."""
+    try:
+        memory.require(MEMORY_PER_BYTE * path.stat().st_size, f"{path}", "Split the study into several folders.")
+        lines = path.read_bytes().splitlines()
+    except FileNotFoundError:
+        return {}
+    except IsADirectoryError as error:
+        raise RecordsError(f"{path} is a folder, not a file of records; move it elsewhere.") from error
+    found = {}
+    for number, line in enumerate(lines, 1):
+        try:
+            key, record = _decoded(line, check_record)
+        except ValueError as error:
+            cure = "delete this line, and the next run computes its unit again"
+            raise RecordsError(f"{path}, line {number}: damaged ({error}); {cure}.") from error
+        found[key] = record
+    return found
+
+
+def _decoded(text: bytes, check: Callable[[Any], None]) -> tuple[str, Record]:
+    """Key of the unit, and its record; a metric that is undefined is NaN."""
+    record = decoded(text, check)
+    try:
+        key = Unit.of(record).key
+    except RecursionError as error:
+        raise ValueError("its settings are nested too deeply") from error
+    return key, {name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value for name, value in record.items()}
+
+
+def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> list[Record]:
+    """Failures of units that no later try of the same fold has overtaken, be it with other settings."""
+
+    def place(record: Record) -> tuple[Any, ...]:
+        return (*PLACE(record), record["folds"], record["n_folds"])
+
+    last: dict[tuple[Any, ...], str] = {}
+    for record in (*found.values(), *failed.values()):
+        last[place(record)] = max(last.get(place(record), ""), record.get("finished_at", ""))
+    return [failure for key, failure in failed.items() if key not in found and failure.get("finished_at", "") == last[place(failure)]]
+
+
+def _sorted(records: Iterable[Record]) -> list[Record]:
+    return sorted(records, key=lambda record: (*PLACE(record), Unit.of(record).key))
+
+
+@dataclass
+class _LockFile:
+    """The one descriptor of a lock file in this process, and the bytes that its threads hold."""
+
+    path: Path
+    descriptor: int
+    users: int = 0
+    held: set[int] = field(default_factory=set)
+
+
+class UnitLocks:
+    """Locks of the units of one study folder: bytes of one file, which stays empty.
+
+    The operating system holds them for a process and frees them when it ends, however it ends. It drops all of them when the
+    process closes any descriptor of the file. So this process opens each lock file once, shares the descriptor between its
+    threads, and remembers here what they hold.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, UnitLocks(Path(folder) / "lock") as mine, UnitLocks(Path(folder) / "lock") as other:
+    ...     mine.take("00ff"), other.take("00ff"), other.take("1234"), mine.free("00ff"), other.take("00ff")
+    (True, False, True, None, True)
+    """
+
+    _shared: dict[tuple[int, int, int], _LockFile] = {}  # noqa: RUF012 (one for the process is the point)
+    _guard = threading.RLock()
+
+    def __init__(self, path: Path) -> None:
+        with self._guard:
+            path.touch()
+            facts = path.stat()
+            self._where = (os.getpid(), facts.st_dev, facts.st_ino)  # a forked child holds nothing of what its parent holds
+            if self._where not in self._shared:
+                self._shared[self._where] = _LockFile(path, os.open(path, os.O_RDWR))
+            self._file = self._shared[self._where]
+            self._file.users += 1
+        self._mine: set[int] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._guard:
+            for offset in list(self._mine):
+                self._free(offset)
+            self._file.users -= 1
+            if not self._file.users:
+                os.close(self._shared.pop(self._where).descriptor)
+
+    def take(self, key: str) -> bool:
+        """Whether the unit of this key (hexadecimal) could be locked; False where any other holder has it."""
+        return self._take(_offset(key))
+
+    def free(self, key: str) -> None:
+        """Let go of a unit that this object holds."""
+        self._free(_offset(key))
+
+    @contextmanager
+    def whole_folder(self, *, wait: float = 60.0, pause: float = 0.02) -> Iterator[None]:
+        """Be the only one who changes the files that all units share."""
+        deadline = time.monotonic() + wait
+        while not self._take(WHOLE_FOLDER):
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"Another process has held {self._file.path} for {wait:g} seconds; wait for it to end, or end it.")
+            time.sleep(pause)
+        try:
+            yield
+        finally:
+            self._free(WHOLE_FOLDER)
+
+    def _take(self, offset: int) -> bool:
+        with self._guard:
+            if offset in self._file.held:
+                return False
+            try:
+                _lock(self._file.descriptor, offset)
+            except (BlockingIOError, PermissionError):  # held by another process: POSIX says either, Windows the second
+                return False
+            except OSError as error:
+                cure = "this file system gives no locks, without which two runs could not share a folder; put it on another disk"
+                raise OSError(error.errno, cure, str(self._file.path)) from error
+            self._file.held.add(offset)
+            self._mine.add(offset)
+            return True
+
+    def _free(self, offset: int) -> None:
+        with self._guard:
+            _unlock(self._file.descriptor, offset)
+            self._file.held.remove(offset)
+            self._mine.remove(offset)
+
+
+def _offset(key: str) -> int:
+    """A byte below 2^31 - 1, which every system can lock; two units on one byte only wait for each other."""
+    return int(key[:8], 16) % WHOLE_FOLDER
+
+
+class StudyFolder:
+    """A study folder while a run works in it, made if it is not there. One process writes: the one that called `run_study`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        for name in (UNITS, FAILURES):
+            (path / name).mkdir(parents=True, exist_ok=True)
+        self.locks = UnitLocks(path / LOCK)
+        self._compact_seen: tuple[int, int] | None = None
+        self._compact_keys: frozenset[str] = frozenset()
+        self._failed_before = {file.stem: file.stat().st_mtime_ns for file in (path / FAILURES).glob("*.json")}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.locks.__exit__(*error)
+
+    def claim(self, key: str) -> str:
+        """Try to get a unit: "mine" to do now, "busy" in another run, "done", or "failed" in another run since this one began."""
+        if self.is_finished(key):
+            return "done"
+        if not self.locks.take(key):
+            return "busy"
+        state = "done" if self.is_finished(key) else "failed" if self._failed_meanwhile(key) else "mine"
+        if state != "mine":
+            self.locks.free(key)
+        return state
+
+    def is_finished(self, key: str) -> bool:
+        """Whether any run has finished the unit."""
+        return (self.path / UNITS / f"{key}.json").exists() or key in self._compacted()
+
+    def finish(self, key: str, record: Mapping[str, Any]) -> None:
+        """Write the record of a claimed unit, once and whole, and let the unit go."""
+        with whole_file(self.path / UNITS / f"{key}.json") as file:
+            file.write(encoded({**record, "finished_at": _now()}))
+        (self.path / FAILURES / f"{key}.json").unlink(missing_ok=True)
+        self.locks.free(key)
+
+    def fail(self, key: str, failure: Mapping[str, Any]) -> None:
+        """Write down how a claimed unit failed, and let the unit go."""
+        _write_json(self.path / FAILURES / f"{key}.json", {**failure, "finished_at": _now()})
+        self.locks.free(key)
+
+    def sweep(self) -> None:
+        """Remove what runs left behind that were killed while writing, and nothing else."""
+        for folder in (self.path, self.path / UNITS, self.path / FAILURES):
+            files.sweep(folder)
+
+    def add_request(self, request: Mapping[str, Any]) -> None:
+        """Note in ``study.json`` what was asked for, if it is new."""
+        with self.locks.whole_folder():
+            runs = read_requests(self.path)
+            if request not in runs:
+                _write_json(self.path / "study.json", {"runs": [*runs, request]})
+
+    def add_card(self, name: str, card: Mapping[str, Any]) -> None:
+        """Note the card of a data set in ``cards.json``."""
+        with self.locks.whole_folder():
+            _write_json(self.path / "cards.json", read_cards(self.path) | {name: card})
+
+    def _compacted(self) -> frozenset[str]:
+        """Keys in the compact file, read again only when that file has changed."""
+        try:
+            facts = (self.path / COMPACT).stat()
+        except FileNotFoundError:
+            return frozenset()
+        if self._compact_seen != (facts.st_ino, facts.st_mtime_ns):
+            self._compact_seen, self._compact_keys = (facts.st_ino, facts.st_mtime_ns), frozenset(_read_compact(self.path / COMPACT))
+        return self._compact_keys
+
+    def _failed_meanwhile(self, key: str) -> bool:
+        try:
+            return (self.path / FAILURES / f"{key}.json").stat().st_mtime_ns != self._failed_before.get(key)
+        except FileNotFoundError:
+            return False
+
+
+def _now() -> str:
+    """By which the newest of several settings is found."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,39 +1,50 @@
-""":func:`run_study`: plan the units, claim those that are missing, have them computed, and write down what comes back."""
+""":func:`run_study`: plan the units, claim those that are missing, have them computed, write down what comes back, tell how far it is."""
 
 from __future__ import annotations
 
 import math
 import os
+import sys
 import tempfile
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
-from numbers import Integral, Real
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
 import skcamel
 from skcamel.arrays import check_device
+from skcamel.checks import as_number, check_count
 from skcamel.data.dataset import Dataset
-from skcamel.experiment import folds as outer_folds
-from skcamel.experiment.compute import Result, Task
+from skcamel.experiment.compute import Result, Source, Task, as_source, load
 from skcamel.experiment.executors import Executor, executor
-from skcamel.experiment.folder import StudyFolder
-from skcamel.experiment.identity import settings_of
-from skcamel.experiment.jsonable import jsonable
-from skcamel.experiment.methods import FOLDS, PRESETS, get_method
-from skcamel.experiment.progress import Event, Listener, listener
-from skcamel.experiment.records import Records, RecordsError
-from skcamel.experiment.shapes import NAME
-from skcamel.experiment.sources import Source, as_source, load
-from skcamel.experiment.units import Unit
+from skcamel.experiment.identity import jsonable, settings_of
+from skcamel.experiment.methods import FOLDS, get_method
+from skcamel.experiment.records import Records, StudyFolder
+from skcamel.experiment.units import FOLD_KINDS, NAME, SEED, RecordsError, Unit, read_cards
 from skcamel.metrics.conventions import choice
+from skcamel.text import one_line
 
 PAUSE = 0.2  # seconds between two looks at units that another run holds
 CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
+PROGRESS = ("auto", "bars", "lines", "quiet")
+
+
+class Event(NamedTuple):
+    """Something became of a unit."""
+
+    unit: Unit
+    state: str  # "done" here, "failed" here, "elsewhere" (by another run)
+    seconds: float  # of the work
+    finished: int  # units that need no more work in this run
+    total: int
+
+
+Listener = Callable[[Event], None]
 
 
 def run_study(
@@ -105,16 +116,13 @@ def run_study(
     >>> [(record["method"], record["fold"], round(record["hamming_loss"], 2)) for record in records][::3]
     [('br', 0, 0.33), ('camel', 0, 0.28)]
     """
-    choice(preset, PRESETS, "preset")
-    choice(folds, outer_folds.KINDS, "folds")
+    choice(folds, FOLD_KINDS, "folds")
     chosen = [get_method(spec, preset, per_metric=per_metric, device=device) for spec in _listed(methods, "methods")]
     sources = [as_source(origin) for origin in _listed(datasets, "datasets")]
     _refuse_twice("methods", [method.name for method in chosen])
     _refuse_twice("datasets", [source.name for source in sources])
     count = FOLDS[preset] if n_folds is None else n_folds
-    _check_folds(count, sources)
-    _check_seed(seed)
-    _check_time_limit(time_limit)
+    _check_numbers(count, seed, time_limit, sources)
     count, seed = int(count), int(seed)  # of numpy's integers, records and keys take none
     settings = {method.name: settings_of(method) for method in chosen}
     tasks = [
@@ -124,14 +132,11 @@ def run_study(
         for fold in range(count)
     ]
     if dask is None:  # workers of a cluster may have a GPU that this machine lacks
-        check_device(device)
-        for method in chosen:
-            check_device(getattr(method, "device", None))
-    request = {
-        "datasets": [source.name for source in sources],
-        "methods": [{"name": name, "settings": told} for name, told in settings.items()],
-    }
-    request |= {"preset": preset, "seed": seed, "n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
+        for name in (device, *(getattr(method, "device", None) for method in chosen)):
+            check_device(name)
+    asked_for = [{"name": name, "settings": told} for name, told in settings.items()]
+    request = {"datasets": [source.name for source in sources], "methods": asked_for, "preset": preset, "seed": seed}
+    request |= {"n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
     execute = executor(n_jobs, backend, dask, time_limit, len(tasks))
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
@@ -153,12 +158,8 @@ class UnitsFailed(UserWarning):
 def _warn_of_failures(records: Records, asked: set[str]) -> None:
     failed = [failure for failure in records.failures if Unit.of(failure).key in asked]
     if failed:
-        warnings.warn(
-            f"{len(failed)} of {len(asked)} units failed, the first with {failed[0]['error']}; see Records.failures. The same call tries "
-            "them again.",
-            UnitsFailed,
-            stacklevel=3,
-        )
+        counted = f"{len(failed)} of {len(asked)} units failed, the first with {failed[0]['error']}"
+        warnings.warn(f"{counted}; see Records.failures. The same call tries them again.", UnitsFailed, stacklevel=3)
 
 
 def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Executor, progress: str | Listener | None) -> None:
@@ -221,9 +222,8 @@ class Ledger:
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    if isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable):
-        given = [given]
-    listed = list(given)
+    alone = isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable)
+    listed = [given] if alone else list(given)
     if not listed:
         raise ValueError(f"{what} is empty; name at least one.")
     return listed
@@ -237,23 +237,15 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
             raise ValueError(f"{what} has {name!r} {count} times; records are told apart by name, give each another one.")
 
 
-def _check_folds(n_folds: int, sources: Sequence[Source]) -> None:
-    if isinstance(n_folds, bool) or not isinstance(n_folds, Integral) or n_folds < 2:
-        raise ValueError(f"n_folds must be an integer >= 2, got {n_folds!r}.")
+def _check_numbers(n_folds: Any, seed: Any, time_limit: Any, sources: Sequence[Source]) -> None:
+    check_count("n_folds", n_folds, least=2)
     for source in sources:
-        rows = source.n
-        if rows < n_folds:
-            raise ValueError(f"{source.name} has {rows} rows, too few for n_folds={n_folds}.")
-
-
-def _check_seed(seed: int) -> None:
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= seed < 2**32:
-        raise ValueError(f"seed must be an integer from 0 to 4294967295, got {seed!r}; records are found again by it.")
-
-
-def _check_time_limit(seconds: float | None) -> None:
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < seconds < math.inf):
-        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {seconds!r}.")
+        if source.n < n_folds:
+            raise ValueError(f"{source.name} has {source.n} rows, too few for n_folds={n_folds}.")
+    if not isinstance(seed, Integral) or not SEED.fits(int(seed)) or isinstance(seed, bool):
+        raise ValueError(f"seed must be {SEED.words}, got {seed!r}; records are found again by it.")
+    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
+        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}.")
 
 
 def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
@@ -269,8 +261,78 @@ def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
 
 
 def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
-    known = folder.cards()
+    known = read_cards(folder.path)
     for source in sources:
         if source.name not in known:
             figures = {key: value for key, value in load(source).card().as_dict().items() if key not in CARD_FIGURES_TOO_LONG}
             folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
+
+
+@contextmanager
+def listener(
+    progress: str | Listener | None, units: dict[str, int], finished: dict[str, int], stream: IO[str] | None = None
+) -> Iterator[Listener]:
+    """The function that is told of each event, given the units of each data set and those of them that were finished before."""
+    stream = sys.stderr if stream is None else stream
+    if callable(progress):
+        yield progress
+        return
+    kind = choice(progress or "quiet", PROGRESS, "progress")
+    if kind == "auto":
+        kind = "bars" if stream.isatty() else "lines"
+    if kind == "quiet":
+        yield lambda _: None
+    elif kind == "lines":
+        yield _lines(stream, sum(units.values()), sum(finished.values()))
+    else:
+        with _bars(stream, units, finished) as tell:
+            yield tell
+
+
+def _lines(stream: IO[str], total: int, before: int) -> Listener:
+    start = time.monotonic()
+    if before:
+        stream.write(f"{before} of {total} units are done already\n")
+
+    def tell(event: Event) -> None:
+        here = event.finished - before
+        left = (time.monotonic() - start) / max(1, here) * (event.total - event.finished)
+        what = {"done": f"{event.seconds:.1f} s", "failed": "FAILED", "elsewhere": "by another run"}[event.state]
+        stream.write(f"{event.finished}/{event.total}  {one_line(str(event.unit))}: {what}, {duration(left)} left\n")
+        stream.flush()
+
+    return tell
+
+
+@contextmanager
+def _bars(stream: IO[str], units: dict[str, int], finished: dict[str, int]) -> Iterator[Listener]:
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    except ImportError as error:
+        raise ImportError("Progress bars need: pip install 'skcamel[cli]'; or choose progress='lines'.") from error
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(TextColumn("{task.description}", markup=False), *columns, console=Console(file=stream)) as bars:
+        tasks = {name: bars.add_task(one_line(name), total=count, completed=finished.get(name, 0)) for name, count in units.items()}
+        whole = bars.add_task("all", total=sum(units.values()), completed=sum(finished.values()))
+
+        def tell(event: Event) -> None:
+            bars.advance(tasks[event.unit.dataset])
+            bars.advance(whole)
+            if event.state == "failed":
+                bars.console.print(f"{one_line(str(event.unit))}: FAILED", highlight=False, markup=False, emoji=False)
+
+        yield tell
+
+
+def duration(seconds: float) -> str:
+    """A time span to read at a glance.
+
+    >>> duration(7.2), duration(75), duration(7500)
+    ('7 s', '1 min 15 s', '2 h 05 min')
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min {whole % 60:02d} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"

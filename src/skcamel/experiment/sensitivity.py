@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +17,14 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from skcamel import correlation, kernel, scaling
+from skcamel.base import learn_correlation
+from skcamel.checks import check_in_unit_interval, check_memory, check_positive
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
 from skcamel.files import whole_file
-from skcamel.inputs import check_memory
 from skcamel.metrics.conventions import NAMES, choice
-from skcamel.parameters import check_in_unit_interval, check_positive
 from skcamel.selection.search import Data, Grid, candidate_metrics, label_bases, represent, rows_for
 from skcamel.solve import alternating, spectral
-from skcamel.training import learn_correlation
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -84,25 +84,18 @@ def run_sensitivity(
         for value in (*values[name], setting[name]):
             (check_in_unit_interval if name == "alpha" else check_positive)(name, value)
     check_memory(dataset.X, dataset.q, None)
-    whole = _as_data(dataset)
+    whole = Data(dataset.X, 2.0 * dataset.Y - 1, None)
     curves: dict[str, Any] = {name: {"values": values[name]} | {m: [[] for _ in values[name]] for m in NAMES} for name in PARAMETERS}
     for done, (train, test) in enumerate(KFold(n_folds, shuffle=True, random_state=seed).split(whole.Y), 1):
-        for name, scored in score_one_at_a_time(whole.rows(train), whole.rows(test), values, setting).items():
+        for name, scored in _score_one_at_a_time(whole.rows(train), whole.rows(test), values, setting).items():
             for index, scores in enumerate(scored):
                 for m in NAMES:
                     curves[name][m][index].append(None if np.isnan(scores[m]) else scores[m])  # JSON has no NaN
         if progress is not None:
             progress(done, n_folds)
-    return {
-        "dataset": dataset.name,
-        "metric_names": list(NAMES),
-        "folds": n_folds,
-        "seed": seed,
-        "base": setting,
-        "base_found_by": f"leave-one-out, {metric}" if base is None else "given",
-        "curves": curves,
-        "convergence": {"delta": convergence_curve(dataset, setting)} | setting,
-    }
+    told = {"dataset": dataset.name, "metric_names": list(NAMES), "folds": n_folds, "seed": seed, "base": setting}
+    told["base_found_by"] = f"leave-one-out, {metric}" if base is None else "given"
+    return told | {"curves": curves, "convergence": {"delta": _convergence_curve(whole, setting)} | setting}
 
 
 def best_setting(dataset: Dataset, metric: str) -> dict[str, float]:
@@ -111,42 +104,31 @@ def best_setting(dataset: Dataset, metric: str) -> dict[str, float]:
     return {name: float(found[name]) for name in PARAMETERS}
 
 
-def convergence_curve(dataset: Dataset, setting: Mapping[str, float], max_iter: int = ALTERNATIONS) -> list[float]:
-    """||Z_t - Z_(t-1)|| of every alternation of Algorithm 1 on all rows, at most `max_iter` of them."""
-    data = _as_data(dataset)
+def _convergence_curve(data: Data, setting: Mapping[str, float]) -> list[float]:
+    """||Z_t - Z_(t-1)|| of every alternation of Algorithm 1 on all rows."""
     G = correlation.collaboration(learn_correlation(CamelClassifier(), data), setting["alpha"])
     _, X = rows_for("rbf", scaling.Scaling("none"), data.X)
     _, K = kernel.fitted("rbf", X, bandwidth="mean")
-    penalties = {"lambda1": setting["lambda1"], "lambda2": setting["lambda2"]}
-    convergence = alternating.solve(K, data.Y, G, **penalties, max_iter=max_iter).convergence
-    return np.asarray(convergence).tolist()
+    solution = alternating.solve(K, data.Y, G, lambda1=setting["lambda1"], lambda2=setting["lambda2"], max_iter=ALTERNATIONS)
+    return np.asarray(solution.convergence).tolist()
 
 
-def _as_data(dataset: Dataset) -> Data:
-    return Data(dataset.X, 2.0 * dataset.Y - 1, None)
-
-
-def score_one_at_a_time(
+def _score_one_at_a_time(
     train: Data, test: Data, values: Mapping[str, Sequence[float]], setting: Mapping[str, float]
 ) -> dict[str, list[dict[str, float]]]:
     """Metrics on the test part for every value of each parameter, the others at `setting`, from one decomposition."""
     S = learn_correlation(CamelClassifier(), train)
     representation, spectrum = next(represent(train, Grid((), (), ()), None))
     targets, K = spectral.project(spectrum, train.Y), representation.kernel_rows(test.X, None)
-    penalties = {
-        "lambda1": [(value, setting["lambda2"]) for value in values["lambda1"]],
-        "lambda2": [(setting["lambda1"], value) for value in values["lambda2"]],
-    }
-    along_alpha = spectral.held_out(spectrum, targets, label_bases(S, values["alpha"]), [(setting["lambda1"], setting["lambda2"])], K)
-    along_penalties = spectral.held_out(
-        spectrum, targets, label_bases(S, [setting["alpha"]]), [*penalties["lambda1"], *penalties["lambda2"]], K
-    )
-    by_alpha, by_penalty = (
-        [candidate_metrics(test.Y > 0, scores[None], np.zeros(test.Y.shape[1]), None)[0] for *_, scores in part]
-        for part in (along_alpha, along_penalties)
-    )
-    split = len(penalties["lambda1"])
-    return {"alpha": by_alpha, "lambda1": by_penalty[:split], "lambda2": by_penalty[split:]}
+    best = {name: [setting[name]] for name in PARAMETERS}
+
+    def scored(name: str) -> list[dict[str, float]]:
+        along = best | {name: values[name]}
+        penalties = list(product(along["lambda1"], along["lambda2"]))
+        found = spectral.held_out(spectrum, targets, label_bases(S, along["alpha"]), penalties, K)
+        return [candidate_metrics(test.Y > 0, scores[None], np.zeros(test.Y.shape[1]), None)[0] for *_, scores in found]
+
+    return {name: scored(name) for name in PARAMETERS}
 
 
 def save_sensitivity(result: Mapping[str, Any], folder: str | os.PathLike[str]) -> Path:

@@ -1,7 +1,8 @@
 """Scores of several methods on several data sets ► average ranks, Friedman, critical differences, Wilcoxon with Holm.
 
-After Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006) 1-30. One row is one data set and
-the seven metrics are tested one at a time: metrics of one model are not independent. No test sees the folds.
+After Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006) 1-30. Scores and ranks have a row for
+each of N data sets and a column for each of k methods. The seven metrics are tested one at a time: metrics of one model are not
+independent. No test sees the folds.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ import numpy as np
 from scipy import stats
 
 from skcamel.arrays import Array
-from skcamel.experiment.counts import HasMean
-from skcamel.experiment.paper import Key, gain
+from skcamel.experiment.paper import HasMean, Key, gain
 from skcamel.metrics.conventions import choice
 
 TESTS = ("nemenyi", "bonferroni-dunn")
@@ -56,198 +56,6 @@ class Significance:
     wilcoxon: tuple[Pair, ...]
 
 
-def ranks_of(scores: Array) -> np.ndarray:
-    """Ranks of the methods on every data set, 1 for the largest score; equal scores share the mean of their ranks.
-
-    Parameters
-    ----------
-    scores : array of shape (N, k)
-        One row per data set, one column per method; larger is better.
-
-    Returns
-    -------
-    array of shape (N, k)
-
-    Examples
-    --------
-    >>> ranks_of([[0.9, 0.5, 0.7], [0.8, 0.8, 0.1]])
-    array([[1. , 3. , 2. ],
-           [1.5, 1.5, 3. ]])
-    """
-    scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim != 2 or scores.shape[0] < 1 or scores.shape[1] < 2:
-        raise ValueError(f"Scores have shape {scores.shape}; ranks need a row per data set and at least 2 columns, one per method.")
-    if np.isnan(scores).any():
-        raise ValueError("Scores hold NaN, which has no rank; leave out the data sets that a method has no score for.")
-    return stats.rankdata(-scores, axis=1)
-
-
-def friedman_test(ranks: Array) -> Friedman:
-    """Test whether all methods are equal.
-
-    Parameters
-    ----------
-    ranks : array of shape (N, k)
-        From :func:`ranks_of`.
-
-    Notes
-    -----
-    With average ranks R_j and m = (k + 1)/2, χ² = N² (k - 1) Σ_j (R_j - m)² / Σ_ij (r_ij - m)², which is Friedman's statistic
-    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form. Where all rows are alike, F is infinite
-    even for two data sets; its p-value is then the chance that N rows in random order are alike, (k!)^(1 - N) without ties.
-
-    Examples
-    --------
-    >>> result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
-    >>> round(result.chi2, 6), round(result.f, 6)
-    (4.5, 3.857143)
-    """
-    ranks = np.asarray(ranks, dtype=np.float64)
-    n, k = ranks.shape
-    if n < 2:
-        raise ValueError(f"Friedman's test got {n} data set; it needs at least 2.")
-    deviations = ranks - (k + 1) / 2
-    spread = (deviations**2).sum()
-    if spread == 0:  # every row one tie
-        return Friedman(0.0, 1.0, 0.0, 1.0)
-    chi2 = float(n**2 * (k - 1) * (deviations.mean(axis=0) ** 2).sum() / spread)
-    room = n * (k - 1) - chi2
-    if room <= 1e-9 * chi2:  # all rows alike: F has no room, but the chance of that can be counted
-        return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), math.inf, _arrangements(ranks[0]) ** float(1 - n))
-    f = (n - 1) * chi2 / room
-    return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
-
-
-def _arrangements(ranks: np.ndarray) -> float:
-    """Ways to hand these ranks to the methods; equal ranks are not told apart."""
-    _, equal = np.unique(ranks, return_counts=True)
-    return float(math.factorial(len(ranks)) / math.prod(map(math.factorial, equal.tolist())))
-
-
-def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi") -> float:
-    """Difference of average ranks from which on two methods differ significantly.
-
-    Parameters
-    ----------
-    n_methods, n_datasets : int
-        k and N.
-    alpha : float, default=0.05
-    test : "nemenyi" or "bonferroni-dunn", default="nemenyi"
-        Every pair of methods, or one method against all others.
-
-    Notes
-    -----
-    q √(k (k + 1) / 6N), where q is the quantile of the studentised range for k groups over √2, or that of the normal
-    distribution at α / (k - 1), two-sided.
-
-    Examples
-    --------
-    >>> round(critical_difference(6, 16), 3), round(critical_difference(6, 16, test="bonferroni-dunn"), 3)
-    (1.885, 1.704)
-    """
-    if n_methods < 2 or n_datasets < 1:
-        raise ValueError(f"Got {n_methods} method(s) and {n_datasets} data set(s); a difference needs at least 2 and 1.")
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}.")
-    if choice(test, TESTS, "test") == "nemenyi":
-        q = float(stats.studentized_range.isf(alpha, n_methods, math.inf)) / math.sqrt(2)
-    else:
-        q = float(stats.norm.isf(alpha / 2 / (n_methods - 1)))
-    return q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
-
-
-def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, ...]]:
-    """Largest groups of methods whose average ranks lie closer than the critical difference; the bars of the diagram.
-
-    Examples
-    --------
-    >>> groups_of({"a": 1.0, "b": 2.0, "c": 2.8, "d": 5.0}, 1.5)
-    [('a', 'b'), ('b', 'c')]
-    """
-    ordered = sorted(ranks, key=lambda name: ranks[name])
-    reach = [sum(ranks[other] - ranks[name] < difference for other in ordered[i:]) + i for i, name in enumerate(ordered)]
-    return [
-        tuple(ordered[i:end])
-        for i, end in enumerate(reach)
-        if end - i > 1 and (i == 0 or end > reach[i - 1])  # else it lies inside the group before
-    ]
-
-
-def wilcoxon_test(first: Array, second: Array) -> float:
-    """Two-sided p-value of Wilcoxon's signed-rank test; equal pairs are left out, and where all are equal it is 1.
-
-    Parameters
-    ----------
-    first, second : array of shape (N,)
-
-    Examples
-    --------
-    >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.6], [0.5, 0.6, 0.65, 0.2, 0.3])
-    0.0625
-    """
-    differences = np.round(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), 12)  # 0.3 - 0.2 = 0.2 - 0.1
-    differences = differences[differences != 0]
-    if not len(differences):
-        return 1.0
-    tied = len(np.unique(abs(differences))) < len(differences)
-    method = "approx" if tied or len(differences) > EXACT_UP_TO else "exact"
-    return float(stats.wilcoxon(differences, method=method).pvalue)
-
-
-def holm(p_values: Sequence[float]) -> np.ndarray:
-    """Holm's step-down correction, in the order given.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    corrected = np.empty_like(p)
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
-    return corrected
-
-
-def wilcoxon_holm(scores: Array, methods: Sequence[str], *, control: str | None = None) -> tuple[Pair, ...]:
-    """Wilcoxon's test of `control` against every other method, or of all pairs, corrected by Holm.
-
-    Parameters
-    ----------
-    scores : array of shape (N, k)
-    methods : sequence of k names
-    control : str, default=None
-        None: all pairs.
-
-    Examples
-    --------
-    >>> scores = [[0.9, 0.5, 0.7], [0.8, 0.3, 0.1], [0.7, 0.1, 0.2]]
-    >>> [(pair.second, pair.p, pair.p_holm) for pair in wilcoxon_holm(scores, ["a", "b", "c"], control="a")]
-    [('b', 0.25, 0.5), ('c', 0.25, 0.5)]
-    """
-    columns = dict(zip(methods, np.asarray(scores, dtype=np.float64).T, strict=True))
-    if control is not None:
-        choice(control, tuple(methods), "control")
-    pairs = list(combinations(methods, 2)) if control is None else [(control, other) for other in methods if other != control]
-    p_values = [wilcoxon_test(columns[first], columns[second]) for first, second in pairs]
-    return tuple(Pair(*pair, p, float(q)) for pair, p, q in zip(pairs, p_values, holm(p_values), strict=True))
-
-
-def score_matrix(
-    figures: Mapping[Key, HasMean], metric: str, methods: Sequence[str] | None = None
-) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
-    """Means of one metric as (scores of shape (N, k), data sets, methods); losses negated, incomplete data sets left out."""
-    found = dict.fromkeys(method for _, of, method in figures if of == metric)
-    chosen = tuple(found if methods is None else methods)
-    rows = {
-        dataset: [_mean(figures.get((dataset, metric, method))) for method in chosen]
-        for dataset in dict.fromkeys(dataset for dataset, of, _ in figures if of == metric)
-    }
-    complete = {dataset: row for dataset, row in rows.items() if not np.isnan(row).any()}
-    scores = [[gain(metric, value, 0.0) for value in row] for row in complete.values()]
-    return np.array(scores, dtype=np.float64).reshape(len(complete), len(chosen)), tuple(complete), chosen
-
-
 def compare_methods(
     figures: Mapping[Key, HasMean],
     metric: str,
@@ -266,7 +74,7 @@ def compare_methods(
     methods : sequence of str, default=None
         None: all that occur.
     control : str, default=None
-        For Wilcoxon's test, see :func:`wilcoxon_holm`.
+        Wilcoxon's test compares it with every other method; None: all pairs.
     alpha : float, default=0.05
         Level of the critical differences.
 
@@ -278,12 +86,10 @@ def compare_methods(
     ('camel', True)
     """
     scores, datasets, methods = score_matrix(figures, metric, methods)
-    if len(datasets) < 2 or len(methods) < 2:
-        raise ValueError(
-            f"{metric}: {len(methods)} method(s) share {len(datasets)} data set(s) with results; tests need at least 2 of each."
-        )
-    ranks = ranks_of(scores)
     k, n = len(methods), len(datasets)
+    if n < 2 or k < 2:
+        raise ValueError(f"{metric}: {k} method(s) share {n} data set(s) with results; tests need at least 2 of each.")
+    ranks = ranks_of(scores)
     return Significance(
         metric=metric,
         methods=methods,
@@ -296,5 +102,135 @@ def compare_methods(
     )
 
 
-def _mean(cell: HasMean | None) -> float:
-    return math.nan if cell is None else cell.mean
+def score_matrix(
+    figures: Mapping[Key, HasMean], metric: str, methods: Sequence[str] | None = None
+) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
+    """Means of one metric as (scores of shape (N, k), data sets, methods); losses negated, incomplete data sets left out."""
+    means = {(dataset, method): gain(metric, cell.mean, 0.0) for (dataset, of, method), cell in figures.items() if of == metric}
+    chosen = tuple(dict.fromkeys(method for _, method in means) if methods is None else methods)
+    rows = {name: [means.get((name, method), math.nan) for method in chosen] for name in dict.fromkeys(name for name, _ in means)}
+    complete = {dataset: row for dataset, row in rows.items() if not np.isnan(row).any()}
+    return np.array([*complete.values()], dtype=np.float64).reshape(len(complete), len(chosen)), tuple(complete), chosen
+
+
+def ranks_of(scores: Array) -> np.ndarray:
+    """Ranks (N, k) of the methods on every data set, 1 for the largest score; equal scores share the mean of their ranks.
+
+    >>> ranks_of([[0.9, 0.5, 0.7], [0.8, 0.8, 0.1]])
+    array([[1. , 3. , 2. ],
+           [1.5, 1.5, 3. ]])
+    """
+    scores = np.asarray(scores, dtype=np.float64)
+    if scores.ndim != 2 or scores.shape[0] < 1 or scores.shape[1] < 2:
+        raise ValueError(f"Scores have shape {scores.shape}; ranks need a row per data set and at least 2 columns, one per method.")
+    if np.isnan(scores).any():
+        raise ValueError("Scores hold NaN, which has no rank; leave out the data sets that a method has no score for.")
+    return stats.rankdata(-scores, axis=1)
+
+
+def friedman_test(ranks: Array) -> Friedman:
+    """Test whether all methods are equal, from ranks (N, k).
+
+    With average ranks R_j and m = (k + 1)/2, χ² = N² (k - 1) Σ_j (R_j - m)² / Σ_ij (r_ij - m)², which is Friedman's statistic
+    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form. Where all rows are alike, F is infinite
+    even for two data sets; its p-value is then the chance that N rows in random order are alike, (k!)^(1 - N) without ties.
+
+    >>> result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
+    >>> round(result.chi2, 6), round(result.f, 6)
+    (4.5, 3.857143)
+    """
+    ranks = np.asarray(ranks, dtype=np.float64)
+    n, k = ranks.shape
+    if n < 2:
+        raise ValueError(f"Friedman's test got {n} data set; it needs at least 2.")
+    deviations = ranks - (k + 1) / 2
+    spread = (deviations**2).sum()
+    if spread == 0:  # every row one tie
+        return Friedman(0.0, 1.0, 0.0, 1.0)
+    chi2 = float(n**2 * (k - 1) * (deviations.mean(axis=0) ** 2).sum() / spread)
+    chi2_p = float(stats.chi2.sf(chi2, k - 1))
+    room = n * (k - 1) - chi2
+    if room <= 1e-9 * chi2:  # all rows alike: F has no room, but the chance of that can be counted
+        _, equal = np.unique(ranks[0], return_counts=True)
+        orders = math.factorial(k) / math.prod(map(math.factorial, equal.tolist()))  # equal ranks are not told apart
+        return Friedman(chi2, chi2_p, math.inf, orders ** float(1 - n))
+    f = (n - 1) * chi2 / room
+    return Friedman(chi2, chi2_p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
+
+
+def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi") -> float:
+    """Difference of average ranks from which on two methods differ significantly.
+
+    It is q √(k (k + 1) / 6N). For every pair of methods ("nemenyi") q is the quantile of the studentised range for k groups over √2;
+    for one method against all others ("bonferroni-dunn") that of the normal distribution at α / (k - 1), two-sided.
+
+    >>> round(critical_difference(6, 16), 3), round(critical_difference(6, 16, test="bonferroni-dunn"), 3)
+    (1.885, 1.704)
+    """
+    if n_methods < 2 or n_datasets < 1:
+        raise ValueError(f"Got {n_methods} method(s) and {n_datasets} data set(s); a difference needs at least 2 and 1.")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}.")
+    if choice(test, TESTS, "test") == "nemenyi":
+        q = float(stats.studentized_range.isf(alpha, n_methods, math.inf)) / math.sqrt(2)
+    else:
+        q = float(stats.norm.isf(alpha / 2 / (n_methods - 1)))
+    return q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
+
+
+def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, ...]]:
+    """Largest groups of methods whose average ranks lie closer than the critical difference; the bars of the diagram.
+
+    >>> groups_of({"a": 1.0, "b": 2.0, "c": 2.8, "d": 5.0}, 1.5)
+    [('a', 'b'), ('b', 'c')]
+    """
+    ordered = sorted(ranks, key=lambda name: ranks[name])
+    reach = [sum(ranks[other] - ranks[name] < difference for other in ordered[i:]) + i for i, name in enumerate(ordered)]
+    return [
+        tuple(ordered[i:end])
+        for i, end in enumerate(reach)
+        if end - i > 1 and (i == 0 or end > reach[i - 1])  # else it lies inside the group before
+    ]
+
+
+def wilcoxon_test(first: Array, second: Array) -> float:
+    """Two-sided p-value of Wilcoxon's signed-rank test of N pairs; equal pairs are left out, and where all are equal it is 1.
+
+    >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.6], [0.5, 0.6, 0.65, 0.2, 0.3])
+    0.0625
+    """
+    differences = np.round(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), 12)  # 0.3 - 0.2 = 0.2 - 0.1
+    differences = differences[differences != 0]
+    if not len(differences):
+        return 1.0
+    tied = len(np.unique(abs(differences))) < len(differences)
+    method = "approx" if tied or len(differences) > EXACT_UP_TO else "exact"
+    return float(stats.wilcoxon(differences, method=method).pvalue)
+
+
+def holm(p_values: Sequence[float]) -> np.ndarray:
+    """Holm's step-down correction, in the order given.
+
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
+    return corrected
+
+
+def wilcoxon_holm(scores: Array, methods: Sequence[str], *, control: str | None = None) -> tuple[Pair, ...]:
+    """Wilcoxon's test of `control` against every other method, or of all pairs, from scores (N, k), corrected by Holm.
+
+    >>> scores = [[0.9, 0.5, 0.7], [0.8, 0.3, 0.1], [0.7, 0.1, 0.2]]
+    >>> [(pair.second, pair.p, pair.p_holm) for pair in wilcoxon_holm(scores, ["a", "b", "c"], control="a")]
+    [('b', 0.25, 0.5), ('c', 0.25, 0.5)]
+    """
+    columns = dict(zip(methods, np.asarray(scores, dtype=np.float64).T, strict=True))
+    if control is not None:
+        choice(control, tuple(methods), "control")
+    pairs = list(combinations(methods, 2)) if control is None else [(control, other) for other in methods if other != control]
+    p_values = [wilcoxon_test(columns[first], columns[second]) for first, second in pairs]
+    return tuple(Pair(*pair, p, float(q)) for pair, p, q in zip(pairs, p_values, holm(p_values), strict=True))

@@ -1,20 +1,23 @@
-"""Records ► mean and std over folds of every cell, and which selection criterion they show."""
+"""Records ► mean and std over folds of every cell, which selection criterion they show, and what a fold takes."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skcamel.experiment.paper import LARGE, METHOD_TITLES, REGULAR, Key, PaperFigure, method_and_preset, paper_figures, title_of
-from skcamel.experiment.shapes import RecordsError
+from skcamel.experiment.units import PLACE, RecordsError
 from skcamel.metrics.conventions import NAMES, choice
 
 Record = Mapping[str, Any]
+Place = tuple[str, str]  # data set, method
 SELECTIONS = (*NAMES, "each", "nearest")
 AFTERWARDS = "a diagnosis made afterwards: per set the criterion whose results lie nearest the paper's row"
 
@@ -29,51 +32,30 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """What tables are made of.
+    """What tables are made of; a method with results under several presets appears once for each, as "camel[best]"."""
 
-    Attributes
-    ----------
-    figures : mapping
-        (data set, metric, method) ► :class:`Figure`. A method with results under several presets appears once for each, as
-        "camel[best]".
-    criteria : mapping
-        (data set, method) ► the selection criterion shown: a metric, "each", or "" where nothing was selected.
-    expected_folds : mapping
-        (data set, method) ► how many folds its study asks for, over all seeds.
-    protocol : str
-        Folds and seeds, in words.
-    afterwards : frozenset
-        (data set, method) of which the criterion was chosen by looking at the paper's row, see `AFTERWARDS`.
-    left_out : mapping
-        (data set, method) ► how many records of earlier settings are left out, see :func:`newest`.
-    """
-
-    figures: Mapping[Key, Figure]
-    criteria: Mapping[tuple[str, str], str]
-    expected_folds: Mapping[tuple[str, str], int]
-    protocol: str
-    afterwards: frozenset[tuple[str, str]]
-    left_out: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    figures: Mapping[Key, Figure]  # of data set, metric and method
+    criteria: Mapping[Place, str]  # selection criterion shown: a metric, "each", or "" where nothing was selected
+    expected_folds: Mapping[Place, int]  # that its study asks for, over all seeds
+    protocol: str  # folds and seeds, in words
+    afterwards: frozenset[Place]  # whose criterion was chosen by looking at the paper's row, see `AFTERWARDS`
+    left_out: Mapping[Place, int] = field(default_factory=dict)  # records of earlier settings, see :func:`newest`
 
     @property
     def methods(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        known = list(METHOD_TITLES)
-        return tuple(
-            sorted({method for *_, method in self.figures}, key=lambda m: (known.index(b) if (b := base_of(m)) in known else len(known), m))
-        )
+        return _in_order({method for *_, method in self.figures}, tuple(METHOD_TITLES), base_of)
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        known = REGULAR + LARGE
-        return tuple(sorted({name for name, *_ in self.figures}, key=lambda d: (known.index(d) if d in known else len(known), d)))
+        return _in_order({dataset for dataset, *_ in self.figures}, REGULAR + LARGE)
 
     def notes(self, datasets: Sequence[str] | None = None) -> list[str]:
         """What a reader of a table of these data sets must know; None: of all."""
         shown = self.datasets if datasets is None else tuple(datasets)
-        selections = (self._selection_note(method, shown) for method in self.methods)
-        return [f"Mean ± std over {self.protocol}.", *filter(None, selections), *self._missing_folds(shown), *self.left_out_notes(shown)]
+        notes = [f"Mean ± std over {self.protocol}.", *(self._selection_note(method, shown) for method in self.methods)]
+        return [*filter(None, notes), *self._missing_folds(shown), *self.left_out_notes(shown)]
 
     def left_out_notes(self, datasets: Sequence[str] | None = None) -> list[str]:
         """Say of which methods there are records of earlier settings, and that no figure shows them."""
@@ -92,16 +74,15 @@ class Summary:
         kinds = dict.fromkeys(criteria.values())
         if not any(kinds):
             return ""
-        if len(kinds) == 1:
-            text = _in_words(*kinds)
-        else:
-            text = ", ".join(f"{_in_words(criterion)} on {dataset}" for dataset, criterion in criteria.items())
+        words = {kind: "each metric by itself" if kind == "each" else kind or "nothing" for kind in kinds}
+        several = ", ".join(f"{words[criterion]} on {dataset}" for dataset, criterion in criteria.items())
+        text = several if len(kinds) > 1 else words[next(iter(kinds))]
         afterwards = any((dataset, method) in self.afterwards for dataset in datasets)
         return f"{title_of(method)}: hyper-parameters selected by {text}{f' ({AFTERWARDS})' if afterwards else ''}."
 
     def _missing_folds(self, datasets: tuple[str, ...]) -> list[str]:
         """Cells with fewer folds than asked for: an unfinished study."""
-        most: dict[tuple[str, str], int] = {}
+        most: dict[Place, int] = {}
         for (dataset, _, method), figure in self.figures.items():
             most[dataset, method] = max(figure.folds, most.get((dataset, method), 0))
         short = [
@@ -142,7 +123,7 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
     kept, earlier = newest([record for record in records if preset is None or record["preset"] == preset])
     groups = grouped(kept)
     figures: dict[Key, Figure] = {}
-    criteria: dict[tuple[str, str], str] = {}
+    criteria: dict[Place, str] = {}
     afterwards = set()
     for (dataset, method), rows in groups.items():
         wanted = selected_by
@@ -177,16 +158,15 @@ def nearest_criterion(rows: list[Record], dataset: str, method: str) -> str | No
 def base_of(method: str) -> str:
     """Name of a method without its preset.
 
-    Examples
-    --------
     >>> base_of("camel[best]"), base_of("br")
     ('camel', 'br')
     """
     return method_and_preset(method)[0]
 
 
-def _in_words(criterion: str) -> str:
-    return "each metric by itself" if criterion == "each" else criterion or "nothing"
+def _in_order(names: Iterable[str], known: tuple[str, ...], base: Callable[[str], str] = str) -> tuple[str, ...]:
+    """Names whose base is known, in that order, then others by name."""
+    return tuple(sorted(names, key=lambda name: (known.index(base(name)) if base(name) in known else len(known), name)))
 
 
 def _distance(rows: list[Record], criterion: str, printed: list[PaperFigure]) -> float:
@@ -204,14 +184,11 @@ def _criterion_shown(record: Record, selected_by: str | None) -> str:
 
 
 def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
-    """Records to show, and those of earlier settings.
+    """Records to show, and those of earlier settings; RecordsError where no record tells which settings are newer.
 
     A mean over two settings of a method says nothing. Of each data set, method and preset the settings of the record that was
-    finished last are shown, with all their folds and seeds; records without a time are older than others. RecordsError where
-    no record tells which settings are newer.
+    finished last are shown, with all their folds and seeds; records without a time are older than others.
 
-    Examples
-    --------
     >>> old = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "fold": 0, "settings": {"tol": 1}}
     >>> new = old | {"settings": {"tol": 2}, "finished_at": "2026-11-15T20:52:37.123456Z"}
     >>> newest([new, old]) == ([new], [old])
@@ -219,13 +196,13 @@ def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
     """
     groups: dict[tuple[str, ...], dict[str, list[Record]]] = {}
     for record in records:
-        place = tuple(record[key] for key in ("dataset", "method", "preset"))
+        place = PLACE(record)[:3]
         groups.setdefault(place, {}).setdefault(json.dumps(record.get("settings", {}), sort_keys=True), []).append(record)
     kept: list[Record] = []
     earlier: list[Record] = []
     for (dataset, method, preset), by_settings in groups.items():
-        *others, last = sorted(by_settings.values(), key=finished)
-        if others and finished(others[-1]) == finished(last):
+        *others, last = sorted(by_settings.values(), key=_finished)
+        if others and _finished(others[-1]) == _finished(last):
             raise RecordsError(
                 f"The records hold {dataset}, {method}, preset {preset} more than once, under different settings, and not when each was "
                 "finished; a mean over both says nothing, so pass on the records of one of them, or move the others to another folder."
@@ -235,24 +212,24 @@ def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
     return kept, earlier
 
 
-def finished(records: Iterable[Record]) -> str:
+def _finished(records: Iterable[Record]) -> str:
     """When the last of some records was finished; empty where none tells, which is before all others."""
     return max(record.get("finished_at", "") for record in records)
 
 
-def grouped(records: list[Record]) -> dict[tuple[str, str], list[Record]]:
+def grouped(records: list[Record]) -> dict[Place, list[Record]]:
     """Records of each data set and method, in any order they came; presets apart where a method has several."""
     names = _names(records)
-    groups: dict[tuple[str, str], list[Record]] = {}
+    groups: dict[Place, list[Record]] = {}
     seen: set[tuple[Any, ...]] = set()
-    for record in sorted(records, key=_unit):
-        if _unit(record) in seen:
-            dataset, method, preset, seed, fold = _unit(record)
+    for record in sorted(records, key=PLACE):
+        if PLACE(record) in seen:
+            dataset, method, preset, seed, fold = PLACE(record)
             raise RecordsError(
                 f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold} more than once, under different "
                 "folds; a mean over both says nothing, so pass on the records of one of them (command line: tables --folds, --n-folds)."
             )
-        seen.add(_unit(record))
+        seen.add(PLACE(record))
         groups.setdefault((record["dataset"], names[record["method"], record["preset"]]), []).append(record)
     return groups
 
@@ -264,10 +241,6 @@ def _names(records: Iterable[Record]) -> dict[tuple[str, str], str]:
     return {(method, preset): f"{method}[{preset}]" if several[method] > 1 else method for method, preset in pairs}
 
 
-def _unit(record: Record) -> tuple[Any, ...]:
-    return tuple(record[key] for key in ("dataset", "method", "preset", "seed", "fold"))
-
-
 def _figure(values: list[float]) -> Figure:
     defined = np.array([value for value in values if value is not None and not np.isnan(value)])
     if not len(defined):
@@ -275,8 +248,38 @@ def _figure(values: list[float]) -> Figure:
     return Figure(float(defined.mean()), float(defined.std(ddof=1)) if len(defined) > 1 else np.nan, len(defined))
 
 
-def _protocol(groups: Mapping[tuple[str, str], list[Record]]) -> str:
+def _protocol(groups: Mapping[Place, list[Record]]) -> str:
     rows = [row for group in groups.values() for row in group]
     folds = sorted({f"{row['n_folds']} {row['folds']}" for row in rows})
     seeds = sorted({str(row["seed"]) for row in rows})
     return f"{' or '.join(folds) or 'no'} folds, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}" if rows else "no folds"
+
+
+class Cost(NamedTuple):
+    """Medians over the folds of one data set and method; NaN where no record tells.
+
+    The peak of memory is what a unit needed on top of what its process held before; not every system can tell it.
+    """
+
+    dataset: str
+    method: str
+    device: str
+    n_train: float
+    fit_seconds: float
+    predict_seconds: float
+    peak_memory_bytes: float
+
+
+def costs(records: Iterable[Record]) -> list[Cost]:
+    """What each method takes on each data set, from its newest settings.
+
+    >>> record = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "device": "cpu", "predict_seconds": 0.5}
+    >>> costs([record | {"fold": fold, "fit_seconds": seconds} for fold, seconds in enumerate([1.0, 9.0, 2.0])])[0][4:]
+    (2.0, 0.5, nan)
+    """
+    found = []
+    for place, rows in grouped(newest(records)[0]).items():
+        devices = " and ".join(sorted({row.get("device", "cpu") for row in rows}))
+        known = ([row[key] for row in rows if row.get(key) is not None] for key in Cost._fields[3:])
+        found.append(Cost(*place, devices, *(float(median(values)) if values else math.nan for values in known)))
+    return found

@@ -1,17 +1,20 @@
-"""Figures ► the paper's Tables 1 to 3 and the tables of tests and counts, as rows of text; `forms` writes them."""
+"""Figures ► the paper's Tables 1 to 3 and the tables of tests and counts ► text for a terminal, Markdown, LaTeX, CSV or JSON."""
 
 from __future__ import annotations
 
+import io
+import json
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from skcamel.experiment.comparison import CRITERIA, CellComparison, Comparison, compare_cell
-from skcamel.experiment.counts import recount_claims
+from skcamel.experiment.comparison import CRITERIA, CellComparison, Comparison, compare_cell, recount_claims
 from skcamel.experiment.paper import (
     LARGE,
     REGULAR,
+    PaperFigure,
     gain,
     mean_and_std,
     metric_title,
@@ -21,11 +24,20 @@ from skcamel.experiment.paper import (
     thousandths,
     title_of,
 )
+from skcamel.experiment.records import csv_text, finite
 from skcamel.experiment.significance import Significance, compare_methods
 from skcamel.experiment.summary import Figure, Summary, base_of
-from skcamel.metrics.conventions import NAMES
+from skcamel.metrics.conventions import NAMES, choice
+from skcamel.text import one_line
 
 MISSING = "–"
+UNIT = {"paper": "the paper's", "larger": "the larger of both"}  # of a difference
+FORMS = ("terminal", "markdown", "latex", "csv", "json")
+# What means something to LaTeX, and letters that its usual fonts lack
+LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
+LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "±": r"$\pm$"}
+LATEX |= {"↓": r"$\downarrow$", "↑": r"$\uparrow$", "χ": r"$\chi$", "²": "$^2$", "Δ": r"$\Delta$", "α": r"$\alpha$"}
+LATEX |= {"λ": r"$\lambda$", "·": r"$\cdot$", "–": "--", "−": "$-$"}
 
 
 class Cell(NamedTuple):
@@ -35,116 +47,88 @@ class Cell(NamedTuple):
     bold: bool = False
 
 
-class Section(NamedTuple):
+Row = tuple[str, list[Cell]]  # name of the row, cells
+
+
+class TableSection(NamedTuple):
     """Rows under a heading of their own, as the seven metrics of Tables 2 and 3 have one each."""
 
     title: str
-    rows: list[tuple[str, list[Cell]]]  # name of the row, cells
+    rows: list[Row]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table ready to be written.
-
-    Attributes
-    ----------
-    title : str
-    corner : str
-        Heading of the first column.
-    head : list of str
-        Headings of the others.
-    sections : list of Section
-    notes : list of str
-        What a reader must know: folds, seeds, selection criterion.
-    data : list of dict
-        The same figures unrounded, one mapping for each, for CSV and JSON.
-    """
+    """A table ready to be written."""
 
     title: str
-    corner: str
-    head: list[str]
-    sections: list[Section]
-    notes: list[str] = field(default_factory=list)
-    data: list[dict[str, Any]] = field(default_factory=list)
+    corner: str  # heading of the first column
+    head: list[str]  # headings of the others
+    sections: list[TableSection]
+    notes: list[str] = field(default_factory=list)  # what a reader must know: folds, seeds, selection criterion
+    data: list[dict[str, Any]] = field(default_factory=list)  # the same figures unrounded, one mapping for each, for CSV and JSON
+
+    @property
+    def rows(self) -> list[Row]:
+        """Rows of all sections."""
+        return [row for section in self.sections for row in section.rows]
 
 
 def sizes_table(cards: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Table 1: sizes of the data sets, with a note where the paper prints another figure.
+    """Table 1: sizes of the data sets from their cards, by name, with a note where the paper prints another figure.
 
-    Parameters
-    ----------
-    cards : mapping
-        Name ► n, d, q, cardinality and density, as `skcamel.data.card` gives them.
-
-    Examples
-    --------
     >>> table = sizes_table({"scene": {"n": 2407, "d": 294, "q": 6, "cardinality": 1.074, "density": 0.179}})
     >>> table.sections[0].rows[0][1][:3], table.notes
     ([Cell(text='2407', bold=False), Cell(text='294', bold=False), Cell(text='6', bold=False)], ['scene: the paper prints 5 labels.'])
     """
     printed = paper_table1()
     groups = {
-        "Regular size": [name for name in printed if name in REGULAR],
-        "Large size": [name for name in printed if name in LARGE],
+        "Regular size": [name for name in printed if name in REGULAR and name in cards],
+        "Large size": [name for name in printed if name in LARGE and name in cards],
         "Not in the paper": sorted(set(cards) - set(printed)),
     }
-    sections = [Section(title, [_size_row(name, cards[name]) for name in names if name in cards]) for title, names in groups.items()]
     keys = ("n", "d", "q", "cardinality", "density")
     return Table(
         "Table 1: data sets",
         "data set",
         ["rows", "features", "labels", "cardinality", "density"],
-        [section for section in sections if section.rows],
+        [TableSection(title, [_size_row(name, cards[name]) for name in group]) for title, group in groups.items() if group],
         [note for name in printed if name in cards for note in _size_notes(name, cards[name])],
         [
             {"dataset": name}
             | {key: cards[name][key] for key in keys}
             | {f"paper_{key}": getattr(printed[name], key) if name in printed else None for key in keys[:4]}
-            for names in groups.values()
-            for name in names
-            if name in cards
+            for group in groups.values()
+            for name in group
         ],
     )
 
 
-def results_table(summary: Summary, datasets: Sequence[str], title: str, *, against_paper: bool = False, std: str = "paper") -> Table:
-    """Results in the form of Tables 2 and 3: for each metric methods by data sets, mean ± std, best in bold.
+def _size_row(name: str, card: Mapping[str, Any]) -> Row:
+    return name, [*(Cell(str(card[key])) for key in ("n", "d", "q")), Cell(rounded(card["cardinality"], 2)), Cell(rounded(card["density"]))]
 
-    Parameters
-    ----------
-    summary : Summary
-    datasets : sequence of str
-        Columns, in this order; those without results are left out.
-    title : str
-    against_paper : bool, default=False
-        Under each method the paper's figures and the difference in std, positive where ours are better.
-    std : "paper" or "larger", default="paper"
-        Unit of the difference: the paper's std, or the larger of both.
-    """
-    columns = [name for name in datasets if name in summary.datasets]
-    best = {(dataset, metric): best_methods(summary, dataset, metric) for dataset in columns for metric in NAMES}
-    sections = []
-    for metric in NAMES:
-        rows: list[tuple[str, list[Cell]]] = []
-        for method in summary.methods:
-            figures = [summary.figures.get((dataset, metric, method)) for dataset in columns]
-            if all(figure is None for figure in figures):
-                continue
-            rows.append((title_of(method), [_cell(f, method in best[d, metric]) for d, f in zip(columns, figures, strict=True)]))
-            if against_paper and any((dataset, metric, base_of(method)) in paper_figures() for dataset in columns):
-                rows += _paper_rows(figures, columns, metric, base_of(method), std)
-        sections.append(Section(metric_title(metric), rows))
-    notes = [*summary.notes(columns), "Bold: best mean at three decimals."]
-    if against_paper:
-        notes.append("In the paper's rows, bold is what it prints in bold.")
-        notes.append(f"Δ: ours less the paper's in std ({_UNIT[std]}), signed so that + is better.")
-    return Table(title, "method", columns, sections, notes, _long(summary, columns, best, std if against_paper else None))
+
+def _size_notes(name: str, card: Mapping[str, Any]) -> list[str]:
+    printed = paper_table1()[name]
+    words = {"n": "rows", "d": "features", "q": "labels"}
+    differ = [f"{getattr(printed, key)} {word}" for key, word in words.items() if getattr(printed, key) != card[key]]
+    if abs(printed.cardinality - card["cardinality"]) > 0.0051:  # more than rounding to two decimals
+        differ.append(f"a cardinality of {printed.cardinality:.2f}")
+    return [f"{name}: the paper prints {figure}." for figure in differ]
 
 
 def result_tables(summary: Summary, *, against_paper: bool = False, std: str = "paper") -> dict[str, Table]:
     """Tables 2 and 3 and, where there are sets that the paper lacks, a table of those: "2", "3", "other".
 
     Tables without any result are left out.
+
+    Parameters
+    ----------
+    summary : Summary
+    against_paper : bool, default=False
+        Under each method the paper's figures and the difference in std, positive where ours are better.
+    std : "paper" or "larger", default="paper"
+        Unit of the difference: the paper's std, or the larger of both.
     """
     others = [name for name in summary.datasets if name not in REGULAR + LARGE]
     parts = {
@@ -159,117 +143,55 @@ def result_tables(summary: Summary, *, against_paper: bool = False, std: str = "
     }
 
 
-def claims_table(summary: Summary, method: str = "camel") -> Table:
-    """The paper's counts: as printed, recounted from its own table, and from ours."""
-    theirs, ours = recount_claims(paper_figures()), recount_claims(summary.figures, method)
-    rows: list[tuple[str, list[Cell]]] = []
-    data: list[dict[str, Any]] = []
-    for stated, counted in zip(theirs, ours, strict=True):
-        against = ", ".join(map(title_of, stated.against))
-        verb = "first among" if stated.kind == "first" else "better than"
-        name = f"{verb} {against} ({stated.datasets} data sets)"
-        triple = {"printed": stated.printed, "papers_table": stated.counted, "ours": counted.counted}
-        rows.append((name, [Cell(f"{count}/{cases}" if cases else MISSING) for count, cases in triple.values()]))
-        data.append(
-            {"claim": name} | {f"{key}_{part}": pair[i] for key, pair in triple.items() for i, part in enumerate(("count", "cases"))}
-        )
-    notes = ["At three decimals; equal firsts count as first, equal pairs not as better."]
-    return Table(f"Counts of {title_of(method)}", "claim", ["printed", "from its table", "ours"], [Section("", rows)], notes, data)
+def results_table(summary: Summary, datasets: Sequence[str], title: str, *, against_paper: bool = False, std: str = "paper") -> Table:
+    """Results in the form of Tables 2 and 3: for each metric methods by data sets, mean ± std, best in bold.
+
+    Columns are the data sets that have results, in the order given; for the rest see :func:`result_tables`.
+    """
+    columns = [name for name in datasets if name in summary.datasets]
+    best = {(dataset, metric): best_methods(summary, dataset, metric) for dataset in columns for metric in NAMES}
+    sections = []
+    for metric in NAMES:
+        rows: list[Row] = []
+        for method in summary.methods:
+            figures = {dataset: summary.figures.get((dataset, metric, method)) for dataset in columns}
+            if all(figure is None for figure in figures.values()):
+                continue
+            rows.append((title_of(method), [_cell(figure, method in best[dataset, metric]) for dataset, figure in figures.items()]))
+            if against_paper and any((dataset, metric, base_of(method)) in paper_figures() for dataset in columns):
+                papers = [_against_paper(dataset, metric, base_of(method), figure, std) for dataset, figure in figures.items()]
+                rows.append(("· paper", [_cell(paper, paper is not None and paper.bold) for paper, _ in papers]))
+                rows.append(("· Δ / std", [Cell(MISSING if difference is None else signed(difference)) for _, difference in papers]))
+        sections.append(TableSection(metric_title(metric), rows))
+    notes = [*summary.notes(columns), "Bold: best mean at three decimals."]
+    if against_paper:
+        notes.append("In the paper's rows, bold is what it prints in bold.")
+        notes.append(f"Δ: ours less the paper's in std ({UNIT[std]}), signed so that + is better.")
+    data = []
+    for (dataset, metric, method), figure in summary.figures.items():
+        if dataset in columns:
+            row = {"dataset": dataset, "metric": metric, "method": method} | figure._asdict()
+            row |= {"selected_by": summary.criteria[dataset, method], "best": method in best[dataset, metric]}
+            row["chosen_afterwards"] = (dataset, method) in summary.afterwards
+            if against_paper:
+                paper, difference = _against_paper(dataset, metric, base_of(method), figure, std)
+                row |= {f"paper_{name}": getattr(paper, name, None) for name in PaperFigure._fields} | {"difference_in_std": difference}
+            data.append(row)
+    return Table(title, "method", columns, sections, notes, data)
 
 
-def comparison_tables(comparison: Comparison, method: str = "camel") -> list[Table]:
-    """How many cells keep up with the paper, and every one that misses the best printed figure or falls behind the paper's own."""
-    counts = comparison.counts()
-    rows = [(text, [Cell(f"{counts[name]}/{counts['cells']}")]) for name, text in CRITERIA.items()]
-    data = [{name: counts[name] for name in ("cells", *CRITERIA)}]
-    missed = [cell for cell in comparison.cells if not all(getattr(cell, name) for name in CRITERIA)]
-    return [
-        Table(f"{title_of(method)} against the paper", "criterion", ["cells"], [Section("", rows)], comparison.notes, data),
-        Table(
-            f"{title_of(method)} against the paper: cells that miss a criterion",
-            "cell",
-            ["ours", "paper", "best printed", "by", "misses"],
-            [Section("", [(f"{cell.dataset}, {metric_title(cell.metric)}", _missed_cells(cell)) for cell in missed])],
-            [f"{name.replace('_', ' ')}: {text}." for name, text in CRITERIA.items()],
-            [_comparison_row(cell) for cell in comparison.cells],
-        ),
-    ]
+def _cell(figure: Figure | PaperFigure | None, bold: bool = False) -> Cell:
+    if figure is None or math.isnan(figure.mean):
+        return Cell(MISSING)
+    return Cell(mean_and_std(figure.mean, figure.std), bold)
 
 
-def _missed_cells(cell: CellComparison) -> list[Cell]:
-    misses = ", ".join(name.replace("_", " ") for name in CRITERIA if not getattr(cell, name))
-    figures = (Cell(mean_and_std(figure.mean, figure.std)) for figure in (cell.paper, cell.best))
-    return [_cell(cell.ours, bold=False), *figures, Cell(", ".join(map(title_of, cell.best_methods))), Cell(misses)]
-
-
-def _comparison_row(cell: CellComparison) -> dict[str, Any]:
-    return {
-        "dataset": cell.dataset,
-        "metric": cell.metric,
-        "mean": cell.ours.mean,
-        "std": cell.ours.std,
-        "paper_mean": cell.paper.mean,
-        "paper_std": cell.paper.std,
-        "best_mean": cell.best.mean,
-        "best_std": cell.best.std,
-        "best_methods": " ".join(cell.best_methods),
-        "difference_in_std": cell.difference,
-    } | {name: getattr(cell, name) for name in CRITERIA}
-
-
-def significance_tables(summary: Summary, control: str, *, alpha: float = 0.05) -> list[Table]:
-    """Average ranks with Friedman's test and critical differences, and Wilcoxon's tests of `control` against the others."""
-    found = [compare_methods(summary.figures, metric, methods=summary.methods, control=control, alpha=alpha) for metric in NAMES]
-    methods = list(summary.methods)
-    others = [method for method in methods if method != control]
-    sets = sorted({len(one.datasets) for one in found})
-    n_sets = " or ".join(map(str, sets))
-    data = [_significance_row(one) for one in found]
-    ranks = [(metric_title(one.metric), _rank_cells(one)) for one in found]
-    wilcoxon = [
-        (metric_title(one.metric), [Cell(_p_text(pair.p_holm), bold=pair.p_holm < alpha) for pair in one.wilcoxon]) for one in found
-    ]
-    return [
-        Table(
-            "Average ranks",
-            "metric",
-            [*map(title_of, methods), "χ²", "F", "p of F", "CD Nemenyi", "CD Bonferroni–Dunn"],
-            [Section("", ranks)],
-            [
-                f"Over {n_sets} data sets that all methods have; 1 is best, bold the best rank; χ² and F of Friedman's test, with the "
-                f"p-value of F; CD: critical differences at level {alpha:g}.",
-                *summary.notes(),
-            ],
-            data,
-        ),
-        Table(
-            f"Wilcoxon's signed-rank test of {title_of(control)}: p-values corrected by Holm",
-            "metric",
-            [title_of(method) for method in others],
-            [Section("", wilcoxon)],
-            [f"Two-sided, over {n_sets} data sets; bold: below {alpha:g}."],
-            [{"metric": one.metric} | pair._asdict() for one in found for pair in one.wilcoxon],
-        ),
-    ]
-
-
-_PARTS = ("count", "cases")
-_UNIT = {"paper": "the paper's", "larger": "the larger of both"}
-
-
-def _size_row(name: str, card: Mapping[str, Any]) -> tuple[str, list[Cell]]:
-    return name, [*(Cell(str(card[key])) for key in ("n", "d", "q")), Cell(rounded(card["cardinality"], 2)), Cell(rounded(card["density"]))]
-
-
-def _size_notes(name: str, card: Mapping[str, Any]) -> list[str]:
-    printed = paper_table1()[name]
-    words = {"n": "rows", "d": "features", "q": "labels"}
-    notes = [
-        f"{name}: the paper prints {getattr(printed, key)} {word}." for key, word in words.items() if getattr(printed, key) != card[key]
-    ]
-    if abs(printed.cardinality - card["cardinality"]) > 0.0051:  # more than rounding to two decimals
-        notes.append(f"{name}: the paper prints a cardinality of {printed.cardinality:.2f}.")
-    return notes
+def _against_paper(dataset: str, metric: str, method: str, ours: Figure | None, std: str) -> tuple[PaperFigure | None, float | None]:
+    """The paper's figure, and the difference of ours in std; None where there is none."""
+    paper = paper_figures().get((dataset, metric, method))
+    if paper is None or ours is None or math.isnan(ours.mean):
+        return paper, None
+    return paper, compare_cell(dataset, metric, ours, method, std).difference
 
 
 def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
@@ -280,31 +202,9 @@ def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
     return frozenset(method for method, score in scores.items() if score == top) if len(scores) > 1 else frozenset()
 
 
-def _cell(figure: Figure | None, bold: bool) -> Cell:
-    if figure is None or math.isnan(figure.mean):
-        return Cell(MISSING)
-    return Cell(mean_and_std(figure.mean, figure.std), bold)
-
-
-def _paper_rows(
-    figures: Sequence[Figure | None], columns: Sequence[str], metric: str, method: str, std: str
-) -> list[tuple[str, list[Cell]]]:
-    printed = [paper_figures().get((dataset, metric, method)) for dataset in columns]
-    differences = [
-        Cell(MISSING)
-        if ours is None or paper is None or math.isnan(ours.mean)
-        else Cell(signed(compare_cell(dataset, metric, ours, method, std).difference))
-        for dataset, ours, paper in zip(columns, figures, printed, strict=True)
-    ]
-    cells = [Cell(MISSING) if p is None else Cell(mean_and_std(p.mean, p.std), p.bold) for p in printed]
-    return [("· paper", cells), ("· Δ / std", differences)]
-
-
 def signed(difference: float) -> str:
     """With a sign and one decimal, and a minus as long as the plus.
 
-    Examples
-    --------
     >>> signed(0.25), signed(-1.0), signed(-0.01)
     ('+0.2', '−1.0', '0.0')
     """
@@ -312,50 +212,233 @@ def signed(difference: float) -> str:
     return text if text == "0.0" else text.replace("-", "−") if difference < 0 else f"+{text}"
 
 
-def _long(
-    summary: Summary, columns: Sequence[str], best: Mapping[tuple[str, str], frozenset[str]], std: str | None
-) -> list[dict[str, Any]]:
-    """One mapping per cell."""
-    rows = []
-    for (dataset, metric, method), figure in summary.figures.items():
-        if dataset not in columns:
-            continue
-        row = {"dataset": dataset, "metric": metric, "method": method} | figure._asdict()
-        row |= {"selected_by": summary.criteria[dataset, method], "best": method in best[dataset, metric]}
-        row["chosen_afterwards"] = (dataset, method) in summary.afterwards
-        if std is not None:
-            row |= _paper_fields(dataset, metric, base_of(method), figure, std)
-        rows.append(row)
-    return rows
+def claims_table(summary: Summary, method: str = "camel") -> Table:
+    """The paper's counts: as printed, recounted from its own table, and from ours."""
+    rows: list[Row] = []
+    data: list[dict[str, Any]] = []
+    for stated, counted in zip(recount_claims(paper_figures()), recount_claims(summary.figures, method), strict=True):
+        verb = "first among" if stated.kind == "first" else "better than"
+        name = f"{verb} {', '.join(map(title_of, stated.against))} ({stated.datasets} data sets)"
+        triple = {"printed": stated.printed, "papers_table": stated.counted, "ours": counted.counted}
+        rows.append((name, [Cell(f"{count}/{cases}" if cases else MISSING) for count, cases in triple.values()]))
+        data.append({"claim": name})
+        for key, (count, cases) in triple.items():
+            data[-1] |= {f"{key}_count": count, f"{key}_cases": cases}
+    notes = ["At three decimals; equal firsts count as first, equal pairs not as better."]
+    return Table(f"Counts of {title_of(method)}", "claim", ["printed", "from its table", "ours"], [TableSection("", rows)], notes, data)
 
 
-def _paper_fields(dataset: str, metric: str, method: str, figure: Figure, std: str) -> dict[str, Any]:
-    paper = paper_figures().get((dataset, metric, method))
-    if paper is None:
-        return dict.fromkeys(("paper_mean", "paper_std", "paper_bold", "difference_in_std"))
-    difference = None if math.isnan(figure.mean) else compare_cell(dataset, metric, figure, method, std).difference
-    return {"paper_mean": paper.mean, "paper_std": paper.std, "paper_bold": paper.bold, "difference_in_std": difference}
+def comparison_tables(comparison: Comparison, method: str = "camel") -> list[Table]:
+    """How many cells keep up with the paper, and every one that misses the best printed figure or falls behind the paper's own."""
+    title, counts = f"{title_of(method)} against the paper", comparison.counts()
+    rows = [(text, [Cell(f"{counts[name]}/{counts['cells']}")]) for name, text in CRITERIA.items()]
+    missed = [cell for cell in comparison.cells if not all(getattr(cell, name) for name in CRITERIA)]
+    return [
+        Table(title, "criterion", ["cells"], [TableSection("", rows)], comparison.notes, [dict(counts)]),
+        Table(
+            f"{title}: cells that miss a criterion",
+            "cell",
+            ["ours", "paper", "best printed", "by", "misses"],
+            [TableSection("", [(f"{cell.dataset}, {metric_title(cell.metric)}", _missed_cells(cell)) for cell in missed])],
+            [f"{name.replace('_', ' ')}: {text}." for name, text in CRITERIA.items()],
+            [_comparison_row(cell) for cell in comparison.cells],
+        ),
+    ]
+
+
+def _missed_cells(cell: CellComparison) -> list[Cell]:
+    misses = ", ".join(name.replace("_", " ") for name in CRITERIA if not getattr(cell, name))
+    return [*map(_cell, (cell.ours, cell.paper, cell.best)), Cell(", ".join(map(title_of, cell.best_methods))), Cell(misses)]
+
+
+def _comparison_row(cell: CellComparison) -> dict[str, Any]:
+    row: dict[str, Any] = {"dataset": cell.dataset, "metric": cell.metric}
+    for start, figure in {"": cell.ours, "paper_": cell.paper, "best_": cell.best}.items():
+        row |= {f"{start}mean": figure.mean, f"{start}std": figure.std}
+    row |= {"best_methods": " ".join(cell.best_methods), "difference_in_std": cell.difference}
+    return row | {name: getattr(cell, name) for name in CRITERIA}
+
+
+def significance_tables(summary: Summary, control: str, *, alpha: float = 0.05) -> list[Table]:
+    """Average ranks with Friedman's test and critical differences, and Wilcoxon's tests of `control` against the others."""
+    found = [compare_methods(summary.figures, metric, methods=summary.methods, control=control, alpha=alpha) for metric in NAMES]
+    over = f"{' or '.join(map(str, sorted({len(one.datasets) for one in found})))} data sets"
+    wilcoxon = [
+        (metric_title(one.metric), [Cell(_p_text(pair.p_holm), bold=pair.p_holm < alpha) for pair in one.wilcoxon]) for one in found
+    ]
+    return [
+        Table(
+            "Average ranks",
+            "metric",
+            [*map(title_of, summary.methods), "χ²", "F", "p of F", "CD Nemenyi", "CD Bonferroni–Dunn"],
+            [TableSection("", [(metric_title(one.metric), _rank_cells(one)) for one in found])],
+            [
+                f"Over {over} that all methods have; 1 is best, bold the best rank; χ² and F of Friedman's test, with the "
+                f"p-value of F; CD: critical differences at level {alpha:g}.",
+                *summary.notes(),
+            ],
+            [
+                {"metric": one.metric, "datasets": len(one.datasets)}
+                | {f"rank_{method}": rank for method, rank in one.ranks.items()}
+                | {f"friedman_{key}": value for key, value in one.friedman._asdict().items()}
+                | {"nemenyi": one.nemenyi, "bonferroni_dunn": one.bonferroni_dunn}
+                for one in found
+            ],
+        ),
+        Table(
+            f"Wilcoxon's signed-rank test of {title_of(control)}: p-values corrected by Holm",
+            "metric",
+            [title_of(method) for method in summary.methods if method != control],
+            [TableSection("", wilcoxon)],
+            [f"Two-sided, over {over}; bold: below {alpha:g}."],
+            [{"metric": one.metric} | pair._asdict() for one in found for pair in one.wilcoxon],
+        ),
+    ]
 
 
 def _rank_cells(one: Significance) -> list[Cell]:
     best = rounded(min(one.ranks.values()), 2)
     ranks = [Cell(text := rounded(one.ranks[method], 2), text == best) for method in one.methods]
-    figures = [
-        rounded(one.friedman.chi2, 2),
-        rounded(one.friedman.f, 2),
-        _p_text(one.friedman.f_p),
-        rounded(one.nemenyi),
-        rounded(one.bonferroni_dunn),
-    ]
-    return [*ranks, *map(Cell, figures)]
-
-
-def _significance_row(one: Significance) -> dict[str, Any]:
-    row: dict[str, Any] = {"metric": one.metric, "datasets": len(one.datasets)}
-    row |= {f"rank_{method}": rank for method, rank in one.ranks.items()}
-    row |= {f"friedman_{key}": value for key, value in one.friedman._asdict().items()}
-    return row | {"nemenyi": one.nemenyi, "bonferroni_dunn": one.bonferroni_dunn}
+    tests = [rounded(one.friedman.chi2, 2), rounded(one.friedman.f, 2), _p_text(one.friedman.f_p)]
+    return [*ranks, *map(Cell, (*tests, rounded(one.nemenyi), rounded(one.bonferroni_dunn)))]
 
 
 def _p_text(p: float) -> str:
     return "< 0.001" if p < 0.001 else rounded(p)
+
+
+def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None) -> str:
+    """Write tables one after the other.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+    form : "terminal", "markdown", "latex" (booktabs), "csv" or "json"
+        The last two hold the unrounded figures, one row or mapping for each. CSV has one header for each table, with an empty
+        line between them.
+    width : int, default=None
+        Columns of the terminal: wider tables are split between data sets. None: never.
+
+    Examples
+    --------
+    >>> print(write_tables([Table("Ranks", "metric", ["a_b"], [TableSection("", [("F", [Cell("1.5", True)])])])], "markdown"))
+    **Ranks**
+    <BLANKLINE>
+    | metric |     a_b |
+    |:-------|--------:|
+    | F      | **1.5** |
+    """
+    choice(form, FORMS, "form")
+    if form == "json":
+        return json.dumps([{"title": t.title, "notes": t.notes, "rows": [finite(row) for row in t.data]} for t in tables], indent=1)
+    if form == "csv":
+        return "\n\n".join(csv_text([finite(row) for row in table.data]).rstrip("\n") for table in tables)
+    tables = [_shown(table) for table in tables]
+    if form == "terminal":
+        return "\n".join(to_terminal(table, width) for table in tables)
+    return "\n\n".join(map(to_markdown if form == "markdown" else to_latex, tables))
+
+
+def _shown(table: Table) -> Table:
+    """With every text on one line, as a terminal can show it."""
+
+    def row(name: str, cells: Sequence[Cell]) -> Row:
+        return one_line(name), [Cell(one_line(cell.text), cell.bold) for cell in cells]
+
+    sections = [TableSection(one_line(title), [row(*each) for each in rows]) for title, rows in table.sections]
+    head, notes = ([one_line(text) for text in texts] for texts in (table.head, table.notes))
+    return replace(table, title=one_line(table.title), corner=one_line(table.corner), head=head, sections=sections, notes=notes)
+
+
+def to_markdown(table: Table) -> str:
+    """Pipes, aligned also as plain text; sections become rows of their own."""
+    rows = [[_markdown(table.corner), *map(_markdown, table.head)]]
+    for section in table.sections:
+        if section.title:
+            rows.append([f"*{_markdown(section.title)}*", *[""] * len(table.head)])
+        for name, cells in section.rows:
+            rows.append([_markdown(name), *(f"**{_markdown(cell.text)}**" if cell.bold else _markdown(cell.text) for cell in cells)])
+    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
+    lines = [
+        f"| {' | '.join([f'{name:<{first}}', *(f'{text:>{width}}' for text, width in zip(texts, others, strict=True))])} |"
+        for name, *texts in rows
+    ]
+    rule = "|" + "|".join([":" + "-" * (first + 1), *("-" * (width + 1) + ":" for width in others)]) + "|"
+    return "\n".join([f"**{_markdown(table.title)}**", "", lines[0], rule, *lines[1:], *(f"\n{_markdown(note)}" for note in table.notes)])
+
+
+def _markdown(text: str) -> str:
+    """Text with a backslash before what Markdown would read as markup; an underscore inside a word is harmless."""
+    return re.sub(r"([\\|*`<>\[\]])", r"\\\1", text)
+
+
+def to_latex(table: Table) -> str:
+    r"""A table environment for the package booktabs: ``\usepackage{booktabs}``."""
+    width = len(table.head) + 1
+    lines = [r"\begin{table}", r"\centering", f"\\caption{{{_latex(table.title)}}}", f"\\begin{{tabular}}{{l{'r' * len(table.head)}}}"]
+    lines += [r"\toprule", _ampersands(table.corner, [Cell(name) for name in table.head])]
+    for section in table.sections:
+        lines.append(r"\midrule")
+        if section.title:
+            lines += [f"\\multicolumn{{{width}}}{{c}}{{{_latex(section.title)}}} \\\\", f"\\cmidrule{{1-{width}}}"]
+        lines += [_ampersands(name, cells) for name, cells in section.rows]
+    lines += [r"\bottomrule", r"\end{tabular}", *(f"\\par\\footnotesize {_latex(note)}" for note in table.notes), r"\end{table}"]
+    return "\n".join(lines)
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def _ampersands(name: str, cells: Sequence[Cell]) -> str:
+    texts = (f"\\textbf{{{_latex(cell.text)}}}" if cell.bold else _latex(cell.text) for cell in cells)
+    return " & ".join([_latex(name), *texts]) + r" \\"
+
+
+def to_terminal(table: Table, width: int | None = None) -> str:
+    """Draw a table with rich; bold where it goes to a terminal, of `width` columns, else a star beside the best figures."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawing
+    from rich.text import Text
+
+    styled = width is not None
+    starred = not styled and any(cell.bold for _, cells in table.rows for cell in cells)
+    text = io.StringIO()
+    console = Console(file=text, width=width or 10_000, highlight=False, force_terminal=styled, color_system="standard" if styled else None)
+
+    def drawn(cell: Cell) -> Text:
+        return Text(cell.text + " *"[cell.bold] * starred, style="bold" if cell.bold else "")
+
+    console.print(Text(table.title, style="bold"))
+    for part in _parts(table, width):
+        drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False)
+        drawing.add_column(Text(table.corner), no_wrap=width is None)
+        for name in table.head[part]:
+            drawing.add_column(Text(name), justify="right", no_wrap=True)
+        for section in table.sections:
+            if section.title:
+                drawing.add_row(Text(section.title, style="italic"))
+            for name, cells in section.rows:
+                drawing.add_row(Text(name), *map(drawn, cells[part]))
+            drawing.add_section()
+        console.print(drawing)
+    for note in [*table.notes, *(["* marks what is bold."] if starred else [])]:
+        console.print(Text(note))
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
+
+
+def _parts(table: Table, width: int | None) -> list[slice]:
+    """Columns that fit beside each other."""
+    if width is None:
+        return [slice(None)]
+    names = [table.corner, *(name for name, _ in table.rows), *(section.title for section in table.sections)]
+    first = min(max(map(len, names)), width // 2)
+    starts, used = [0], first + 2
+    for i, name in enumerate(table.head):
+        needed = max([len(name), *(len(cells[i].text) for _, cells in table.rows)]) + 3
+        if i and used + needed > width:
+            starts.append(i)
+            used = first + 2
+        used += needed
+    return [slice(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]

@@ -16,7 +16,16 @@ import numpy as np
 
 from skcamel.arrays import Array, cast, namespace, to_numpy
 
-NAMES = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1", "micro_f1")
+TITLES = {  # as the paper writes them, in its order
+    "one_error": "One-error",
+    "hamming_loss": "Hamming loss",
+    "coverage": "Coverage",
+    "ranking_loss": "Ranking loss",
+    "average_precision": "Average precision",
+    "macro_f1": "Macro-averaging F1",
+    "micro_f1": "Micro-averaging F1",
+}
+NAMES = tuple(TITLES)
 RANKING = ("one_error", "coverage", "ranking_loss", "average_precision")
 LOSSES = frozenset(("one_error", "hamming_loss", "coverage", "ranking_loss"))
 TIES = ("worst", "index")
@@ -39,17 +48,23 @@ def as_relevance(labels: Array, name: str = "Y") -> Array:
     return relevant
 
 
-def as_scores(scores: Array, Y: Array, name: str = "scores") -> Array:
+def as_scores(scores: Array, Y: Array) -> Array:
     """Scores as float64 of the shape of Y; NaN is refused, infinities are legal."""
     scores = cast(_as_array(scores), "float64")
-    check_shapes(Y, scores, name)
+    _check_shapes(Y, scores, "scores")
     if bool(namespace(scores).isnan(scores).any()):
-        raise ValueError(f"{name} holds NaN, which has no rank; replace it by a number or by -inf for 'never'.")
+        raise ValueError("scores holds NaN, which has no rank; replace it by a number or by -inf for 'never'.")
     return scores
 
 
-def check_shapes(Y: Array, other: Array, name: str) -> None:
-    """Refuse matrices of different shapes."""
+def as_decisions(Y: Array, P: Array) -> tuple[Array, Array]:
+    """Truth and decisions as boolean matrices (n, q)."""
+    relevant, predicted = as_relevance(Y), as_relevance(P, "P")
+    _check_shapes(relevant, predicted, "P")
+    return relevant, predicted
+
+
+def _check_shapes(Y: Array, other: Array, name: str) -> None:
     if tuple(Y.shape) != tuple(other.shape):
         raise ValueError(f"Y has shape {tuple(Y.shape)} but {name} has shape {tuple(other.shape)}; they must be equal.")
 
@@ -67,6 +82,12 @@ def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
     return weights
 
 
+def check_conventions(ties: str, rows: str) -> None:
+    """Refuse rules for ties and rows that are not known."""
+    choice(ties, TIES, "ties")
+    choice(rows, ROWS, "rows")
+
+
 def choice(value: str, options: tuple[str, ...], name: str) -> str:
     """`value` if it is one of `options`."""
     if value not in options:
@@ -76,6 +97,5 @@ def choice(value: str, options: tuple[str, ...], name: str) -> str:
 
 def _as_array(x: Array) -> Array:
     """A dense array; sparse matrices, frames and lists included."""
-    if hasattr(x, "toarray"):
-        x = x.toarray()
+    x = x.toarray() if hasattr(x, "toarray") else x
     return namespace(x).asarray(x)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, take_along_rows
-from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_relevance, as_scores, as_weights, choice
+from skcamel.metrics.conventions import RANKING, as_relevance, as_scores, as_weights, check_conventions
 
 BLOCK = 2**17  # scores sorted at a time; larger arrays are returned to the system after each use, at twice the cost
 
@@ -82,25 +82,18 @@ def average_precision(Y: Array, scores: Array, *, ties: str = "worst", rows: str
 def ranking_metrics(
     relevant: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", weights: Array | None = None
 ) -> dict[str, Array]:
-    """All four ranking metrics from one sort.
+    """All four ranking metrics from one sort, arrays of shape () or (c,).
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q), or (c, n, q) for c candidates at once
-
-    Returns
-    -------
-    dict
-        Arrays of shape () or (c,).
+    Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once, weights (n,).
     """
     xp = namespace(scores)
     relevant = xp.reshape(xp.broadcast_to(relevant, scores.shape), (-1, scores.shape[-1]))
     per_row = ranking_rows(relevant, xp.reshape(scores, relevant.shape), ties=ties)
-    counted = {name: _counted(name, relevant, per_row, rows) for name in RANKING}
-    return {
-        name: _mean(xp.reshape(per_row[name], scores.shape[:-1]), xp.reshape(counted[name], scores.shape[:-1]), weights) for name in RANKING
-    }
+    means = {}
+    for name in RANKING:
+        counted = xp.reshape(_counted(name, relevant, per_row, rows), scores.shape[:-1])
+        means[name] = _mean(xp.reshape(per_row[name], scores.shape[:-1]), counted, weights)
+    return means
 
 
 def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst") -> dict[str, Array]:
@@ -162,17 +155,18 @@ def _by_order(relevant: Array, scores: Array, ties: str) -> dict[str, Array]:
     """
     xp = namespace(scores)
     q = scores.shape[1]
-    order = _order(scores, ties)
+    order = xp.argsort(-scores, axis=1) if ties == "worst" else xp.flip(xp.argsort(scores, axis=1, stable=True), (1,))
     ranked = take_along_rows(relevant, order)  # (n, q) relevance, best score first
     position = as_floats(range(1, q + 1), scores)  # float64: torch would divide integers in float32
     hits = xp.cumsum(ranked, axis=1)
-    total = hits[:, -1]
+    total, top = hits[:, -1], ranked[:, 0]
     if ties == "worst":
         position, hits = _shared_by_ties(position, hits, take_along_rows(scores, order))
+        top = take_along_rows(relevant, xp.argmax(scores, axis=1)[:, None])[:, 0]  # the lowest index among equals
     last = xp.amax(ranked * position, axis=1)
     wrong = xp.sum(ranked * (position - hits), axis=1)
     precision = xp.sum(ranked * (hits / position), axis=1)
-    return _per_row(_top(relevant, scores, ranked, ties), last, wrong, precision, total, q)
+    return _per_row(top, last, wrong, precision, total, q)
 
 
 def _per_row(top: Array, last: Array, wrong: Array, precision: Array, total: Array, q: int) -> dict[str, Array]:
@@ -192,14 +186,6 @@ def _per_row(top: Array, last: Array, wrong: Array, precision: Array, total: Arr
     }
 
 
-def _order(scores: Array, ties: str) -> Array:
-    """Label indices by decreasing score; among equals the higher index first where the rule asks for it."""
-    xp = namespace(scores)
-    if ties == "worst":
-        return xp.argsort(-scores, axis=1)
-    return xp.flip(xp.argsort(scores, axis=1, stable=True), (1,))
-
-
 def _shared_by_ties(position: Array, hits: Array, ranked_scores: Array) -> tuple[Array, Array]:
     """`position` and `hits` at the end of each group of equal scores."""
     xp = namespace(hits)
@@ -216,14 +202,6 @@ def _shared_by_ties(position: Array, hits: Array, ranked_scores: Array) -> tuple
     position[tied] = cast(end + 1, "float64")
     hits[tied] = take_along_rows(hits[tied], end)
     return position, hits
-
-
-def _top(relevant: Array, scores: Array, ranked: Array, ties: str) -> Array:
-    """Whether the top label is relevant, (n,)."""
-    if ties == "index":
-        return ranked[:, 0]
-    first = namespace(scores).argmax(scores, axis=1)  # the lowest index among equals
-    return take_along_rows(relevant, first[:, None])[:, 0]
 
 
 def _counted(name: str, relevant: Array, per_row: Mapping[str, Array], rows: str) -> Array:
@@ -253,6 +231,5 @@ def _mean(values: Array, counted: Array, weights: Array | None) -> Array:
 def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None) -> float:
     relevant = as_relevance(Y)
     scores = as_scores(scores, relevant)
-    choice(ties, TIES, "ties"), choice(rows, ROWS, "rows")
-    per_row = ranking_rows(relevant, scores, ties=ties)
-    return float(_mean(per_row[name], _counted(name, relevant, per_row, rows), as_weights(sample_weight, relevant)))
+    check_conventions(ties, rows)
+    return float(ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=as_weights(sample_weight, relevant))[name])

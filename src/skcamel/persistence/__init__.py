@@ -1,21 +1,29 @@
 """Models ► one file ► models, without pickle.
 
-The file is an npz: a zip of plain numpy arrays, stored uncompressed, the first of which is a JSON header with the class, its
-parameters and the tree of fitted attributes. Loading parses numbers and text, and builds only the classes listed in
-`MODELS` and `PARTS`; nothing in the file can name code. `archive` reads the zip and `schema` says what a model may hold: what
-loads is sound, whoever wrote the file.
+The file is an npz: a zip of plain numpy arrays, the first of which is a JSON header with the class, its parameters and the tree of
+fitted attributes. Loading parses numbers and text, and builds only the classes listed in `MODELS` and `PARTS`; nothing in the file
+can name code. `schema` says what a model may hold: what loads is sound, whoever wrote the file.
+
+No byte is believed before it is checked. ``np.savez`` stores members uncompressed, one after the other from the first byte on, then
+the directory of the zip, and they are read in that order. So members cannot overlap, each byte is read once, and what is allocated
+is bounded by the size of the file. The directory is read by other tools only; that it begins where the members end, and ends the
+file, is checked.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import struct
 import warnings
+import zlib
 from dataclasses import fields
 from importlib import import_module
 from inspect import signature
+from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO, Never
+from typing import Any, BinaryIO, NamedTuple, Never
 
 import numpy as np
 from scipy import sparse
@@ -23,14 +31,13 @@ from scipy import sparse
 import skcamel
 from skcamel import memory
 from skcamel.files import whole_file
-from skcamel.persistence import archive, schema
-from skcamel.persistence.archive import HEADER
-from skcamel.persistence.older import bring_up_to_date
+from skcamel.persistence import schema
 from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "skcamel-model", 2
+HEADER = "header"  # the first member; those that follow are called a0, a1, ...
 HEADER_BYTES = 2**25  # at most, so that its parsed form stays below HEADER_GROWTH times as much
 HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
@@ -43,15 +50,15 @@ MODELS = {
     "RAkEL": "skcamel.baselines.rakel",
     "LLSF": "skcamel.baselines.llsf",
     "JFSC": "skcamel.baselines.jfsc",
-    "LLSFCV": "skcamel.baselines.grid_search",
-    "JFSCCV": "skcamel.baselines.grid_search",
+    "LLSFCV": "skcamel.baselines.llsf",
+    "JFSCCV": "skcamel.baselines.jfsc",
 }
 PARTS = {
     "Kernel": "skcamel.kernel",
     "Scaling": "skcamel.scaling",
     "Ranks": "skcamel.scaling",
     "Chain": "skcamel.baselines.classifier_chains",
-    "Columns": "skcamel.baselines.design",
+    "Columns": "skcamel.baselines.logistic",
     "Logistic": "skcamel.baselines.logistic",
     "Softmax": "skcamel.baselines.logistic",
     "Ending": "skcamel.baselines.lbfgs",
@@ -133,19 +140,19 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _read(file: BinaryIO) -> Any:
-    first, *others = archive.members(file)
+    first, *others = _members(file)
     if first.size > HEADER_BYTES:
         raise ValueError(f"its header has {first.size} bytes, {HEADER_BYTES} are the most")
     needed = HEADER_GROWTH * first.size + sum(member.size for member in others)
     if needed > SMALL:
         memory.require(needed, "The model", "Load it where more is free")
-    header = json.loads(archive.read_array(file, first).tobytes(), parse_constant=_refuse)
+    header = json.loads(_array(file, first).tobytes(), parse_constant=_refuse)
     if header["format"] != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
     if header["version"] != VERSION:
         cure = "upgrade skcamel" if header["version"] > VERSION else "fit and save the model with this version"
         raise ModelFileError(f"has format version {header['version']}, this skcamel reads {VERSION}; {cure}")
-    return _built(header, {member.name: archive.read_array(file, member) for member in others})
+    return _built(header, {member.name: _array(file, member) for member in others})
 
 
 def _refuse(constant: str) -> Never:
@@ -156,23 +163,48 @@ def _built(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     """The model of a header and its arrays, if it is sound."""
     if header["class"] not in MODELS:
         raise ModelFileError(f"holds a {str(header['class'])[:80]!r}, which this skcamel does not know")
-    used: set[str] = set()
-    model = _model(header, arrays, used)
-    if used != arrays.keys():
-        raise ValueError(f"{len(arrays.keys() - used)} of its arrays belong to nothing")
+    stored = _Stored(arrays)
+    model = _model(header, stored)
+    if unused := arrays.keys() - stored.used:
+        raise ValueError(f"{len(unused)} of its arrays belong to nothing")
     return model
 
 
-def _model(node: dict[str, Any], arrays: dict[str, np.ndarray], used: set[str]) -> Any:
+class _Stored(dict[str, np.ndarray]):
+    """The arrays of a file, and the names of those that were asked for."""
+
+    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+        super().__init__(arrays)
+        self.used: set[str] = set()
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        self.used.add(name)
+        return super().__getitem__(name)
+
+
+def _model(node: dict[str, Any], stored: _Stored) -> Any:
     """A model, or a member of one, from its class, parameters and state."""
-    parameters, state = ({key: _decode(value, arrays, used) for key, value in node[tree].items()} for tree in ("parameters", "state"))
-    bring_up_to_date(node["class"], parameters, state)
+    parameters, state = ({key: _decode(value, stored) for key, value in node[tree].items()} for tree in ("parameters", "state"))
+    _bring_up_to_date(node["class"], parameters, state)
     model = getattr(import_module(MODELS[node["class"]]), node["class"])(**parameters)
     if model.get_params(deep=False).keys() - parameters.keys() - getattr(model, "ADDED", {}).keys():
         raise ValueError("some of its parameters are missing")
     schema.check(model, state)
     vars(model).update(state)
     return model
+
+
+def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, Any]) -> None:
+    """Add what files lack that were written before all estimators had one rule for their cuts.
+
+    LLSF and JFSC had one cut τ of F, the other comparison methods predicted where F >= 1/2; now all have cuts of F - 1/2.
+    """
+    if name.startswith("Camel") or "threshold_metric" in parameters:
+        return
+    tau, threshold = state.pop("threshold_", 0.5), parameters.get("threshold", 0.5)
+    parameters["threshold"] = threshold if isinstance(threshold, str) else "zero" if threshold == 0.5 else threshold - 0.5
+    parameters["threshold_metric"] = None
+    state["thresholds_"] = np.full(len(state["label_names_"]), 0.0 if tau == 0.5 else np.nextafter(tau - 0.5, -np.inf))
 
 
 def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
@@ -245,36 +277,133 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
     )
 
 
-def _decode(node: Any, arrays: dict[str, np.ndarray], used: set[str]) -> Any:
-    """The value of a JSON tree; the inverse of :func:`_encode`. Names of arrays that it holds are added to `used`."""
-
-    def array(name: str) -> np.ndarray:
-        used.add(name)
-        return arrays[name]
-
+def _decode(node: Any, stored: _Stored) -> Any:
+    """The value of a JSON tree; the inverse of :func:`_encode`."""
     if node is None or isinstance(node, bool | int | float | str):
         return node
     ((kind, content),) = node.items()
     if kind == "$float":
         return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[content]
     if kind == "$array":
-        return array(content)
+        return stored[content]
     if kind == "$csr":
         *parts, n, d = content
-        return archive.csr(*map(array, parts), shape=(n, d))
+        return _csr(*(stored[name] for name in parts), shape=(n, d))
     if kind == "$member":
         if content["class"] != MEMBER:
             raise ValueError(f"a member is a {MEMBER}")
-        return _model(content, arrays, used)
-    if kind == "$dict":
-        return {key: _decode(item, arrays, used) for key, item in content.items()}
+        return _model(content, stored)
     if kind in ("$list", "$tuple", "$text", "$objects"):
-        items = [_decode(item, arrays, used) for item in content]
+        items = [_decode(item, stored) for item in content]
         if kind in ("$list", "$tuple"):
             return items if kind == "$list" else tuple(items)
         column = np.empty(len(items), dtype=object)
         column[:] = items
         return column if kind == "$objects" else column.astype(str)
+    values = {key: _decode(item, stored) for key, item in content.items()}
+    if kind == "$dict":
+        return values
     name = kind.removeprefix("$")
-    part = getattr(import_module(PARTS[name]), name)
-    return part(**{key: _decode(item, arrays, used) for key, item in content.items()})
+    return getattr(import_module(PARTS[name]), name)(**values)
+
+
+# The archive: its records, and arrays of plain numbers in them.
+LOCAL = struct.Struct("<4s5H3I2H")  # signature, version, flags, method, time, date, CRC, two sizes, lengths of name and extra field
+ZIP64 = struct.Struct("<2H2Q")  # kind 1, length 16, two sizes
+END = struct.Struct("<4s4H2IH")  # signature, two disk numbers, two counts of members, size and place of the directory, comment length
+LONG_END = 76  # bytes of the two further records at the end of an archive above 4 GiB or 65 535 members
+FULL = 0xFFFFFFFF  # stands for a size that the extra field tells
+SMALLEST = 64  # bytes of an empty array with its header
+NPY = re.compile(
+    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[248])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
+)
+
+
+class _Member(NamedTuple):
+    """Where the content of a member lies."""
+
+    name: str
+    start: int
+    size: int
+    checksum: int
+
+
+def _members(file: BinaryIO) -> list[_Member]:
+    """All members, in the order of the file; no array is read."""
+    size = file.seek(0, os.SEEK_END)
+    found: list[_Member] = []
+    position = 0
+    while _bytes(file, position, 4, size) == b"PK\3\4":
+        found.append(_member(file, position, size, HEADER if not found else f"a{len(found) - 1}"))
+        position = found[-1].start + found[-1].size
+    signature, *disks, count, count_too, length, directory, comment = END.unpack(_bytes(file, size - END.size, END.size, size))
+    if not found or signature != b"PK\5\6" or comment or any(disks) or size - END.size - length - position not in (0, LONG_END):
+        raise ValueError("it is no zip archive from its first byte to its last")
+    if count != min(len(found), 0xFFFF) or count_too != count or directory != min(position, FULL):
+        raise ValueError("the directory of its zip does not tell what is there")
+    return found
+
+
+def _array(file: BinaryIO, member: _Member) -> np.ndarray:
+    """The array of a member; its header must account for every byte."""
+    file.seek(member.start)
+    head = file.read(min(10, member.size))
+    if head[:8] != b"\x93NUMPY\1\0" or len(head) < 10:
+        raise ValueError(f"member {member.name} is no numpy array")
+    told = file.read(min(int.from_bytes(head[8:], "little"), member.size - 10))
+    match = NPY.fullmatch(told)
+    if match is None:
+        raise ValueError(f"member {member.name} is no array of plain numbers")
+    dtype, shape = np.dtype(match[1].decode()), tuple(map(int, match[2].split(b",")))
+    if 10 + len(told) + prod(shape) * dtype.itemsize != member.size:
+        raise ValueError(f"member {member.name} declares {dtype.str} {shape} and holds {member.size} bytes")
+    flat = np.fromfile(file, dtype, prod(shape))
+    if zlib.crc32(flat.data if flat.size else b"", zlib.crc32(head + told)) != member.checksum:
+        raise ValueError(f"member {member.name} has a wrong checksum")
+    if dtype == np.bool_ and (flat.view(np.uint8) > 1).any():
+        raise ValueError(f"member {member.name} holds truth values that are neither")
+    return flat.reshape(shape)
+
+
+def _member(file: BinaryIO, position: int, size: int, name: str) -> _Member:
+    """The member whose local header lies at `position`; it must have the name that is next in turn."""
+    header = LOCAL.unpack(_bytes(file, position, LOCAL.size, size))
+    _, _, flags, method, _, _, checksum, stored, content, name_length, extra_length = header
+    if flags or method:
+        raise ValueError("it is compressed, encrypted or streamed, which skcamel never does")
+    start = position + LOCAL.size
+    if _bytes(file, start, name_length, size) != f"{name}.npy".encode():
+        raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order: format version 1 of skcamel, or another program")
+    extra = _bytes(file, start + name_length, extra_length, size)
+    if stored == content == FULL and extra_length == ZIP64.size:
+        *kind, content, stored = ZIP64.unpack(extra)
+        if kind != [1, 16]:
+            raise ValueError(f"member {name} does not tell its size")
+    start += name_length + extra_length
+    if stored != content or not SMALLEST <= stored <= size - start:
+        raise ValueError(f"member {name} declares {content} bytes, which the file does not hold")
+    return _Member(name, start, content, checksum)
+
+
+def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+    """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
+    n, d = shape
+    whole = all(array.ndim == 1 and array.dtype in (np.int32, np.int64) for array in (indices, indptr)) and data.dtype == np.float64
+    if not whole or data.shape != indices.shape or len(indptr) != n + 1 or not 0 < d < 2**31:
+        raise ValueError(f"the parts of a sparse matrix of shape {shape} do not fit together")
+    if indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("the rows of a sparse matrix do not follow each other")
+    ascending = np.ones(len(indices) + 1, dtype=bool)
+    ascending[1:-1] = indices[1:] > indices[:-1]
+    ascending[indptr] = True  # a new row begins
+    if not ascending.all() or (len(indices) and not 0 <= indices.min() <= indices.max() < d):
+        raise ValueError(f"the columns of a sparse matrix are out of range or out of order; there are {d}")
+    return sparse.csr_array((data, indices, indptr), shape=shape)
+
+
+def _bytes(file: BinaryIO, position: int, length: int, size: int) -> bytes:
+    """Exactly that many bytes."""
+    if position < 0 or position + length > size:
+        raise ValueError("it is cut short")
+    file.seek(position)
+    return file.read(length)

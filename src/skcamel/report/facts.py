@@ -1,50 +1,71 @@
-"""A model and a data set ► the arrays that the sections of its page show."""
+"""What the pages say: facts of a model, of a model on a data set, of the same model without collaboration, and of a study."""
 
 from __future__ import annotations
 
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
-from skcamel.display.ordering import similar_order
-from skcamel.outputs import Outputs
-from skcamel.pushes import Evidence, evidence, how_learned
+from skcamel.classifier import CamelClassifier
+from skcamel.data.dataset import row_digests
+from skcamel.estimator import Outputs
+from skcamel.experiment.paper import paper_figures, title_of
+from skcamel.experiment.records import Records
+from skcamel.experiment.significance import Significance, compare_methods
+from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, newest, summarise
+from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
+from skcamel.explanation import Evidence, evidence, how_learned
+from skcamel.metrics.conventions import NAMES, TITLES
+
+MOST_REFIT = 5000  # training rows; a refit beyond that takes minutes
+RECOVERED = 1e-3  # labels are -1 or +1; what is further off was not recovered
+AS_RECORDED = ""
+CHOICES = {
+    AS_RECORDED: "as each preset defines it",
+    "each": "each metric by itself",
+    **TITLES,
+    "nearest": f"nearest the paper’s row, {AFTERWARDS.partition(':')[0]}",
+}
 
 
 def chosen(model: Any, name: str) -> Any:
     """A hyper-parameter as it was used: what a search chose, or what the model was given."""
-    return getattr(model, f"{name}_", None) if hasattr(model, f"{name}_") else getattr(model, name)
+    return getattr(model, f"{name}_" if hasattr(model, f"{name}_") else name)
 
 
-@dataclass(frozen=True)
 class ModelFacts:
-    """What a page says of a fitted model."""
+    """What a page says of a fitted model.
 
-    model: Any
+    Attributes
+    ----------
+    names : label names, as text
+    members : weights and models whose scores add up; the model itself where nothing is combined
+    is_combined : whether these are several
+    n_train : number of training rows
+    alpha : degree of collaboration; of a combined model the weighted mean of its members'
+    S : label correlation, (q, q)
+    learned : what S was learned from, in words that follow "learned"
+    evidence : what the training rows show about pairs of labels, where that is known
+    """
 
-    @cached_property
-    def names(self) -> list[str]:
-        """Label names, as text."""
-        return [str(name) for name in self.model.label_names_]
-
-    @property
-    def alpha(self) -> float:
-        """Degree of collaboration; of a combined model the weighted mean of its members'."""
-        alphas = [chosen(member, "alpha") for _, member in self.members]
-        return float(np.average(alphas, weights=[weight for weight, _ in self.members]))
-
-    @cached_property
-    def members(self) -> list[tuple[float, Any]]:
-        """Weights and models whose scores add up; the model itself where nothing is combined."""
-        return self.model.weighted_members()
-
-    @property
-    def is_combined(self) -> bool:
-        """Whether the scores are those of several models."""
-        return hasattr(self.model, "members_")
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.names = [str(name) for name in model.label_names_]
+        self.members: list[tuple[float, Any]] = model.weighted_members()
+        self.is_combined = hasattr(model, "members_")
+        self.n_train = len(self.members[0][1].dual_coef_)
+        weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
+        self.alpha = float(np.average(alphas, weights=weights))
+        self.S: np.ndarray = model.label_correlation_
+        self.learned = how_learned(model.correlation)
+        self.evidence: Evidence | None = evidence(model)
 
     def deviations(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """f(x) - f̄ as it counts for a label itself, with 1 - α, and as it pushes others, with α s; (m, q) each, one where they agree."""
@@ -56,31 +77,6 @@ class ModelFacts:
         pushing = sum(weight * alpha * part for weight, alpha, part in parts)
         return np.asarray(own / (1 - self.alpha or 1.0)), np.asarray(pushing / (self.alpha or 1.0))
 
-    @property
-    def S(self) -> np.ndarray:  # noqa: N802 - the paper's letter
-        """Label correlation, (q, q)."""
-        return self.model.label_correlation_
-
-    @cached_property
-    def order(self) -> np.ndarray:
-        """Labels such that those that push each other are neighbours, (q,)."""
-        return similar_order(self.S)
-
-    @cached_property
-    def evidence(self) -> Evidence | None:
-        """What the training rows show about pairs of labels, where that is known."""
-        return evidence(self.model)
-
-    @property
-    def learned(self) -> str:
-        """What S was learned from, in words that follow "learned"."""
-        return how_learned(self.model.correlation)
-
-    @property
-    def n_train(self) -> int:
-        """Number of training rows."""
-        return len(self.members[0][1].dual_coef_)
-
 
 @dataclass(frozen=True)
 class Evaluated:
@@ -90,18 +86,10 @@ class Evaluated:
     X: Any
     relevant: np.ndarray  # (m, q) bool
     outputs: Outputs
+    scores: np.ndarray  # (m, q)
+    predicted: np.ndarray  # decisions, (m, q); the best class alone where the model was fitted on classes
     name: str
     note: str  # how the labels of the two were matched, where it needs saying
-
-    @property
-    def scores(self) -> np.ndarray:
-        """Scores, (m, q)."""
-        return self.outputs.scores
-
-    @property
-    def predicted(self) -> np.ndarray:
-        """Decisions, (m, q); the best class alone where the model was fitted on classes."""
-        return self.outputs.decisions
 
     @cached_property
     def n_seen(self) -> int:
@@ -109,36 +97,187 @@ class Evaluated:
         _, model = self.model.weighted_members()[0]
         if model.X_fit_ is None:
             return 0
-        known = set(_row_keys(model.X_fit_))
-        return sum(key in known for key in _row_keys(model.scaled_rows(self.X)))
+        return int(np.isin(row_digests(model.scaled_rows(self.X)), row_digests(model.X_fit_)).sum())
 
 
 def evaluated(model: Any, dataset: Any) -> Evaluated:
-    """Apply `model` to `dataset`; labels are matched by name, else by position.
-
-    Parameters
-    ----------
-    model : fitted CamelClassifier or CamelClassifierCV
-    dataset : skcamel.data.Dataset
-    """
+    """Apply a fitted model to a :class:`skcamel.data.Dataset`; labels and features are matched by name, else by position."""
     names, theirs = [str(name) for name in model.label_names_], list(dataset.label_names)
-    if len(theirs) != len(names):
-        raise ValueError(f"The data has {len(theirs)} labels but the model {len(names)}; give the data that the model was made for.")
-    if dataset.X.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"The data has {dataset.X.shape[1]} features but the model {model.n_features_in_}; give the data that the model was made for."
+    for what, given, wanted in (("labels", len(theirs), len(names)), ("features", dataset.X.shape[1], model.n_features_in_)):
+        if given != wanted:
+            raise ValueError(f"The data has {given} {what} but the model {wanted}; give the data that the model was made for.")
+    columns = _positions(theirs, names)
+    features = _positions(list(dataset.feature_names), list(getattr(model, "feature_names_in_", dataset.feature_names)))
+    differ = [what for what, found in (("labels", columns), ("features", features)) if found is None]
+    note = (
+        f"Names of {' and of '.join(differ)} differ between data and model; these columns were matched by their position." if differ else ""
+    )
+    columns = slice(None) if columns is None else columns
+    X = (dataset.X if features is None else dataset.X[:, features]).astype(np.float64)
+    outputs = model.outputs(X)
+    return Evaluated(model, X, dataset.Y[:, columns] > 0, outputs, outputs.scores, outputs.decisions, dataset.name, note)
+
+
+def _positions(given: list[str], wanted: list[str]) -> list[int] | None:
+    """Where each wanted name stands among those given; None where they are not the same names."""
+    place = {name: k for k, name in enumerate(given)}
+    return [place[name] for name in wanted] if set(given) == set(wanted) and len(place) == len(given) else None
+
+
+class Independent(NamedTuple):
+    """Scores without collaboration."""
+
+    scores: np.ndarray  # (m, q)
+    cuts: np.ndarray  # (q,)
+    is_refit: bool
+    sentence: str  # what these scores are
+
+
+def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Independent:
+    """Scores of the rows X without collaboration; `own` is f(x) - f̄ as it counts for a label itself, (m, q).
+
+    The model is fitted again with α = 0 on its training rows and the labels recovered from its solution. Where that is
+    impossible, the label's own part alone stands in, and the sentence says so.
+    """
+    model = facts.model
+    if facts.alpha == 0:
+        sentence = "This model has α = 0: its labels do not collaborate, and nothing would change."
+        return Independent(model.base_scores_ + own, model.thresholds_, True, sentence)
+    Y = None if facts.is_combined else training_labels(model)
+    reason = "several models are combined" if facts.is_combined else _reason_against(model, Y)
+    if reason:
+        sentence = (
+            "The scores without collaboration are the average plus the label's own part alone, not those of a model fitted with α = 0: "
+            f"{reason}."
         )
-    by_name = set(theirs) == set(names)
-    columns = [theirs.index(name) for name in names] if by_name else list(range(len(names)))
-    note = "" if by_name else "Label names of the data and of the model differ; columns were matched by their position."
-    X = dataset.X.astype(np.float64)
-    return Evaluated(model, X, dataset.Y[:, columns] > 0, model.outputs(X), dataset.name, note)
+        return Independent(model.base_scores_ + (1 - facts.alpha) * own, model.thresholds_, False, sentence)
+    kept = {name: chosen(model, name) for name in ("lambda1", "lambda2", "kernel")}
+    kept |= {name: getattr(model, name) for name in ("threshold", "threshold_metric", "sparsity", "device")}
+    alone = CamelClassifier(alpha=0.0, bandwidth=model.bandwidth_, max_iter=1, **kept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # about S, which α = 0 does not use
+        alone.fit(model.X_fit_, Y)
+    sentence = (
+        "The scores with α = 0 are those of the same model fitted again with α = 0 on its training rows, everything else equal: "
+        "kernel, bandwidth, λ1, λ2 and the rule for the cuts."
+    )
+    return Independent(alone.outputs(model.scaled_rows(X)).scores, alone.thresholds_, True, sentence)
 
 
-def _row_keys(X: Any) -> list[bytes]:
-    if not sparse.issparse(X):
-        return [row.tobytes() for row in np.ascontiguousarray(X, dtype=np.float64)]
-    X = sparse.csr_array(X)
-    X.sort_indices()
-    bounds = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [X.indices[a:b].astype(np.int64).tobytes() + X.data[a:b].astype(np.float64).tobytes() for a, b in bounds]
+def training_labels(model: Any) -> np.ndarray | None:
+    """Labels of the training rows in {-1, +1}, (n, q), from the solution; None where it does not hold them.
+
+    Notes
+    -----
+    At the solution λ1 (ZG - Y) Gᵀ = -A, hence Y = ZG + A G⁻ᵀ / λ1. A singular G has lost the part of Y in its null
+    space; row weights would divide A, and are not kept.
+    """
+    G, d = model.collaboration_, np.linalg.svd(model.collaboration_, compute_uv=False)
+    if d[-1] <= len(G) * np.finfo(np.float64).eps * d[0]:
+        return None
+    Y = model.Z_ @ G + np.linalg.solve(G, model.A_.T).T / chosen(model, "lambda1")
+    return np.where(Y > 0, 1.0, -1.0) if abs(abs(Y) - 1).max() < RECOVERED else None
+
+
+def _reason_against(model: Any, Y: np.ndarray | None) -> str:
+    """Why the model cannot be fitted again; empty where it can."""
+    if model.X_fit_ is None:
+        return "a model of a precomputed kernel does not hold its training rows"
+    if len(model.dual_coef_) > MOST_REFIT:
+        return f"a refit on {len(model.dual_coef_):,} training rows would take too long for a page"
+    causes = "row weights, a singular G, or an alternation that stopped early"
+    return f"the labels of its training rows cannot be recovered from the solution ({causes})" if Y is None else ""
+
+
+@dataclass(frozen=True)
+class StudyFacts:
+    """Records, and what lies beside them in their folder."""
+
+    records: Sequence[Record]
+    failures: Sequence[Record]
+    runs: Sequence[Run]
+    cards: Mapping[str, Mapping[str, Any]]
+    curves: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, records: Iterable[Record] | str | os.PathLike[str]) -> StudyFacts:
+        """Read a folder, or take records; those of no folder have neither cards nor curves."""
+        if isinstance(records, (str, os.PathLike)):
+            records = Records(records)
+        if not isinstance(records, Records):
+            return cls(list(records), [], [], {}, [])
+        folder = Path(records.folder)
+        return cls(list(records), records.failures, read_runs(folder), read_cards(folder), read_sensitivity(folder))
+
+    @cached_property
+    def shown(self) -> Sequence[Record]:
+        """Records that the figures show: those of the newest settings."""
+        return newest(self.records)[0]
+
+    @cached_property
+    def summaries(self) -> dict[str, Summary]:
+        """Figures under every selection criterion that can be chosen; `AS_RECORDED` always can."""
+        kept = [name for name in NAMES if any(f"{name}_by_{name}" in record for record in self.records)]
+        names = [AS_RECORDED, *(["each", *kept] if kept else []), *(["nearest"] if kept and self.is_in_paper else [])]
+        return {name: summarise(self.records, selected_by=name or None) for name in CHOICES if name in names}
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Figures as recorded."""
+        return summarise(self.records)
+
+    @property
+    def is_in_paper(self) -> bool:
+        """Whether the paper has any of the data sets with any of the methods."""
+        return any((dataset, NAMES[0], base_of(method)) in paper_figures() for dataset, _, method in self.summary.figures)
+
+    @property
+    def presets(self) -> list[str]:
+        """All that occur."""
+        return sorted({record["preset"] for record in self.records})
+
+    def preset_of(self, method: str) -> str:
+        """The preset of a method of the summary: in its name where it has several, else its only one."""
+        own = next((record["preset"] for record in self.records if record["method"] == method), None)
+        return own or method.removesuffix("]").rpartition("[")[2]
+
+    @cached_property
+    def fair_methods(self) -> tuple[str, ...]:
+        """Methods to be tested against each other: those of the preset that has most of them, or all where none has two."""
+        groups = [[method for method in self.summary.methods if self.preset_of(method) == preset] for preset in self.presets]
+        largest = max(groups, key=len)
+        return tuple(largest) if len(largest) > 1 else self.summary.methods
+
+    @cached_property
+    def tests(self) -> dict[str, Significance]:
+        """Tests of every metric for which at least two methods share at least two data sets."""
+        return tests_of(self.summary.figures, self.fair_methods)
+
+    @cached_property
+    def costs(self) -> list[Cost]:
+        """What a fold of each data set and method takes, in the order of the summary."""
+        datasets, methods = self.summary.datasets, self.summary.methods
+        return sorted(costs(self.records), key=lambda cost: (datasets.index(cost.dataset), methods.index(cost.method)))
+
+    def short_title(self, method: str) -> str:
+        """Name of a method among `fair_methods`, without a preset that all of them share."""
+        return title_of(method if self.preset_is_mixed else base_of(method))
+
+    @property
+    def preset_is_mixed(self) -> bool:
+        """Whether `fair_methods` come from several presets."""
+        return len({self.preset_of(method) for method in self.fair_methods}) > 1
+
+
+def tests_of(figures: Mapping[Any, Any], methods: Sequence[str]) -> dict[str, Significance]:
+    """Tests of every metric that allows them, with the first method as control."""
+    found = {}
+    for metric in NAMES:
+        shared = [
+            dataset
+            for dataset in dict.fromkeys(dataset for dataset, *_ in figures)
+            if all((figure := figures.get((dataset, metric, method))) and figure.mean == figure.mean for method in methods)
+        ]
+        if len(methods) > 1 and len(shared) > 1:
+            found[metric] = compare_methods(figures, metric, methods=methods, control=methods[0])
+    return found

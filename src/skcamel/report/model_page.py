@@ -1,23 +1,27 @@
-"""A model, and perhaps data ► its page."""
+"""A model, and perhaps data ► its page: who pushes whom, S, the spectrum, quality by label, and why a row got its labels."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.metrics import average_precision_score
 
 from skcamel import memory
-from skcamel.inputs import MATRICES_ALIVE
-from skcamel.prediction import BaseCamel
-from skcamel.pushes import AGAINST, LEGEND
-from skcamel.report.facts import ModelFacts, chosen, evaluated
-from skcamel.report.independent import MOST_ROWS
-from skcamel.report.page import Page, Rounded, count, significant, write
-from skcamel.report.sections.collaboration import graph_section, matrix_section
-from skcamel.report.sections.quality import quality_section
-from skcamel.report.sections.spectrum import spectrum_section
-from skcamel.report.sections.why import why_section
+from skcamel.base import BaseCamel
+from skcamel.checks import MATRICES_ALIVE, names_compared
+from skcamel.display.canvas import similar_order
+from skcamel.experiment.paper import rounded
+from skcamel.explanation import AGAINST, LEGEND, ordered
+from skcamel.metrics import LOSSES, evaluate, report
+from skcamel.metrics.conventions import TITLES
+from skcamel.report.facts import MOST_REFIT, Evaluated, ModelFacts, chosen, evaluated, without_collaboration
+from skcamel.report.page import Column, Page, Rounded, Section, significant, write
+from skcamel.selection.thresholds import f1_curves
+from skcamel.solve.spectral import label_basis
+from skcamel.text import count
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -52,17 +56,17 @@ def build_model_report(model: Any, dataset: Dataset | None, path: str | os.PathL
     ...     Path(folder, "page.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    write(model_page(model, dataset), path)
+    with names_compared():
+        write(model_page(model, dataset), path)
 
 
 def model_page(model: Any, dataset: Dataset | None) -> Page:
     """Assemble the page of a model."""
+    name = type(model).__name__
     if not isinstance(model, BaseCamel):
-        raise TypeError(
-            f"A page is made of a CamelClassifier or CamelClassifierCV, got {type(model).__name__}, which has no collaboration."
-        )
+        raise TypeError(f"A page is made of a CamelClassifier or CamelClassifierCV, got {name}, which has no collaboration.")
     if not hasattr(model, "classes_"):
-        raise ValueError(f"This {type(model).__name__} is not fitted; call fit before making its page.")
+        raise ValueError(f"This {name} is not fitted; call fit before making its page.")
     facts = ModelFacts(model)
     _check_memory(facts, dataset)
     found = None if dataset is None else evaluated(model, dataset)
@@ -73,7 +77,7 @@ def model_page(model: Any, dataset: Dataset | None) -> Page:
         sections += [quality_section(facts, found), why_section(facts, found)]
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
-    shared = {"names": facts.names, "order": facts.order.tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
+    shared = {"names": facts.names, "order": similar_order(facts.S).tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
     return Page(f"How {count(len(facts.names), 'label')} help each other{about}", _lead(found is None), _pairs(facts), sections, shared)
 
 
@@ -92,9 +96,8 @@ def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
     m, d = (0, 0) if dataset is None else dataset.X.shape
     rows = facts.members[0][1].X_fit_
     wide = 0 if dataset is None or rows is None or hasattr(rows, "indptr") else m * d
-    refit = (
-        facts.n_train if dataset is not None and not facts.is_combined and facts.n_train <= MOST_ROWS else 0
-    )  # with α = 0, see `independent`
+    is_refit = dataset is not None and not facts.is_combined and facts.n_train <= MOST_REFIT  # with α = 0
+    refit = facts.n_train if is_refit else 0
     memory.require(
         8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_train) * q + ROWS * wide),
         f"A page of {count(q, 'label')} and {count(m, 'row')}",
@@ -104,11 +107,8 @@ def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
 
 def _lead(without_data: bool) -> str:
     lead = "CAMEL predicts a label by its own evidence and by a push of other labels. This page shows the pushes, what they do to the fit"
-    if without_data:
-        return (
-            lead + "; made with data (skcamel report MODEL --data FILE) it also shows how good each label is and why a row got its labels."
-        )
-    return lead + ", how good each label is, and why a row got its labels."
+    more = "how good each label is, and why a row got its labels."
+    return f"{lead}. Made with data (skcamel report MODEL --data FILE), it also shows {more}" if without_data else f"{lead}, {more}"
 
 
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
@@ -145,3 +145,160 @@ def _members(facts: ModelFacts) -> list[tuple[str, str]]:
         )
         for k, (weight, own) in enumerate(facts.members, 1)
     ]
+
+
+LOADINGS = 5  # labels named for each direction of the spectrum
+POINTS, MOST_POINTS = 100, 20_000  # of a threshold curve and of all; the best point of each is always among them
+MOST_ROWS, MOST_SCORES = 500, 100_000  # taken apart; 500 rows of 174 labels take 0.6 MB
+TRUE, PREDICTED, PREDICTED_ALONE = 1, 2, 4  # bits of what is sent of each row and label
+QUALITY = (
+    Column("Label"),
+    Column("Positives", 0, "rows that have the label"),
+    Column("Predicted", 0, "rows for which it is predicted"),
+    Column("Precision", 3, "share of the predicted that are right"),
+    Column("Recall", 3, "share of the positives that are found"),
+    Column("F1", 3, "harmonic mean of precision and recall; 1 where the label is neither present nor predicted"),
+    Column("Average precision", 3, "area under the precision-recall curve; does not depend on the cut"),
+    Column("Cut", 3, "a score above it is a decision for the label"),
+    Column("Best F1", 3, "the most that any cut would reach on these rows"),
+)
+
+
+def graph_section(facts: ModelFacts) -> Section:
+    """The graph of collaboration: labels on a circle."""
+    S = facts.S
+    n_pushes = int((S != 0).sum())
+    if not n_pushes:
+        sentence = "No label says anything about another in the training rows: S is zero, and every label stands alone."
+    else:
+        verb = "are" if n_pushes != 1 else "is"
+        found = f"{count(n_pushes, 'push', 'pushes')} of {S.size - len(S):,} possible {verb} not zero, learned {facts.learned}."
+        sentence = f"{found} {_first_push(facts)}"
+    if facts.alpha == 0:
+        sentence += " This model has α = 0 and does not use them; they show what collaboration could draw on."
+    context = {"sentence": sentence, "alpha": significant(facts.alpha)}
+    return Section("collaboration", "Collaboration", context, scripts=("collaboration.js",))
+
+
+def _first_push(facts: ModelFacts) -> str:
+    """The push to lead with, and how many have a sign that the training rows contradict; these never lead."""
+    (first,) = ordered(facts.S, 1, facts.evidence)
+    n_against = 0 if facts.evidence is None else int(facts.evidence.contradicts.sum())
+    legend = "" if facts.evidence is None else f" {LEGEND}"
+    if first.contradicts:
+        return f"All of them go {AGAINST}: up where labels avoid each other, or down where they go together.{legend}"
+    lead = "The strongest that the data bear out" if n_against else "The strongest"
+    push = f"{facts.names[first.source]} pushes {facts.names[first.target]} {'up' if first.amount > 0 else 'down'}"
+    sentence = f"{lead}: {push}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}.{legend}"
+    if n_against:
+        verb = "goes" if n_against == 1 else "go"
+        sentence += (
+            f" {count(n_against, 'push', 'pushes')} {verb} {AGAINST}, up where labels avoid each other or down where they go together: "
+            "listed after all others, and drawn hollow."
+        )
+    return sentence
+
+
+def matrix_section(facts: ModelFacts) -> Section:
+    """S as an ordered heat map."""
+    return Section("correlation", "Correlation matrix", {"learned": facts.learned}, scripts=("heatmap.js", "correlation.js"))
+
+
+def spectrum_section(facts: ModelFacts) -> Section:
+    """What collaboration does to the fit: singular values of G, ridges, and the labels that weigh most in each direction."""
+    basis = label_basis(facts.model.collaboration_)
+    lambda1, lambda2 = float(chosen(facts.model, "lambda1")), float(chosen(facts.model, "lambda2"))
+    ridges = basis.ridges(lambda1, lambda2)
+    heaviest = np.argsort(-abs(basis.R), axis=0, kind="stable")[:LOADINGS].T  # (l, k) labels
+    loadings = [[[int(i), float(basis.R[i, c])] for i in labels] for c, labels in enumerate(heaviest)]
+    alone = lambda2 * (1 + 1 / lambda1)
+    data = {"d": basis.d.tolist(), "ridges": ridges.tolist(), "alone": alone, "loadings": loadings}
+    context = {"sentence": _shrinkage(facts, basis.d, ridges, alone), "n_null": len(facts.S) - len(basis.d)}
+    return Section("spectrum", "Spectrum", context, data, ("spectrum.js",))
+
+
+def _shrinkage(facts: ModelFacts, d: np.ndarray, ridges: np.ndarray, alone: float) -> str:
+    if facts.alpha == 0:
+        return f"With α = 0, G is the identity: every label is a ridge regression of its own, all with ρ = {significant(alone)}."
+    if not len(d):
+        return "G is zero: no prediction reaches any label."
+    lighter = int((ridges < alone * (1 - 1e-9)).sum())
+    return (
+        f"Of {len(d)} directions, {lighter} are shrunk less than without collaboration (ρ = {significant(alone)} for α = 0) and "
+        f"{len(d) - lighter} as much or more: from ρ = {significant(ridges[0])} where labels support each other most "
+        f"(d = {significant(d[0])}) to ρ = {significant(ridges[-1])} where they support each other least (d = {significant(d[-1])})."
+    )
+
+
+def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
+    """The seven metrics, a table of labels, and how the F1 of each depends on its cut."""
+    Y, P = found.relevant.astype(np.int64), found.predicted
+    curves = f1_curves(found.relevant, found.scores)
+    cuts = facts.model.thresholds_
+    keys = ("label", "positives", "predicted", "precision", "recall", "f1")
+    rows = [
+        (*(row[key] for key in keys), _average_precision(found, j), cuts[j], f1.max())
+        for j, (row, (_, f1)) in enumerate(zip(report(Y, P, label_names=facts.names), curves, strict=True))
+    ]
+    points = min(POINTS, max(10, MOST_POINTS // len(curves)))
+    seven = evaluate(Y, found.scores, P)
+    context = {
+        "rows": count(len(Y), "row"),
+        "note": f"{_seen(found)} {found.note}".strip(),
+        "metrics": [(TITLES[name], rounded(value), "↓" if name in LOSSES else "↑") for name, value in seven.items()],
+        "columns": QUALITY,
+        "table": rows,
+    }
+    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(row[5]) for row in rows]}
+    return Section("quality", "Quality by label", context, data, ("quality.js",))
+
+
+def _average_precision(found: Evaluated, j: int) -> float:
+    relevant = found.relevant[:, j]
+    return float(average_precision_score(relevant, found.scores[:, j])) if relevant.any() else float("nan")
+
+
+def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
+    """At most `points` + 1 of the points of a curve, evenly along the rows, with its best one; (2, k)."""
+    kept = np.unique([*np.linspace(0, len(cuts) - 1, min(points, len(cuts))).astype(int), int(f1.argmax())])
+    return np.array([cuts[kept], f1[kept]])
+
+
+def _seen(found: Evaluated) -> str:
+    seen, m = found.n_seen, len(found.scores)
+    if not seen:
+        return "None of these rows was seen in training."
+    which = "All of these rows were" if seen == m else f"{seen:,} of these rows {'was' if seen == 1 else 'were'}"
+    return f"{which} seen in training: the figures are better than they would be on new rows."
+
+
+def why_section(facts: ModelFacts, found: Evaluated) -> Section:
+    """The parts of the scores of at most `MOST_ROWS` rows and about `MOST_SCORES` scores, spread evenly over the data.
+
+    Only f(x) - f̄ is sent, (m, q): the page multiplies it by G, since all pushes would be m q² numbers.
+    """
+    m, q = found.scores.shape
+    rows = np.unique(np.linspace(0, m - 1, min(m, MOST_ROWS, max(10, MOST_SCORES // q))).astype(int))
+    X = found.X[rows]
+    own, pushing = facts.deviations(X)
+    alone = without_collaboration(facts, X, own)
+    predicted_alone = replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions
+    flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * predicted_alone
+    context = {
+        "alone": alone.sentence,
+        "is_refit": alone.is_refit,
+        "rows": count(m, "row") if len(rows) == m else f"{len(rows)} of {count(m, 'row')}, spread evenly over the data",
+        "by_class": found.outputs.target == "multiclass",
+    }
+    data = {
+        "rows": rows.tolist(),
+        "own": Rounded(own),
+        **({} if pushing is own else {"pushing": Rounded(pushing)}),
+        "base": facts.model.base_scores_,
+        "cuts": facts.model.thresholds_,
+        "alone": Rounded(alone.scores),
+        "alone_cuts": alone.cuts,
+        "flags": flags.astype(np.uint8),
+        "is_refit": alone.is_refit,
+    }
+    return Section("why", "Why this label", context, data, ("why.js",))

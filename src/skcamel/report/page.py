@@ -30,28 +30,14 @@ START = "skcamel.start();\n"
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a page.
+    """One part of a page."""
 
-    Parameters
-    ----------
-    name : str
-        Its id in the page, the name of its template, and the name under which its script registers.
-    title : str
-    context : mapping
-        What the template ``static/<name>.html`` shows.
-    data : mapping, default=None
-        What the script draws; numpy arrays are sent as packed numbers.
-    scripts : sequence of str
-        Files of ``static``, in the order in which they run; files that sections share are sent once.
-    template : str, default="<name>.html"
-    """
-
-    name: str
+    name: str  # its id in the page, and the name under which its script registers
     title: str
-    context: Mapping[str, Any] = field(default_factory=dict)
-    data: Mapping[str, Any] | None = None
-    scripts: Sequence[str] = ()
-    template: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)  # what the template shows
+    data: Mapping[str, Any] | None = None  # what the script draws; arrays are sent as packed numbers
+    scripts: Sequence[str] = ()  # files of ``static``, in the order in which they run; those that sections share are sent once
+    template: str = ""  # default: ``static/<name>.html``
 
 
 @dataclass(frozen=True)
@@ -153,28 +139,6 @@ def significant(value: float, digits: int = 3) -> str:
     """
     text = f"{value:.{digits}g}"
     return f"{float(text):,.0f}" if 1000 <= abs(value) < 1e12 else text
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun.
-
-    Examples
-    --------
-    >>> count(1, "row"), count(2000, "row"), count(0, "push", "pushes")
-    ('1 row', '2,000 rows', '0 pushes')
-    """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names for a sentence.
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return ", ".join(names[:-2]) + ", " * (len(names) > 2) + " and ".join(names[-2:])
 
 
 def _plain(value: Any) -> Any:

@@ -9,26 +9,21 @@ from statistics import median
 
 from skcamel import memory
 from skcamel.experiment.comparison import Comparison, compare_summary
-from skcamel.experiment.contents import planned_units
-from skcamel.experiment.paper import METRIC_TITLES, rounded, title_of
+from skcamel.experiment.paper import rounded, title_of
 from skcamel.experiment.summary import Record, base_of
 from skcamel.experiment.tables import best_methods
-from skcamel.metrics.conventions import NAMES
-from skcamel.report.page import Page, count, listed, significant, write
-from skcamel.report.sections.against_paper import SEVEN_MODELS, paper_section
-from skcamel.report.sections.cards import cards_section
-from skcamel.report.sections.cost import cost_section
-from skcamel.report.sections.failures import failures_section
-from skcamel.report.sections.reproduce import reproduce_section
-from skcamel.report.sections.results import results_section, shared_figures
-from skcamel.report.sections.sensitivity import sensitivity_section
-from skcamel.report.sections.significance import LEVEL, significance_section
-from skcamel.report.study_facts import StudyFacts
+from skcamel.experiment.units import planned_units
+from skcamel.metrics.conventions import NAMES, TITLES
+from skcamel.report.comparison_sections import LEVEL, SEVEN_MODELS, paper_section, results_section, shared_figures, significance_section
+from skcamel.report.facts import StudyFacts
+from skcamel.report.page import Page, significant, write
+from skcamel.report.study_sections import cards_section, cost_section, failures_section, reproduce_section, sensitivity_section
+from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
 LEAD = (
-    "Methods of multi-label learning, compared on data sets by seven metrics in several folds. "
-    "All figures of this page are computed from the records of the study; a cell is one metric on one data set."
+    "A study runs each method once on each outer fold of each data set. This page compares the methods by seven metrics; "
+    "all its figures are computed from the records of the study, and a cell is one metric on one data set."
 )
 BYTES_OF_A_RECORD, BYTES_OF_A_LABEL = 20_000, 2_000  # at the peak, generously: figures under nine choices, tables and their text
 NAMED = 3  # cells that a finding names one by one
@@ -144,9 +139,9 @@ def _behind(comparison: Comparison) -> str:
     if not cells:
         return ""
     if len(cells) <= NAMED:
-        where = listed([f"{METRIC_TITLES[cell.metric]} on {cell.dataset}" for cell in cells])
+        where = listed([f"{TITLES[cell.metric]} on {cell.dataset}" for cell in cells])
         return f" (the other{'s are' if len(cells) > 1 else ' is'} {where})"
-    metrics = Counter(METRIC_TITLES[cell.metric] for cell in cells)
+    metrics = Counter(TITLES[cell.metric] for cell in cells)
     return f" (of the other {len(cells)}, {listed([f'{number} in {name}' for name, number in metrics.most_common()])})"
 
 

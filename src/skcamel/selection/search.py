@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import groupby, islice, product
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, is_tensor, namespace, one_thread_for_small, to_device, to_match, to_numpy
@@ -260,6 +261,63 @@ def candidate_metrics(relevant: Array, scores: Array, cuts: Array, weights: Arra
     return [dict(zip(NAMES, column, strict=True)) for column in columns]
 
 
-def greater_is_better(results: Sequence[Scores]) -> dict[str, np.ndarray]:
-    """Every metric over all candidates, losses negated."""
-    return {name: np.array([-r[name] if name in LOSSES else r[name] for r in results]) for name in NAMES}
+class Results(NamedTuple):
+    """What a search reports."""
+
+    table: dict[str, Any]  # as `cv_results_`
+    best_index: int
+    best_score: float
+    scoring: str  # the criterion that was used
+
+
+def tabulate(
+    candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], scoring: str, *, split_scores: bool = True
+) -> Results:
+    """Table of all candidates; equal scores: the first is best.
+
+    Parameters
+    ----------
+    candidates : sequence of mappings
+        Parameters of each candidate.
+    folds : sequence of sequences
+        For each fold the seven metrics of each candidate.
+    scoring : str
+        One of the seven. Where it is undefined on every row (a ranking metric with one label) the Hamming loss decides.
+    split_scores : bool, default=True
+        Whether the score of every fold stands in the table; leave-one-out has none.
+
+    Examples
+    --------
+    >>> fold = [dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.7)]
+    >>> found = tabulate([{"alpha": 1.0}, {"alpha": 2.0}], [fold, fold], "micro_f1")
+    >>> found.best_index, found.table["rank_test_score"].tolist(), found.table["mean_test_one_error"].tolist()
+    (1, [2, 1], [-0.5, -0.7])
+    """
+    greater_is_better = {name: np.array([[-r[name] if name in LOSSES else r[name] for r in fold] for fold in folds]) for name in NAMES}
+    means = {name: _mean(values) for name, values in greater_is_better.items()}
+    used = "hamming_loss" if np.isnan(means[scoring]).all() else scoring
+    scores = np.where(np.isnan(means[used]), -np.inf, means[used])
+    table: dict[str, Any] = {"params": [dict(candidate) for candidate in candidates]}
+    table |= {f"param_{key}": _column([candidate[key] for candidate in candidates]) for key in candidates[0]}
+    table |= {"mean_test_score": means[used], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
+    table |= {f"mean_test_{name}": means[name] for name in NAMES}
+    if split_scores:
+        table |= {f"split{k}_test_score": values for k, values in enumerate(greater_is_better[used])}
+        table["std_test_score"] = np.std(greater_is_better[used], axis=0)
+    best = int(scores.argmax())
+    return Results(table, best, float(means[used][best]), used)
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean over the folds (k, candidates) in which the metric is defined."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=0)
+    return np.where(count > 0, np.where(defined, values, 0).sum(axis=0) / np.maximum(count, 1), np.nan)
+
+
+def _column(values: list[Any]) -> np.ndarray:
+    """An array of numbers where all are numbers, else of objects."""
+    numeric = all(isinstance(value, int | float) for value in values)
+    column = np.empty(len(values), dtype=float if numeric else object)
+    column[:] = values
+    return column

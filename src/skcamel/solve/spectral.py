@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import Array, as_floats, eigh_in_place, namespace, to_match
-from skcamel.solve.problem import Solution
+from skcamel.solve import Solution
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
 

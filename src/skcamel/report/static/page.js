@@ -119,7 +119,7 @@ const skcamel = (() => {
   function csvText(rows) {
     const cell = (value) => {
       const content = value === null || value === undefined ? "" : String(value);
-      // A spreadsheet would compute a name that starts like a formula; numbers are left alone. As skcamel.spreadsheet has it.
+      // A spreadsheet would compute a name that starts like a formula; numbers are left alone. As skcamel.text has it.
       const formula = /^(?:'*[\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n])/;
       const numeral = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
       const safe = typeof value === "string" && formula.test(content) && !numeral.test(content) ? `'${content}` : content;

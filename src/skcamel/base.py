@@ -1,0 +1,314 @@
+"""What both CAMEL estimators share: learn correlations, learn to answer from leave-one-out scores, store a model, answer for new rows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from skcamel import correlation
+from skcamel.arrays import Array, to_device, to_match, to_numpy
+from skcamel.checks import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
+from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence
+from skcamel.selection import chosen_rule
+from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, on_device, stacks
+from skcamel.selection.thresholds import Rule, probabilities, slopes
+from skcamel.solve import Solution
+from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, reason_against
+
+
+@dataclass(frozen=True)
+class Model:
+    """Everything a fit found out, before it is stored in attributes."""
+
+    representation: Representation
+    S: np.ndarray
+    G: np.ndarray
+    lambda2: float
+    solution: Solution
+    answering: Answering
+
+
+@dataclass(frozen=True)
+class Answering:
+    """How scores become answers."""
+
+    rule: Rule  # what "auto" came to
+    cuts: np.ndarray  # (q,)
+    slopes: np.ndarray | None = None  # (q,) of the probabilities; None where there are no leave-one-out scores
+
+
+class Held(NamedTuple):
+    """Leave-one-out scores (n, q) of a model, and what decides about its cuts."""
+
+    scores: Array
+    rule: Rule
+    scoring: str = ""
+
+
+def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
+    """S of the training labels, with a warning where its certificate misses the tolerance."""
+    found = correlation.learn(
+        data.Y,
+        centred=estimator.correlation == "centred",
+        strength=estimator.sparsity,
+        weights=data.weights,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+    )
+    worst = float(found.violation.max())
+    if worst > estimator.tol:
+        warnings.warn(
+            f"Label correlation stopped after {found.n_iter} iterations with a KKT violation of {worst:.1e} of the penalty, above "
+            f"tol={estimator.tol:.1e}; raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return found.S
+
+
+def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:
+    """Cuts and probabilities of some models from the leave-one-out scores of the training rows."""
+    relevant, weights = _truth(data, held[0].scores)
+    rules = [chosen_rule(relevant, own.scores, own.rule, own.scoring, weights=weights, seed=seed) for own in held]
+    cuts = [to_numpy(rule.cuts(relevant, own.scores, weights)) for rule, own in zip(rules, held, strict=True)]
+    found = [to_numpy(slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
+    return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), strict=True)]
+
+
+def estimated(held: Sequence[Held], answering: Sequence[Answering], data: Data) -> list[Scores]:
+    """The seven metrics of some models by leave-one-out, with their cuts."""
+    relevant, weights = _truth(data, held[0].scores)
+    found: list[Scores] = []
+    for stack in stacks(own.scores for own in held):
+        cuts = np.stack([own.cuts for own in answering[len(found) : len(found) + len(stack)]])  # (c, q)
+        found += candidate_metrics(relevant, stack, to_match(cuts[:, None], stack), weights)
+    return found
+
+
+def _truth(data: Data, like: Array) -> tuple[Array, Array | None]:
+    """Which labels are present, and the weights of the rows, where `like` lives."""
+    return to_match(data.Y, like) > 0, None if data.weights is None else to_match(data.weights, like)
+
+
+class RoundingWarning(UserWarning):
+    """The kernel matrix is so large that its rounding outweighs the penalty."""
+
+
+def warn_of_rounding(largest: float, lambda2: float) -> None:
+    """Say so where eigenvalues that should be 0 come out larger than the ridge: they are then fitted as if they were data."""
+    if np.finfo(np.float64).eps * largest > lambda2:
+        warnings.warn(
+            f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its rounding exceeds lambda2={lambda2:g}: "
+            "scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
+            RoundingWarning,
+            stacklevel=4,
+        )
+
+
+PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
+
+
+class BaseCamel(MultiLabelClassifier):
+    """What a fitted CAMEL model can do, however its hyper-parameters were found."""
+
+    # parameters that files and studies of earlier versions lack, and what stands for them
+    ADDED: ClassVar = {"correlation": "paper", "representations": None, "combine": False}
+
+    def __sklearn_tags__(self) -> Any:
+        """Pairwise for a precomputed kernel, which is not sparse."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not self._is_pairwise()
+        tags.input_tags.pairwise = self._is_pairwise()
+        return tags
+
+    def _is_pairwise(self) -> bool:
+        raise NotImplementedError
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram and, after fit, a summary of the collaboration."""
+        diagram = super()._repr_html_inner()
+        if not hasattr(self, "label_correlation_"):
+            return diagram
+        return diagram + collaboration_summary(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What Jupyter asks for first."""
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
+
+    def _has_probabilities(self) -> bool:
+        """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
+        if getattr(self, "_target", None) == "multiclass":
+            raise AttributeError(reason_against(CLASSES, PROBABILITIES))
+        if hasattr(self, "_target") and self._slopes is None:
+            raise AttributeError(reason_against(ALTERNATING, PROBABILITIES))
+        return hasattr(self, "_target")
+
+    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels]:
+        """Training data as the core wants it, rows of weight 0 included; `alive` tells how much more than usual a fit holds."""
+        rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
+        labels = check_labels(Y, rows.shape[0])
+        weights = check_weights(sample_weight, rows.shape[0])
+        warn_of_constant_labels(labels, weights)
+        check_memory(rows, labels.Y.shape[1], self.device, **alive)
+        X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
+        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
+        return Data(X64, labels.Y, weights), labels
+
+    def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
+        """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
+        solution, representation = model.solution, model.representation
+        self._store_answering(model.answering, model.S, labels)
+        self.collaboration_ = model.G
+        self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
+        self.A_, self.b_, self.Z_ = to_numpy(solution.A), to_numpy(solution.b), to_numpy(solution.Z)
+        self.n_iter_ = solution.n_iter
+        if solution.convergence is not None:
+            self.convergence_ = to_numpy(solution.convergence)
+        elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
+            del self.convergence_
+        self.bandwidth_ = representation.kernel.bandwidth
+        self.X_fit_ = None if self._is_pairwise() else representation.rows
+        self._kernel, self._scaling = representation.kernel, representation.scaling
+        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
+        self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
+        if self._kernel.name == "linear" and self._scaling.scale is None:
+            self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
+            self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
+        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+
+    def _store_answering(self, answering: Answering, S: np.ndarray, labels: Labels) -> None:
+        """Set what a model has whether it is combined or not."""
+        self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
+        self.label_correlation_, self.n_iter_ = S, 1
+        self.thresholds_, self.threshold_rule_ = answering.cuts, answering.rule.mode
+        self._slopes: Any = answering.slopes  # None after the alternating solver
+
+    def _outputs(self, X: Array) -> Outputs:
+        (found,) = outputs_together([self], X)
+        return found
+
+    def _answers(self, scores: np.ndarray) -> Outputs:
+        """What the scores (m, q) of some rows mean."""
+        linked = self._slopes is not None and self._target != "multiclass"
+        link = partial(probabilities, slopes=self._slopes) if linked else None
+        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link)
+
+    def weighted_members(self) -> list[tuple[float, BaseCamel]]:
+        """Weights and models whose scores add up to this model's: itself, unless a search combined several."""
+        check_is_fitted(self)
+        return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
+
+    def explain(self, X: Array) -> Explanation:
+        """Exact additive parts of every score: the label's own prediction and the push of every other label.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+
+        Returns
+        -------
+        Explanation
+            ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``.
+        """
+        members, rows = self.weighted_members(), self._new_rows(X)
+        parts = sum(weight * member._deviations(rows)[:, :, None] * member.collaboration_ for weight, member in members)
+        return Explanation(self.base_scores_, np.asarray(parts), self.label_names_, self.thresholds_, evidence(self), self.correlation)
+
+    def deviations(self, X: Array) -> np.ndarray:
+        """f(x) - f̄ of every row, (m, q): how far the labels' own predictions are from those of the average training row.
+
+        ``base_scores_ + deviations(X) @ collaboration_`` is the decision function.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        """
+        check_is_fitted(self)
+        return self._deviations(self._new_rows(X))
+
+    def _deviations(self, rows: Array) -> np.ndarray:
+        coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
+        return self._kernel_times(rows, coefficients) - self._kernel_mean @ coefficients
+
+    @property
+    def base_scores_(self) -> np.ndarray:
+        """Scores of the average training row, (q,)."""
+        return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self.weighted_members()))
+
+    def scaled_rows(self, X: Array) -> Array:
+        """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        """
+        rows = self._scaling(X.astype(np.float64))
+        if sparse.issparse(self.X_fit_):
+            return sparse.csr_array(rows)
+        return rows.toarray() if sparse.issparse(rows) else rows
+
+    def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
+        """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""
+        rows: Any = self.X_fit_
+        return self._scaling.shift @ (rows.T @ coefficients)
+
+    def _new_rows(self, X: Array) -> Array:
+        return check_rows(self, X, reset=False, pairwise=self._is_pairwise())
+
+    def _kernel_times(self, rows: Array, coefficients: np.ndarray) -> np.ndarray:
+        """k(x) @ coefficients for every row, (m, q), in blocks of rows; in the precision of the rows, which are checked already."""
+        train = None if self.X_fit_ is None else on_device(self.X_fit_, self.device)
+        coefficients = to_device(coefficients, self.device)
+        result = np.empty((rows.shape[0], coefficients.shape[1]), dtype=np.float64)
+        for block in self._blocks(rows):
+            new = rows[block] if self._kept is None else rows[block][:, self._kept]
+            result[block] = to_numpy(self._kernel(on_device(self.scaled_rows(new), self.device), train) @ coefficients)
+        return _narrowed(result, rows.dtype)
+
+    def _blocks(self, rows: Array) -> Iterator[slice]:
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.dual_coef_)))
+        return (slice(i, i + size) for i in range(0, rows.shape[0], size))
+
+
+def outputs_together(models: Sequence[BaseCamel], X: Array) -> list[Outputs]:
+    """Outputs of models on the same rows; those that share their training rows and their kernel share its evaluation.
+
+    Parameters
+    ----------
+    models : sequence of models fitted on the same features
+    X : array or CSR matrix of shape (m, d); (m, n_train) for a precomputed kernel
+    """
+    rows = models[0]._new_rows(X)
+    groups: dict[Any, list[BaseCamel]] = {}
+    for model in models:
+        for _, member in model.weighted_members():
+            groups.setdefault((id(member.X_fit_), member._kernel), []).append(member)
+    own: dict[int, np.ndarray] = {}  # k(x) @ dual_coef_ of each member, (m, q), by its identity
+    for members in groups.values():
+        columns = members[0]._kernel_times(rows, np.hstack([member.dual_coef_ for member in members]))
+        own.update(zip(map(id, members), np.hsplit(columns, len(members)), strict=True))
+    return [
+        model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model.weighted_members()])) for model in models
+    ]
+
+
+def _weighted_sum(parts: list[tuple[float, np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Σ w (scores + offset), summed in double precision, in the precision of the scores."""
+    total = sum(weight * (scores.astype(np.float64) + offset) for weight, scores, offset in parts)
+    return _narrowed(np.asarray(total), parts[0][1].dtype)
+
+
+def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Scores in the precision of the rows; what is too large for it becomes the largest number, not infinity."""
+    limit = float(np.finfo(dtype).max)
+    return np.clip(scores, -limit, limit).astype(dtype, copy=False)

@@ -1,0 +1,398 @@
+"""What a user passes to an estimator (rows, labels, weights, parameters) ► what the core works with.
+
+Every refusal says what came, what is wrong and what to do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
+
+from skcamel import correlation, kernel, memory, scaling
+from skcamel.arrays import Array, check_device, is_tensor, to_numpy
+from skcamel.rows import canonical, column_names, default_names
+from skcamel.selection import thresholds
+from skcamel.support import PRECOMPUTED, SCALING, SPARSE, check_together
+
+HEAVIEST = 1e100  # sums of weights are squared
+# Alive at the peak of a fit, shown by tests/test_memory.py: matrices of n x n, of n x q, and copies of X
+MATRICES_ALIVE, SCORES_ALIVE, COPIES_ALIVE = 5, 40, 4
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels as the solver wants them, and what is needed to answer in the user's terms."""
+
+    Y: np.ndarray  # (n, q) float64 in {-1, +1}
+    names: np.ndarray  # (q,) str as objects
+    classes: np.ndarray  # arange(q) for label matrices, the classes of a 1-d y
+    target: str  # "matrix", "binary" or "multiclass"
+
+
+class ConstantLabelWarning(UserWarning):
+    """A label is the same in every training row."""
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Put all attributes back if the body raises: a failed fit leaves the estimator as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Array:
+    """X as a float64 or float32 matrix, numpy or canonical CSR, with the feature count and names of the fit.
+
+    Tensors are copied to the CPU for these checks. A model fitted by the command line knows names although it was fitted on an array,
+    so an array is no reason to warn.
+    """
+    if pairwise and sparse.issparse(X):
+        check_together(PRECOMPUTED, SPARSE)
+    with names_compared() if hasattr(estimator, "input_columns_") else nullcontext():
+        X = validate_data(
+            estimator,
+            to_numpy(X) if is_tensor(X) else X,
+            reset=reset,
+            accept_sparse=False if pairwise else "csr",
+            dtype=[np.float64, np.float32],
+        )
+    if pairwise and reset and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"kernel='precomputed' got a matrix of shape {X.shape}; fit needs the square kernel matrix of the training rows, "
+            "predict one row for each new row and one column for each training row."
+        )
+    if pairwise and reset and not np.allclose(X, X.T, rtol=1e-6, atol=1e-8 * abs(X).max()):
+        raise ValueError(
+            f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}."
+        )
+    return _canonical(X) if sparse.issparse(X) else X
+
+
+def _canonical(X: Array) -> sparse.csr_array:
+    rows = canonical(X)
+    if not np.isfinite(rows.data).all():  # each entry was finite, so a sum is not
+        raise ValueError("X has repeated entries whose sum is infinite; divide X by a constant.")
+    return rows
+
+
+@contextmanager
+def names_compared() -> Iterator[None]:
+    """Quiet scikit-learn about arrays for a model that knows names of features: the caller has matched columns by name."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        yield
+
+
+def check_labels(Y: Array, n_rows: int) -> Labels:
+    """Labels from an indicator matrix (array, sparse, frame, tensor) or from a 1-d y of classes."""
+    if Y is None:
+        raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
+    names = column_names(Y)
+    if sparse.issparse(Y):
+        Y = Y.toarray()
+    Y = to_numpy(Y) if is_tensor(Y) else _as_array(Y)
+    if Y.ndim not in (1, 2):
+        raise ValueError(f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
+    if Y.ndim == 2 and Y.shape[1] == 1 and not _is_indicator(Y):  # a column of classes, as scikit-learn understands it
+        warnings.warn("Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4)
+        Y = Y[:, 0]
+    if Y.shape[0] != n_rows:
+        raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
+    return _matrix_labels(Y, names) if Y.ndim == 2 else _class_labels(Y)
+
+
+def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None:
+    """Weights as float64 (n,), or None where all are 1."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(to_numpy(sample_weight), dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}; one weight for each of the {n_rows} rows is needed.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and at least 0; remove rows instead of giving them negative weights.")
+    if not weights.any():
+        raise ValueError("All weights in sample_weight are zero; at least one row must count.")
+    if not (weights.max() < HEAVIEST and weights[weights > 0].min() > 1 / HEAVIEST):
+        raise ValueError(
+            f"sample_weight reaches from {weights[weights > 0].min():.1e} to {weights.max():.1e}; a weight counts as that many copies of "
+            "its row, so give numbers near 1, as sample_weight / sample_weight.mean()."
+        )
+    if weights.max() > 1e10 * weights[weights > 0].min():
+        raise ValueError(
+            f"sample_weight spans from {weights[weights > 0].min():.1e} to {weights.max():.1e}, more than numbers of 16 digits can serve; "
+            "give weight 0 to rows that do not count."
+        )
+    return None if (weights == 1).all() else weights
+
+
+def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE, copies: int = COPIES_ALIVE) -> None:
+    """Refuse a fit that cannot fit into memory, before anything is allocated.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n, d)
+    q : int
+        Number of labels.
+    device : str or None
+    scores : int
+        How many n x q matrices are alive at the peak.
+    copies : int
+        How many matrices like X are.
+    """
+    n, free = X.shape[0], memory.available(device)
+    rows = copies * (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+    room = 0.0 if free is None else max(0, free - rows) / (8 * MATRICES_ALIVE)
+    half = scores * q / (2 * MATRICES_ALIVE)
+    memory.require(
+        8 * (MATRICES_ALIVE * n**2 + scores * n * q) + rows,
+        f"A fit on {n} rows and {q} labels, with the decomposition of its kernel matrix,",
+        f"Fit on a random sample of at most {int((room + half**2) ** 0.5 - half)} rows (sklearn.utils.resample(..., replace=False)), "
+        "and run fewer at the same time.",
+        device=device,
+    )
+
+
+def inner_splits(
+    estimator: Any, X: Array, Y: np.ndarray, target: str, weights: np.ndarray | None = None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
+
+    A number of folds means what it does in scikit-learn, shuffled where the search has a `random_state`.
+
+    Parameters
+    ----------
+    estimator : CamelClassifierCV, LLSFCV or JFSCCV
+    X : array or CSR matrix of shape (n, d)
+    Y : array of shape (n, q)
+    target : {"matrix", "binary", "multiclass"}
+    weights : array of shape (n,), default=None
+    """
+    is_matrix = target == "matrix"
+    y = Y if is_matrix else Y.argmax(axis=1) if target == "multiclass" else Y[:, 0]
+    if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
+        splitter = (KFold if is_matrix else StratifiedKFold)(int(estimator.cv), shuffle=True, random_state=estimator.random_state)
+    else:
+        splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
+    rows, counts = np.arange(len(y)), np.ones(len(y), dtype=bool) if weights is None else weights > 0
+    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y)]
+    splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
+    if not splits or not all(len(train) and len(test) for train, test in splits):
+        raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
+    return splits
+
+
+def _as_array(Y: Any) -> np.ndarray:
+    try:
+        return np.asarray(Y)
+    except ValueError as error:
+        raise ValueError(
+            "Y is ragged: its rows have different lengths. For label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y)."
+        ) from error
+
+
+def _is_indicator(Y: np.ndarray) -> bool:
+    """Whether all entries are in {0, 1} or all in {-1, +1}."""
+    if Y.dtype.kind not in "biuf":
+        try:
+            Y = Y.astype(np.float64)
+        except (TypeError, ValueError):
+            return False
+    return bool(np.isin(Y, (0, 1)).all() or np.isin(Y, (-1, 1)).all())
+
+
+def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels:
+    if Y.shape[1] == 0:
+        raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
+    unknown = _unknown(Y)
+    if unknown.any():
+        row, label = np.argwhere(unknown)[0]
+        raise ValueError(
+            f"Y has {int(unknown.sum())} unknown entries (NaN), the first in row {row}, label {names[label] if names else label}; "
+            "drop those rows, or write 0 where 'not given' means 'not relevant'."
+        )
+    if not _is_indicator(Y):
+        found = sorted({str(value) for value in np.unique(Y[:1000].astype(str))})[:6]
+        raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
+    if names and len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise ValueError(f"Y has two columns called {twice!r}; labels are told apart by name, rename one.")
+    q = Y.shape[1]
+    label_names = names or default_names("label", q)
+    return Labels(np.where(Y.astype(np.float64) == 1, 1.0, -1.0), np.array(label_names, dtype=object), np.arange(q), "matrix")
+
+
+def _unknown(Y: np.ndarray) -> np.ndarray:
+    """Entries that are NaN, None or pandas' NA."""
+    if Y.dtype.kind == "f":
+        return np.isnan(Y)
+    if Y.dtype.kind == "O":
+        return np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in Y.ravel()]).reshape(Y.shape)
+    return np.zeros(Y.shape, dtype=bool)
+
+
+def _class_labels(y: np.ndarray) -> Labels:
+    """One column per class of a 1-d y, a single column for two classes."""
+    if y.dtype.kind == "O":
+        _check_objects(y)
+    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
+    check_classification_targets(y)
+    classes, index = np.unique(y, return_inverse=True)
+    _warn_of_joined_names(classes)
+    if len(classes) <= 2:
+        names, Y = classes[-1:], index[:, None] == 1
+    else:
+        names, Y = classes, index[:, None] == np.arange(len(classes))
+    target = "binary" if len(classes) <= 2 else "multiclass"
+    return Labels(np.where(Y, 1.0, -1.0), np.array([str(name) for name in names], dtype=object), classes, target)
+
+
+def _check_objects(y: np.ndarray) -> None:
+    """Refuse rows that are collections, and classes that cannot be compared."""
+    kinds = {type(value) for value in y}
+    if collections := [kind.__name__ for kind in kinds if issubclass(kind, Collection) and not issubclass(kind, str | bytes)]:
+        raise ValueError(
+            f"y holds a {collections[0]} in each row; for label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
+        )
+    if str in kinds and any(issubclass(kind, Real) for kind in kinds - {float}):  # NaN, a float, is told as a missing value
+        raise ValueError("y mixes text and numbers; write all classes as text, as by y.astype(str).")
+
+
+def _warn_of_joined_names(classes: np.ndarray) -> None:
+    """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
+    if classes.dtype.kind not in "UO" or not all(isinstance(name, str) for name in classes):
+        return
+    for separator in "|;,/\t":
+        parts = {part.strip(" []{}()'\"") for name in classes for part in name.split(separator)} - {""}
+        joined = [str(name) for name in classes if separator in name]
+        if joined and len(parts) < len(classes):
+            warnings.warn(
+                f"y is read as {len(classes)} classes, of which each row has one, but texts such as {joined[0]!r} look like sets of the "
+                f"{len(parts)} labels between {separator!r}; for a label matrix use pandas.Series(y).str.get_dummies({separator!r}).",
+                stacklevel=5,
+            )
+            return
+
+
+def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -> None:
+    """Say so where a label is the same in every row that has weight: nothing can be learned for it."""
+    if labels.target != "matrix":
+        return
+    Y = labels.Y if weights is None else labels.Y[weights > 0]
+    positives = (Y > 0).sum(axis=0)
+    for count, what in ((0, "no positive row"), (len(Y), "no negative row")):
+        empty = labels.names[positives == count]
+        if len(empty):
+            named = ", ".join(map(str, empty[:5])) + (", …" if len(empty) > 5 else "")
+            warnings.warn(
+                f"{len(empty)} of {len(labels.names)} labels have {what} ({named}); nothing can be learned about them.",
+                ConstantLabelWarning,
+                stacklevel=4,
+            )
+
+
+def check_shared_parameters(estimator: Any) -> None:
+    """Parameters that both estimators have."""
+    check_positive("sparsity", estimator.sparsity)
+    if not isinstance(estimator.correlation, str) or estimator.correlation not in correlation.KINDS:
+        raise ValueError(f"correlation={estimator.correlation!r} is not known; choose 'paper' or 'centred'.")
+    check_positive("tol", estimator.tol)
+    check_count("max_iter", estimator.max_iter)
+    check_threshold(estimator.threshold, estimator.threshold_metric)
+    check_device(estimator.device)
+
+
+def check_threshold(threshold: Any, metric: Any, words: tuple[str, ...] = thresholds.MODES) -> None:
+    """Refuse unknown rules for the cuts: neither one of `words` nor a finite number, or tuned for an unknown metric."""
+    if not (threshold in words if isinstance(threshold, str) else np.isfinite(as_number(threshold))):
+        raise ValueError(f"threshold={threshold!r} is not known; choose {', '.join(map(repr, words))} or a number.")
+    if metric not in (None, *thresholds.METRICS):
+        raise ValueError(f"threshold_metric={metric!r} is not known; choose one of {', '.join(thresholds.METRICS)}.")
+
+
+def as_number(value: Any) -> float:
+    """A real number as a float; NaN for whatever is none, or too large to be one."""
+    try:
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    except OverflowError:
+        return np.nan
+
+
+def check_positive(name: str, value: Any, otherwise: str = "") -> None:
+    """Refuse what is not a finite number above 0."""
+    if not 0 < as_number(value) < np.inf:
+        raise ValueError(f"{name} must be a number > 0{' ' + otherwise if otherwise else ''}, got {value!r}.")
+
+
+def check_not_negative(name: str, value: Any) -> None:
+    """Refuse what is not a finite number of at least 0."""
+    if not 0 <= as_number(value) < np.inf:
+        raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
+
+
+def check_count(name: str, value: Any, *, least: int = 1, otherwise: str = "") -> None:
+    """Refuse what is not an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}{' ' + otherwise if otherwise else ''}, got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004 (as for every other parameter)
+
+
+def check_bandwidth(name: str, value: Any, otherwise: str = "") -> None:
+    """Refuse what is not a number whose square is one."""
+    check_positive(name, value, otherwise)
+    if not 1e-100 < float(value) < 1e100:
+        raise ValueError(f"{name} must lie between 1e-100 and 1e100, got {value!r}.")
+
+
+def check_in_unit_interval(name: str, value: Any) -> None:
+    """Refuse what is not a number in [0, 1]."""
+    if not 0 <= as_number(value) <= 1:
+        raise ValueError(f"{name} must be a number in [0, 1], got {value!r}.")
+
+
+def check_kernel(name: Any) -> None:
+    """Refuse unknown kernels."""
+    if not callable(name) and name not in kernel.NAMES:
+        raise ValueError(f"kernel={name!r} is not known; choose one of {', '.join(map(repr, kernel.NAMES))} or give a function.")
+
+
+def check_scaling(name: Any, kernel_name: Any) -> None:
+    """Refuse unknown scalings, and any scaling of a kernel matrix."""
+    if name not in scaling.NAMES:
+        raise ValueError(f"scaling={name!r} is not known; choose one of {', '.join(map(repr, scaling.NAMES))}.")
+    if kernel_name == "precomputed" and name != "none":
+        check_together(PRECOMPUTED, SCALING)
+
+
+def check_places(name: str, tried: Sequence[tuple[Any, Any, Any]]) -> None:
+    """Refuse representations (scaling, kernel, multiple of the mean distance) that do not exist, and a kernel matrix beside features."""
+    for scaling_name, kernel_name, multiple in tried:
+        check_kernel(kernel_name)
+        check_scaling(scaling_name, kernel_name)
+        check_bandwidth(name, multiple)
+    kernels = tuple(kernel_name for _, kernel_name, _ in tried)
+    if "precomputed" in kernels and len(set(kernels)) > 1:
+        raise ValueError(f"kernels={kernels!r} mixes 'precomputed' with kernels of features; give it alone.")

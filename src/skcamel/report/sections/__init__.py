@@ -1,1 +1,0 @@
-"""The parts of pages: each file makes one :class:`skcamel.report.page.Section`."""

@@ -1,0 +1,118 @@
+"""The small pieces that the readers are made of: text, names, nominal values, rows of matrices, addresses and locks."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from skcamel.data import DataError, Dataset
+from skcamel.data.arff import declared_values, label_xml, quoted
+from skcamel.data.arff_rows import unquoted
+from skcamel.data.catalogue import cache_folder
+from skcamel.data.columns import feature_codes, number
+from skcamel.data.dataset import as_indicators, row_digests, row_kinds
+from skcamel.data.fetch import check_address, exclusive
+from skcamel.data.splitting import _stratified, _stratified_groups
+from skcamel.data.statistics import constant_columns, with_pairs
+from skcamel.data.table import label_columns
+from skcamel.data.text import (
+    check_memory,
+    check_plausible_width,
+    decoded,
+    first_repeated,
+    numerals,
+    shortened,
+    stem,
+    xml_beside,
+)
+from skcamel.rows import default_names
+
+
+def test_text_of_older_tools_is_read_too():
+    assert decoded(b"caf\xe9") == decoded("café".encode()) == "café"
+
+
+def test_names_of_files():
+    assert stem("folder/yeast.arff.gz") == "yeast"
+    assert xml_beside("emotions.arff.gz").name == xml_beside("emotions.ARFF").name == "emotions.xml"
+
+
+def test_words_for_messages():
+    assert shortened(["a", "b", "c"], most=2) == "'a', 'b', …"
+    assert first_repeated(["a", "b", "a"]) == "a"
+    assert first_repeated(["a", "b"]) is None
+    assert default_names("f", 2) == ("f1", "f2")
+
+
+def test_numbers_as_text_and_back():
+    assert numerals(np.array([1.0, 0.1, -0.0, np.nan]), "?") == ["1", "0.1", "-0", "?"]
+    assert number("1e3") == 1000
+    with pytest.raises(ValueError, match="not a number"):
+        number("1_0")
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(DataError, match=r"^wide\.csv: Its header needs about 1073741824\.0 GiB of memory and "):
+        check_memory(2.0**60, "Its header", "wide.csv")
+    with pytest.raises(DataError, match=r"^odd\.txt: 1000000000000 features, but only 3 stored in the file; is the file damaged\?$"):
+        check_plausible_width(10**12, 3, "features", "odd.txt")
+
+
+def test_quotes_of_arff():
+    assert declared_values(r"red, 'dark \'n blue', 'a,b'") == ("red", "dark 'n blue", "a,b")
+    assert unquoted(r"'it\'s 50\%'") == "it's 50%"
+    assert (quoted("plain"), quoted("it's")) == ("plain", r"'it\'s'")
+
+
+def test_a_label_file():
+    assert "".join(label_xml(["calm & quiet"])) == (
+        '<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n'
+        '<label name="calm &amp; quiet"></label>\n</labels>\n'
+    )
+
+
+def test_nominal_values_have_the_number_that_they_mean():
+    assert feature_codes(("NO", "YES"))["YES"] == 1
+    assert feature_codes(("2", "4"))["4"] == feature_codes(("2", "4"))["4.0"] == 4
+    assert feature_codes(("red", "blue"))["blue"] == 1
+
+
+def test_columns_of_labels():
+    assert label_columns(["a", "b", "c"], 1, "t.csv").tolist() == [False, False, True]
+    assert label_columns(["a", "b", "c"], ["b"], "t.csv").tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("form", [np.array, sparse.csr_array, lambda rows: np.array(rows, dtype=object)])
+def test_labels_of_any_form_become_ones(form):
+    ones = as_indicators(form([[1, -1], [1, 1]]))
+    assert (ones.toarray().tolist(), ones.nnz, ones.dtype) == ([[1, 0], [1, 1]], 3, np.int64)
+
+
+def test_equal_rows_are_told_by_their_values_only():
+    X = np.array([[0.0, 1.5], [1.5, 0.0], [-0.0, 1.5]])
+    a, b, c = row_digests(X)
+    assert a == c != b
+    np.testing.assert_array_equal(row_digests(sparse.csr_array(X)), [a, b, c])
+    assert row_kinds(X).tolist() == row_kinds(sparse.csr_array(X)).tolist() == [0, 1, 0]
+    assert row_kinds(X, np.array([[1], [0], [0]])).tolist() == [0, 1, 2]
+    assert Dataset(X, np.eye(3, 2, dtype=int), label_names=("sea", "sun")).labels[:1].columns == ("sea", "sun")
+
+
+def test_pairs_of_labels_and_constant_columns():
+    pairs = with_pairs(sparse.csr_array([[1, 1, 0], [1, 1, 1], [0, 0, 1]])).toarray()
+    assert pairs.tolist() == [[1, 1, 0, 1, 0, 0], [1, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0]]
+    assert constant_columns(sparse.csr_array([[0.0, 1.0, 2.0], [0.0, 1.0, 0.0]])).tolist() == [0, 1]
+
+
+def test_rows_and_groups_are_dealt_out_evenly():
+    Y = sparse.csr_array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1]])
+    assert _stratified(Y, np.array([3, 3]), 1, None).tolist() == [0, 1, 0, 1, 0, 1]
+    Y = sparse.csr_array([[1], [0], [1], [0], [0], [0]])
+    assert _stratified_groups(Y, np.array([0, 0, 1, 1, 2, 2]), np.array([3, 3]), 1, None).tolist() == [0, 0, 1, 1, 0, 0]
+
+
+def test_where_data_come_from_and_go(tmp_path):
+    assert cache_folder("somewhere").name == "somewhere"
+    with pytest.raises(ValueError, match=r"file:///etc/hosts: data is fetched by https only \(or http from this machine\)\."):
+        check_address("file:///etc/hosts")
+    with exclusive(tmp_path / "lock"):
+        assert (tmp_path / "lock").exists()

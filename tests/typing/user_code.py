@@ -1,0 +1,64 @@
+"""What a user writes, as the README shows it. `make types` has mypy and pyright read it, test_user_code.py runs it."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import cross_val_score
+
+from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.data import Dataset, MultilabelStratifiedKFold, check_dataset, read_dataset, write_dataset
+from skcamel.display import plot_collaboration, plot_explanation
+from skcamel.experiment import Records, run_study
+from skcamel.metrics import NAMES, edge_cases, evaluate, get_scorer, macro_f1, report
+from skcamel.report import build_model_report, build_report
+
+
+def main(folder: Path) -> list[float]:
+    """Use every part of the library once; the figures are macro-F1 before and after a model was saved, and of a study."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    Y = (X[:, :3] + 0.3 * rng.normal(size=(60, 3)) > 0).astype(int)
+
+    model = CamelClassifierCV.from_preset("quick", scoring="macro_f1").fit(X, Y)
+    model.fit(pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=["sea", "sun", "sky"]))
+    rows = pd.DataFrame(X, columns=list("abcd"))
+    outputs = model.outputs(rows)
+    explanation = model.explain(rows[:3])
+    text = [
+        f"{model.best_params_['alpha']} {model.best_score_:.3f} {model.cv_results_['mean_test_score'].mean():.3f}",
+        f"{model.predict_proba(rows).round(2)} {model.label_sets(rows)[0]} {outputs.decisions.sum()} {outputs.top(2)}",
+        f"{explanation} {explanation.top(2)[0]['sea'][0].amount:+.2f} {(explanation.base + explanation.parts.sum(axis=1)).max():.2f}",
+        f"{report(Y, model.predict(rows), label_names=model.label_names_)} {NAMES[0]}",
+        f"{edge_cases(Y, model.predict(rows))} {macro_f1(Y, model.predict(rows), absent=0.0):.3f}",
+    ]
+    figures = [evaluate(Y, model.decision_function(rows), model.predict(rows))["macro_f1"]]
+
+    single = CamelClassifier(0.5, 1.0, 0.1, kernel="laplacian", threshold="label").fit(X, Y, sample_weight=np.ones(60))
+    text.append(f"{single.label_correlation_.shape} {single.collaboration_.shape} {single.thresholds_} {single.n_iter_}")
+    text.append(f"{cross_val_score(single, X, Y, scoring=get_scorer('ranking_loss'), cv=3)}")
+    methods = BinaryRelevance(), EnsembleOfClassifierChains(2), RAkEL(2), LLSF(), JFSC()
+    text += [f"{method.fit(X, Y).predict(X).sum()}" for method in methods]
+    text += [f"{search}" for search in (LLSFCV(cv=3), JFSCCV(cv=3))]
+    folds = MultilabelStratifiedKFold(3, shuffle=True, random_state=0)
+    CamelClassifierCV(PAPER_ALPHAS, (1.0,), PAPER_LAMBDA2S, cv=folds).fit(X, Y)
+
+    try:
+        save(model, folder / "model.skcamel")
+        figures.append(macro_f1(Y, load(folder / "model.skcamel").predict(rows)))
+    except ModelFileError as error:
+        text.append(str(error))
+
+    data = Dataset(X, Y, label_names=["sea", "sun", "sky"], name="mine")
+    write_dataset(data, folder / "mine.arff")
+    again = read_dataset(folder / "mine.arff")
+    text += [str(again.card()), f"{check_dataset(data)} {again.label_names[0]}"]
+    study = run_study([data], ["camel"], preset="quick", out=folder / "study")
+    build_report(study, folder / "study.html")
+    build_model_report(model, Dataset(rows, pd.DataFrame(Y, columns=["sea", "sun", "sky"])), folder / "model.html")
+    figures.append(float(np.mean([record["macro_f1"] for record in Records(folder / "study")])))
+    plot_collaboration(model).figure.savefig(folder / "collaboration.svg")
+    plot_explanation(explanation)
+    (folder / "text.txt").write_text("\n".join(text))
+    return figures

@@ -1,4 +1,4 @@
-"""``python -m benchmarks [name ...]``: run all benchmarks, or those named, and write benchmarks/results.md."""
+"""``python -m benchmarks [name ...]``: run all benchmarks, or those named, and write their sections of benchmarks/results.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.machine import Row, facts
 
+RESULTS = Path(__file__).with_name("results.md")
 NAMES = (
     "selection",
     "engine",
@@ -38,14 +39,17 @@ def table(name: str, rows: list[Row]) -> str:
 def main(names: list[str]) -> int:
     parts = ["# Benchmarks", "", "Written by `make benchmark`. Ratios are of times in one run on this machine:", ""]
     parts += [f"- {key}: {value}" for key, value in facts().items()]
+    sections = (
+        {section.partition("\n")[0]: section.strip() for section in RESULTS.read_text().split("\n## ")[1:]} if RESULTS.exists() else {}
+    )
     missed = 0
     for name in names or NAMES:
         rows = import_module(f"benchmarks.{name}").run()
         missed += sum(row.ok is False for row in rows)
-        parts += ["", table(name, rows)]
-        print(parts[-1], flush=True)
-    if not names:
-        Path(__file__).with_name("results.md").write_text("\n".join(parts) + "\n")
+        sections[name] = table(name, rows).removeprefix("## ")
+        print(f"## {sections[name]}\n", flush=True)
+        written = [f"## {sections[known]}" for known in NAMES if known in sections]
+        RESULTS.write_text("\n\n".join(["\n".join(parts), *written]) + "\n")
     return 1 if missed else 0
 
 

@@ -26,8 +26,8 @@ STRONG: tuple[Place, ...] = (
     ("rank", "laplacian", 0.5),
     ("rank", "laplacian", 1.0),
 )
-# "best" tries 25 candidates of each: the finer grid of 88 was worse as often as better, by less than .002 in average precision on
-# nine sets, at 2.5 times the time.
+# "best" tries 25 candidates of each: with 88, average precision moved by less than .001 on nine sets, up on four and down on three
+# (benchmarks/grids.py), and a fit took 2.5 times as long.
 PRESETS: dict[str, dict[str, Any]] = {
     "quick": COARSE
     | {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skcamel.data.fetch import DownloadError, TermsError, fetch_dataset
     from skcamel.data.formats import read_dataset, write_dataset
     from skcamel.data.mat import read_mat
+    from skcamel.data.preparer import TablePreparer
     from skcamel.data.splitting import (
         MultilabelStratifiedKFold,
         MultilabelStratifiedShuffleSplit,
@@ -34,6 +35,7 @@ _NAMES = {
     "fetch": ("DownloadError", "TermsError", "fetch_dataset"),
     "formats": ("read_dataset", "write_dataset"),
     "mat": ("read_mat",),
+    "preparer": ("TablePreparer",),
     "splitting": ("MultilabelStratifiedKFold", "MultilabelStratifiedShuffleSplit", "RepeatedMultilabelStratifiedKFold"),
     "statistics": ("card", "fold_quality"),
     "svmlight": ("read_svmlight", "write_svmlight"),
@@ -47,6 +49,7 @@ __all__ = [
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "RepeatedMultilabelStratifiedKFold",
+    "TablePreparer",
     "TermsError",
     "card",
     "check_dataset",

@@ -146,7 +146,7 @@ def _cell(cell: Any) -> str | tuple[str, ...] | None:
     if isinstance(cell, str):
         text = cell.strip()
         return None if text.lower() in EMPTY else text
-    if cell is None or (isinstance(cell, float) and cell != cell) or str(cell) in ("NaT", "<NA>"):
+    if cell is None or (isinstance(cell, float | np.floating) and not np.isfinite(cell)) or str(cell) in ("NaT", "<NA>"):
         return None
     if isinstance(cell, (list, tuple, set, frozenset, np.ndarray)):
         return tuple(str(item).strip() for item in cell if item is not None)

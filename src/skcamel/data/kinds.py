@@ -33,6 +33,7 @@ from skcamel.data.parts import (
 
 MOST_VALUES = 100  # of a category that have a column of their own
 MOST_WORDS = 10_000  # of a text column
+MANY_TEXTS = 30  # from which a word in one of them alone does not count: it is like no other row
 MOSTLY = 0.95  # of the cells of a column that make it one of numbers; the others count as gaps
 FEW_ROWS = 8  # below, nothing tells an identifier from a value
 FEW_GAPS = 5  # below, gaps tell nothing
@@ -222,9 +223,10 @@ def _frequent(counts: Mapping[str, int], n: int) -> tuple[tuple[str, ...], tuple
 
 def _text(name: str, column: Column) -> Part:
     analyzer = "char" if _has_no_blanks(column.values) else "word"
-    tfidf = vectorizer(analyzer, max_features=MOST_WORDS)
+    texts = [column.values[place] for place in column.places if place >= 0]
+    tfidf = vectorizer(analyzer, max_features=MOST_WORDS, min_df=2 if len(texts) >= MANY_TEXTS else 1)
     try:
-        tfidf.fit([column.values[place] for place in column.places if place >= 0])
+        tfidf.fit(texts)
     except ValueError:  # no text has a word
         return LeftOut(name, why="empty", reason="its texts hold no word")
     return Text(name, tuple(map(str, tfidf.get_feature_names_out())), tfidf.idf_, analyzer)

@@ -261,8 +261,10 @@ class Text(Part):
 
 
 def vectorizer(analyzer: str, **options: Any) -> TfidfVectorizer:
-    """TF-IDF of words, or of one and two characters."""
-    return TfidfVectorizer(**options) if analyzer == "word" else TfidfVectorizer(analyzer="char", ngram_range=(1, 2), **options)
+    """TF-IDF of words, emoji among them, or of one and two characters."""
+    if analyzer == "char":
+        return TfidfVectorizer(analyzer="char", ngram_range=(1, 2), **options)
+    return TfidfVectorizer(token_pattern=r"(?u)\b\w\w+\b|[^\w\s\x00-\x7f]", **options)
 
 
 def gaps_of(column: Column, words: Collection[str]) -> np.ndarray:

@@ -28,7 +28,7 @@ from skcamel.checks import (
 from skcamel.classifier import CamelClassifier
 from skcamel.kernel import RADIAL
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
-from skcamel.presets import PRESETS
+from skcamel.presets import PREPARED, PRESETS
 from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.combination import Combination
 from skcamel.selection.search import (
@@ -180,7 +180,7 @@ class CamelClassifierCV(BaseCamel):
         return any(len(entry) == 3 and isinstance(entry[1], str) and entry[1] == "precomputed" for entry in self.representations)
 
     @classmethod
-    def from_preset(cls, preset: str, **overrides: Any) -> Self:
+    def from_preset(cls, preset: str, *, prepared: bool = False, **overrides: Any) -> Self:
         """An estimator, not yet fitted, with the parameters of a preset and whatever is given beside it.
 
         Parameters
@@ -188,6 +188,9 @@ class CamelClassifierCV(BaseCamel):
         preset : {"quick", "paper", "best"}
             "quick": a few representations, a coarse grid, tuned cuts; seconds for thousands of rows. "paper": as printed.
             "best": twelve representations, combined, and tuned cuts.
+        prepared : bool, default=False
+            Whether the rows come out of a :class:`skcamel.data.TablePreparer`: then the preset's representations are replaced by such
+            as leave the scale of the columns alone.
         **overrides
             Parameters of the class.
 
@@ -197,7 +200,8 @@ class CamelClassifierCV(BaseCamel):
         >>> model.threshold, model.scoring
         ('auto', 'macro_f1')
         """
-        return cls(**(PRESETS[choice(preset, tuple(PRESETS), "preset")] | overrides))
+        parameters = PRESETS[choice(preset, tuple(PRESETS), "preset")]
+        return cls(**(parameters | ({"representations": PREPARED[preset]} if prepared else {}) | overrides))
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Score every candidate, choose one, and fit it on all rows.

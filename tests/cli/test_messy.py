@@ -14,7 +14,7 @@ pytest.importorskip("skcamel.data.preparer", reason="tables are not prepared yet
 from skcamel.data import TablePreparer
 
 FRESH = [table for table in TABLES if table.spoilt]
-AS_GOOD = 0.05  # average precision of some 80 held-out rows moves by as much with a harmless choice
+AS_GOOD = 0.05  # two sensible preparations differ by about .02 on some 90 held-out rows, either way
 
 each = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
 each_fresh = pytest.mark.parametrize("table", FRESH, ids=lambda table: table.name)

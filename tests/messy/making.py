@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-FILLER = "the a of with and for this that very our some please when from about into more each other all still only then here"
+FILLER = (
+    "the a of with and for this that very our some please when from about into more each "
+    "new old small thing part day way made used found needs good case point number week place"
+)
 
 
 def generator(name: str) -> np.random.Generator:

@@ -16,6 +16,7 @@ NAMES = (
     "centred",
     "metrics",
     "readers",
+    "preparation",
     "splitting",
     "accuracy",
     "thresholds",

@@ -200,8 +200,10 @@ class CamelClassifierCV(BaseCamel):
         >>> model.threshold, model.scoring
         ('auto', 'macro_f1')
         """
-        parameters = PRESETS[choice(preset, tuple(PRESETS), "preset")]
-        return cls(**(parameters | ({"representations": PREPARED[preset]} if prepared else {}) | overrides))
+        parameters = dict(PRESETS[choice(preset, tuple(PRESETS), "preset")])
+        if prepared:
+            parameters["representations"] = PREPARED[preset]
+        return cls(**(parameters | overrides))
 
     def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
         """Score every candidate, choose one, and fit it on all rows.

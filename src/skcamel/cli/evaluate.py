@@ -68,12 +68,13 @@ def _of_model(model: str, file: str, data_home: str | None) -> Found:
     fitted = open_model(model)
     rows = rows_for(fitted, file, data_home=data_home, truth=True)
     assert rows.Y is not None  # noqa: S101 asked for
-    note_training_rows(fitted, rows)
+    note_training_rows(fitted, rows.X)
     from skcamel.checks import names_compared
+    from skcamel.pipeline import final
 
     with names_compared():
-        outputs = fitted.outputs(rows.X)
-    return tuple(map(str, fitted.label_names_)), rows.Y, outputs.scores, outputs.decisions
+        outputs = final(fitted).outputs(rows.X)
+    return tuple(map(str, final(fitted).label_names_)), rows.Y, outputs.scores, outputs.decisions
 
 
 def _of_files(truth: str, predictions: str, data_home: str | None) -> Found:

@@ -1,11 +1,13 @@
-"""The data sets and models that the commands read, and how a file is matched with what a model expects."""
+"""The data sets, tables and models that the commands read, and how a file is matched with what a model expects."""
 
 from __future__ import annotations
 
 import csv
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,12 +18,47 @@ from skcamel.text import count
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.formats import Expected, Rows
+    from skcamel.data.dataset import Dataset, NamedLabels
+    from skcamel.data.formats import Expected
+    from skcamel.data.labels import Labels
+    from skcamel.data.preparer import TablePreparer
 
-# What a model fitted by the command knows of its file, saved with it: names of the features, values of those that
-# were text, columns that were left out, and a digest of every training row.
-REMEMBERED = "input_columns_"
+# What the estimator of a model fitted by the command knows of its file, saved with it. Of a table: the columns that held the labels,
+# and a digest of every training row; the rest is in the TablePreparer before it. Of another file: names of the features, values of
+# those that were nominal, columns that were left out, and the digests.
+TABLE, REMEMBERED = "input_table_", "input_columns_"
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """The columns of a table file that are no labels, and its labels."""
+
+    columns: Any  # pyarrow.Table
+    labels: Labels
+    source: str
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its suffixes."""
+        from skcamel.data.text import stem
+
+        return "" if self.source == "-" else stem(self.source)
+
+    @property
+    def Y(self) -> NamedLabels:  # noqa: N802 - as a Dataset has it
+        """Labels as `fit` takes them, (n, q), where all are known."""
+        from skcamel.data.dataset import NamedLabels
+
+        return NamedLabels.of(self.labels.Y.astype("int64"), self.labels.names)
+
+
+class Given(NamedTuple):
+    """Rows of a file as the estimator of a model wants them."""
+
+    X: Any
+    Y: np.ndarray | None
+    ids: dict[str, list[str]]  # columns that name the rows
+    table: Any = None  # the columns of a table before they were prepared
 
 
 def is_catalogue_name(name_or_file: str) -> bool:
@@ -46,7 +83,14 @@ def is_catalogue_name(name_or_file: str) -> bool:
     return not is_file or is_folder  # a misspelt name: the catalogue says which are near
 
 
-def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None, nominal: str = "index") -> Dataset:
+def is_table(name_or_file: str) -> bool:
+    """Whether a table file is meant, or standard input, which is taken as one."""
+    from skcamel.data.formats import format_of
+
+    return name_or_file == "-" or (not is_catalogue_name(name_or_file) and format_of(name_or_file) == "table")
+
+
+def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None) -> Dataset:
     """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import format_of, read_dataset
@@ -54,31 +98,76 @@ def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data
     by_name = is_catalogue_name(name_or_file)
     kind = "set" if by_name else format_of(name_or_file)
     if labels is not None and kind != "table":
-        raise click.UsageError(f"--labels names columns of a CSV, TSV or Parquet file; {name_or_file} says itself what its labels are.")
+        raise click.UsageError(f"--labels names columns of a table; {name_or_file} says itself what its labels are.")
     if xml is not None and kind != "arff":
         raise click.UsageError(f"--xml is the label file of an ARFF file; {name_or_file} is none.")
-    if kind == "table" and labels is None:
-        raise click.UsageError(f"{name_or_file}: a table does not say which columns are labels; name them by --labels, as --help explains.")
-    if nominal != "index" and kind != "table":
-        raise click.UsageError(f"--nominal is about text in a CSV, TSV or Parquet file; {name_or_file} is none.")
     if by_name:
         return load_dataset(name_or_file, data_home)
-    return read_dataset(name_or_file, xml=xml, labels=None if labels is None else _label_columns(labels), nominal=nominal)
+    return read_dataset(name_or_file, xml=xml, labels=_label_columns(labels, name_or_file) if kind == "table" else None)
 
 
-def _label_columns(text: str) -> int | str | list[str] | list[int]:
+def preparer_with(of_table: Mapping[str, Sequence[str]]) -> TablePreparer:
+    """What prepares a table, with the options that overrule its cells."""
+    from skcamel.data.preparer import TablePreparer
+
+    return TablePreparer(**{key: column_names(value, f"--{key}") for key, value in of_table.items()})
+
+
+def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labels_file: str | None) -> LabelledTable:
+    """Read a table file as a preparer wants it, with labels that are columns of it or come from a second file."""
+    from skcamel.data.labels import join_labels, take_labels
+    from skcamel.data.table import read_columns
+
+    columns = read_columns(source, as_text=preparer.as_written())
+    if labels_file is None:
+        table = LabelledTable(*take_labels(columns, _label_columns(labels, source), source), source)
+    else:
+        if len(preparer.id) != 1:
+            raise click.UsageError("--labels-file is joined by the column that names the rows in both files; name it by --id.")
+        other = read_columns(labels_file, as_text=preparer.id)
+        if labels is not None:
+            other = other.select([*preparer.id, *column_names([labels], "--labels")])
+        table = LabelledTable(*join_labels(columns, preparer.id[0], other, source, labels_file), source)
+    refuse_unknown(table.labels, labels_file or source)
+    return table
+
+
+def refuse_unknown(labels: Labels, source: str) -> None:
+    """Refuse labels that are not given."""
+    import numpy as np
+
+    unknown = np.argwhere(np.isnan(labels.Y))
+    if len(unknown):
+        row, label = unknown[0].tolist()
+        others = f" ({len(unknown):,} such cells in all)" if len(unknown) > 1 else ""
+        raise DataError(
+            f"label {labels.names[label]!r:.60} is missing in row {row + 1}{others}; remove such rows, or write 0 where 'not given' "
+            "means 'not relevant' ([] in a column of lists).",
+            path=source,
+        )
+
+
+def _label_columns(text: str | None, source: str) -> int | str | list[str] | list[int]:
     """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` and ``3,`` (positions), ``topic_*`` (prefix), ``a,"b, c"`` (names)."""
+    if text is None:
+        raise click.UsageError(f"{source}: a table does not say which columns are labels; name them by --labels, as --help explains.")
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if text.endswith("*"):
         return text[:-1]
-    try:
-        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
-    except csv.Error as error:  # an end of line, or a name longer than any
-        raise click.UsageError(f"--labels cannot be read ({error}); put names with commas or ends of line in double quotes.") from error
-    if not names:
-        raise click.UsageError("--labels is empty; name at least one column.")
+    names = column_names([text], "--labels")
     return [int(name) for name in names] if all(name.isdecimal() for name in names) else names
+
+
+def column_names(given: Sequence[str], option: str) -> list[str]:
+    """Names in all uses of an option, separated by commas; those with a comma stand in double quotes."""
+    try:
+        names = [name.strip() for name in (cell for record in csv.reader(given, skipinitialspace=True) for cell in record) if name.strip()]
+    except csv.Error as error:  # an end of line, or a name longer than any
+        raise click.UsageError(f"{option} cannot be read ({error}); put names with commas or ends of line in double quotes.") from error
+    if given and not names:
+        raise click.UsageError(f"{option} is empty; name at least one column.")
+    return names
 
 
 def sizes(dataset: Dataset) -> str:
@@ -86,7 +175,7 @@ def sizes(dataset: Dataset) -> str:
     return f"{dataset.n} rows, {dataset.d} features, {dataset.q} labels"
 
 
-def remember(model: Any, dataset: Dataset, nominal: str, fitted_rows: np.ndarray) -> None:
+def remember(model: Any, dataset: Dataset, fitted_rows: np.ndarray) -> None:
     """Keep with a model what is needed to read another file as this one was read, and to know its training rows again."""
     import numpy as np
 
@@ -99,31 +188,50 @@ def remember(model: Any, dataset: Dataset, nominal: str, fitted_rows: np.ndarray
         "features": dataset.feature_names,
         "categories": dict(dataset.categories),
         "dropped": dataset.dropped,
-        "nominal": nominal,
+        "nominal": "index",
         "rows": row_digests(dataset.X[fitted_rows]),
     }
     setattr(model, REMEMBERED, known)
 
 
-def note_training_rows(model: Any, rows: Rows) -> None:
+def remember_table(model: Any, X: Any, labels: Labels) -> None:
+    """Keep with the estimator of a prepared table the columns of its labels, and its training rows."""
+    from skcamel.data.dataset import row_digests
+
+    setattr(model, TABLE, {"labels": labels.columns, "rows": row_digests(X)})
+
+
+def note_training_rows(model: Any, X: Any) -> None:
     """Warn where a model is judged by what it was fitted on."""
     import numpy as np
 
     from skcamel.data.dataset import row_digests
+    from skcamel.pipeline import final
 
-    fitted = getattr(model, REMEMBERED, {}).get("rows")
-    if fitted is not None and (again := int(np.isin(row_digests(rows.X), fitted).sum())):
-        note(f"{again:,} of the {rows.X.shape[0]:,} rows were in the fit; judged by them, the model looks better than it is.")
+    estimator = final(model)
+    fitted = getattr(estimator, TABLE, getattr(estimator, REMEMBERED, {})).get("rows")
+    if fitted is not None and (again := int(np.isin(row_digests(X), fitted).sum())):
+        note(f"{again:,} of the {X.shape[0]:,} rows were in the fit; judged by them, the model looks better than it is.")
 
 
 def open_model(path: str) -> Any:
-    """Load a model of label matrices."""
+    """Load a model of label matrices: an estimator, or a Pipeline that ends in one."""
     from skcamel.persistence import ModelFileError, load
+    from skcamel.pipeline import final
 
     model = load(path)
-    if getattr(model, "_target", "matrix") != "matrix":
+    if getattr(final(model), "_target", "matrix") != "matrix":
         raise ModelFileError(f"{path} was fitted on one column of classes, not on labels; use it from Python.")
     return model
+
+
+def preparer_of(model: Any) -> TablePreparer | None:
+    """What prepares tables for a model; None where rows are taken as they are."""
+    from skcamel.data.preparer import TablePreparer
+    from skcamel.pipeline import transformers
+
+    steps = transformers(model)
+    return steps[0] if steps and isinstance(steps[0], TablePreparer) else None
 
 
 def _expected_by(model: Any) -> Expected:
@@ -141,11 +249,18 @@ def _expected_by(model: Any) -> Expected:
     )
 
 
-def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: bool) -> Rows:
-    """Rows of a file or benchmark set as the model wants them; notes say what was not used."""
+def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: bool, allow_missing: bool = False) -> Given:
+    """Rows of a file or benchmark set as the estimator of a model wants them; notes say what was not used."""
+    from skcamel.data.text import shortened
+    from skcamel.pipeline import final
+
+    preparer = preparer_of(model)
+    if preparer is not None and is_table(name_or_file):
+        return _rows_of_table(model, preparer, name_or_file, truth=truth, allow_missing=allow_missing)
+    if model is not final(model):
+        raise click.UsageError(f"{name_or_file}: this model was fitted on a table, so it reads tables only.")
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import match, read_matching
-    from skcamel.data.text import shortened
 
     expected = _expected_by(model)
     if is_catalogue_name(name_or_file):
@@ -155,12 +270,71 @@ def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: boo
     if rows.labels and not truth:
         note(f"{name_or_file} holds {count(len(rows.labels), 'label')}, left aside: {shortened(rows.labels)}.")
     dropped = set(getattr(model, REMEMBERED, {}).get("dropped", ()))
-    if unknown := [name for name in rows.ignored if name not in dropped]:
-        note(f"{name_or_file} holds {count(len(unknown), 'column')} that the model does not know, left aside: {shortened(unknown)}.")
+    _note_extra(name_or_file, [name for name in rows.ignored if name not in dropped])
     if rows.by_position:
         note("model and file have no common names of features, so the columns are taken in their order.")
     check_complete(rows.X, expected.features, name_or_file)
-    return rows
+    return Given(rows.X, rows.Y, {})
+
+
+def _note_extra(source: str, names: Sequence[str]) -> None:
+    from skcamel.data.text import shortened
+
+    if names:
+        note(f"{source} holds {count(len(names), 'column')} that the model does not know, left aside: {shortened(names)}.")
+
+
+def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: bool, allow_missing: bool) -> Given:
+    from skcamel.data.cells import Column
+    from skcamel.data.table import read_columns
+    from skcamel.data.text import shortened
+    from skcamel.pipeline import final
+
+    estimator = final(model)
+    names = [str(name) for name in estimator.label_names_]
+    columns = read_columns(source, as_text=preparer.as_written())
+    there = [name for name in (*getattr(estimator, TABLE, {}).get("labels", ()), *names) if name in columns.column_names]
+    labels = [name for name in dict.fromkeys(there) if name not in preparer.kinds_]
+    Y = _truth(columns, labels, names, source) if truth else None
+    if labels and not truth:
+        note(f"{source} holds {count(len(labels), 'label column')}, left aside: {shortened(labels)}.")
+    columns = columns.drop_columns(labels)
+    try:
+        X, differences = preparer.set_params(allow_missing=allow_missing).transform_with_differences(columns)
+    except ValueError as error:
+        raise DataError(str(error), path=source) from error
+    for said in differences.notes():
+        note(f"{source}: {said}.")
+    _note_extra(source, differences.extra)
+    for step in model.steps[1:-1]:
+        X = step[1].transform(X)
+    ids = {name: Column.of(columns[name]).as_text() for name in preparer.id_columns_ if name in columns.column_names}
+    told = {name: ["" if place < 0 else str(own.values[place]) for place in own.places] for name, own in ids.items()}
+    return Given(X, Y, told, columns)
+
+
+def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np.ndarray:
+    """The labels of the model, (n, q), from the columns that hold labels."""
+    import numpy as np
+
+    from skcamel.data.labels import take_labels
+    from skcamel.data.text import shortened
+
+    if not labels:
+        raise DataError(f"no column holds the labels {shortened(names)}; give a file that holds the truth, or use 'predict'.", path=source)
+    _, found = take_labels(columns, labels, source)
+    refuse_unknown(found, source)
+    places = {name: k for k, name in enumerate(found.names)}
+    absent = [name for name in names if name not in places]
+    if absent and found.names == found.columns:  # of lists, a label may be in no row
+        raise DataError(f"the labels {shortened(absent)} of the model are missing; give a file that holds the truth.", path=source)
+    if unknown := [name for name in found.names if name not in names]:
+        note(f"{source} holds {count(len(unknown), 'label')} that the model does not know, left aside: {shortened(unknown)}.")
+    Y = np.zeros((len(found.Y), len(names)), dtype=np.int64)
+    for j, name in enumerate(names):
+        if name in places:
+            Y[:, j] = found.Y[:, places[name]]
+    return Y
 
 
 def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:

@@ -174,12 +174,31 @@ HOW_READ = ("labels", "xml", "data_home")
 def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--labels``, ``--xml`` and ``--data-home``: how :func:`skcamel.cli.inputs.open_dataset` reads a data set."""
     columns = (
-        "Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4; a single one 3,), or how "
-        "many of the last columns (6; -6: of the first). Names with a comma in double quotes."
+        "Label columns of a table: names (a,b), a prefix (topic_*), positions from 0 (3,4; a single one 3,), or how many of the last "
+        "columns (6; -6: of the first). Names with a comma in double quotes. One column may hold lists (a|b)."
     )
     xml = "Mulan label file, if it is not NAME.xml beside NAME.arff."
     command = click.option("--xml", type=click.Path(dir_okay=False), help=xml)(data_home(command))
     return click.option("--labels", metavar="COLUMNS", help=columns)(command)
+
+
+OF_TABLES = ("drop", "id", "text", "category", "number", "date")  # parameters of skcamel.data.TablePreparer
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--drop``, ``--id``, ``--text``, … overrule what the cells of a column say, and ``--labels-file`` brings labels from elsewhere."""
+    meaning = {
+        "drop": "Columns to leave out.",
+        "id": "Columns that name the rows; predictions carry them.",
+        "text": "Columns of free text.",
+        "category": "Columns whose values are categories, whatever they look like.",
+        "number": "Columns of numbers; other cells of theirs count as gaps.",
+        "date": "Columns of dates; other cells of theirs count as gaps.",
+    }
+    for name in reversed(OF_TABLES):
+        command = click.option(f"--{name}", multiple=True, metavar="COLUMNS", help=f"Of a table. {meaning[name]}")(command)
+    what = "A second table that holds the labels, joined by the column that --id names; --labels then names columns of it."
+    return click.option("--labels-file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help=what)(command)
 
 
 def output_file(kind: OutputFile, what: str, **more: Any) -> Any:

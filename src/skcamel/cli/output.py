@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import IO, Any
 
@@ -213,3 +213,13 @@ def _occupy_standard_streams() -> None:
     while descriptor <= 2:
         descriptor = os.open(os.devnull, os.O_RDWR)
     os.close(descriptor)
+
+
+def print_columns(told: Sequence[tuple[str, ...]], most: int | None = None) -> None:
+    """Write what becomes of each column of a table, a line each: its name, its kind, and details."""
+    shown = [tuple(map(one_line, words)) for words in told[:most]]
+    width = min(max(len(name) for name, _, _ in shown), 30)
+    for name, kind, detail in shown:
+        say(f"  {name:<{width}}  {kind:<8}  {detail}".rstrip())
+    if len(shown) < len(told):
+        say(f"  … {len(told) - len(shown)} more; 'skcamel datasets check' lists all.")

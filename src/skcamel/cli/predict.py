@@ -1,6 +1,6 @@
 """``skcamel predict``: a model file and rows ► predictions as CSV, TSV, JSON, JSON lines or Parquet; and how such a file is read.
 
-A table has the columns ``row`` (from 1) and ``labels``, the predicted names separated by semicolons (a name that holds one stands in
+A table has the columns ``row`` (from 1), those that name the rows, and ``labels``, the predicted names separated by semicolons (a name that holds one stands in
 double quotes), and for every label as asked for ``score:NAME``, ``decision:NAME`` and ``probability:NAME``. Numbers are written with all
 their digits.
 """
@@ -45,27 +45,30 @@ KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probabili
 @click.option("--scores/--no-scores", default=True, show_default=True, help="The score of every label; higher is more likely.")
 @click.option("--decisions/--no-decisions", default=True, show_default=True, help="1 or 0 for every label.")
 @click.option("--probabilities/--no-probabilities", default=False, show_default=True, help="The probability of every label.")
+@click.option("--allow-missing", is_flag=True, help="Let columns of the model that FILE lacks count as gaps.")
 @data_home
-def predict(model: str, file: str, output: str | None, data_home: str | None, **asked: bool) -> None:
+def predict(model: str, file: str, output: str | None, data_home: str | None, *, allow_missing: bool, **asked: bool) -> None:
     """Predict the labels of every row of FILE.
 
-    FILE is a table, an ARFF, svmlight or Matlab file, or the name of a benchmark set. Its columns are matched with the
-    model's by name, in any order; label columns and unknown ones are left aside. A file that exists is written over.
+    FILE is a table (- for standard input), an ARFF, svmlight or Matlab file, or the name of a benchmark set. Its columns are matched
+    with the model's by name, in any order; label columns and unknown ones are left aside. A file that exists is written over.
 
-    Output has one row for each row of FILE: its number from 1, the predicted labels (separated by semicolons), and for each label
-    score:NAME and decision:NAME.
+    Output has one row for each row of FILE: its number from 1, the columns that name the rows, the predicted labels (separated by
+    semicolons), and for each label score:NAME and decision:NAME.
     """
     keep_apart(output, model, file)
-    fitted = open_model(model)
-    if asked["probabilities"] and not hasattr(fitted, "predict_proba"):
-        raise click.UsageError(f"{type(fitted).__name__} in {model} has scores but no probabilities; leave out --probabilities.")
-    X = rows_for(fitted, file, data_home=data_home, truth=False).X
     from skcamel.checks import names_compared
+    from skcamel.pipeline import final
 
+    fitted = open_model(model)
+    estimator = final(fitted)
+    if asked["probabilities"] and not hasattr(estimator, "predict_proba"):
+        raise click.UsageError(f"{type(estimator).__name__} in {model} has scores but no probabilities; leave out --probabilities.")
+    rows = rows_for(fitted, file, data_home=data_home, truth=False, allow_missing=allow_missing)
     with names_compared():
-        outputs = fitted.outputs(X)
+        outputs = estimator.outputs(rows.X)
     values = {key: getattr(outputs, key) for key in KINDS if asked[key]}
-    found = Predictions(tuple(map(str, fitted.label_names_)), outputs.label_sets, values)
+    found = Predictions(tuple(map(str, estimator.label_names_)), outputs.label_sets, values, rows.ids)
     if output is None:
         _write_separated(found, hand_over)
         return
@@ -80,10 +83,11 @@ class Predictions:
     label_names: tuple[str, ...]
     label_sets: Sequence[tuple[str, ...]]
     values: Mapping[str, np.ndarray]
+    ids: Mapping[str, Sequence[str]]  # columns that name the rows
 
     def columns(self) -> list[str]:
         """Names of the columns of a table."""
-        return ["row", "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
+        return ["row", *self.ids, "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
 
 
 def _write(predictions: Predictions, path: str | Path, suffix: str) -> None:
@@ -106,7 +110,8 @@ def _write_separated(predictions: Predictions, write: Callable[[str], Any], sepa
     write(_record([plain_cell(name) for name in predictions.columns()], separator) + "\n")
     for r, names in enumerate(predictions.label_sets):
         numbers = (repr(value) for matrix in predictions.values.values() for value in matrix[r].tolist())
-        write(_record([str(r + 1), plain_cell(_record(names, ";")), *numbers], separator) + "\n")
+        ids = [plain_cell(cells[r]) for cells in predictions.ids.values()]
+        write(_record([str(r + 1), *ids, plain_cell(_record(names, ";")), *numbers], separator) + "\n")
 
 
 def _record(cells: Sequence[str], separator: str) -> str:
@@ -121,7 +126,8 @@ def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None
     texts = []
     for r, labels in enumerate(predictions.label_sets):
         matrices = {key: dict(zip(names, matrix[r].tolist(), strict=True)) for key, matrix in predictions.values.items()}
-        texts.append(json.dumps({"row": r + 1, "labels": list(labels), **matrices}, ensure_ascii=False))
+        ids = {name: cells[r] for name, cells in predictions.ids.items()}
+        texts.append(json.dumps({"row": r + 1, **ids, "labels": list(labels), **matrices}, ensure_ascii=False))
     if lines:
         file.writelines(f"{text}\n" for text in texts)
     else:
@@ -133,7 +139,8 @@ def _write_parquet(predictions: Predictions, file: Any) -> None:
 
     parquet, arrow = pyarrow()
     sets = arrow.array([list(names) for names in predictions.label_sets], arrow.list_(arrow.string()))
-    columns = [arrow.array(range(1, len(predictions.label_sets) + 1), arrow.int64()), sets]
+    ids = [arrow.array(cells, arrow.string()) for cells in predictions.ids.values()]
+    columns = [arrow.array(range(1, len(predictions.label_sets) + 1), arrow.int64()), *ids, sets]
     columns += [arrow.array(column) for matrix in predictions.values.values() for column in matrix.T]
     parquet.write_table(arrow.Table.from_arrays(columns, names=predictions.columns()), file)
 

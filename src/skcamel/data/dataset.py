@@ -26,6 +26,13 @@ class NamedLabels(np.ndarray):
 
     columns: tuple[str, ...] | None = None
 
+    @classmethod
+    def of(cls, Y: np.ndarray, names: Sequence[str]) -> NamedLabels:
+        """Labels Y (n, q) with these names."""
+        named = Y.view(cls)
+        named.columns = tuple(names)
+        return named
+
     def __array_finalize__(self, source: Any) -> None:
         self.columns = None
 
@@ -123,9 +130,7 @@ class Dataset:
     @property
     def labels(self) -> NamedLabels:
         """Y with the label names, for ``fit``: the model then answers in these names."""
-        named = self.Y.view(NamedLabels)
-        named.columns = self.label_names
-        return named
+        return NamedLabels.of(self.Y, self.label_names)
 
     def card(self) -> Any:
         """Sizes, label statistics, imbalance measures and oddities; see :func:`skcamel.data.statistics`."""

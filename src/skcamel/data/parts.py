@@ -20,6 +20,7 @@ from skcamel.data.text import counted
 
 MOST_KNOTS = 1000  # of the ranks of a number
 CYCLES = {"month": 12, "weekday": 7, "hour": 24}
+WORD_OR_EMOJI = r"(?u)\b\w\w+\b|[^\w\s\x00-\x7f]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +265,7 @@ def vectorizer(analyzer: str, **options: Any) -> TfidfVectorizer:
     """TF-IDF of words, emoji among them, or of one and two characters."""
     if analyzer == "char":
         return TfidfVectorizer(analyzer="char", ngram_range=(1, 2), **options)
-    return TfidfVectorizer(token_pattern=r"(?u)\b\w\w+\b|[^\w\s\x00-\x7f]", **options)
+    return TfidfVectorizer(token_pattern=WORD_OR_EMOJI, **options)
 
 
 def gaps_of(column: Column, words: Collection[str]) -> np.ndarray:

@@ -175,6 +175,12 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                 forced[name] = kind
         return forced
 
+    def as_written(self) -> list[str]:
+        """Columns of a file whose cells count as they are written, such as ``007``: those of words, as far as they are known."""
+        if not hasattr(self, "parts_"):
+            return [*self.id, *self.text, *self.category]
+        return [name for name, kind in self.kinds_.items() if kind in WRITTEN]
+
     @property
     def kinds_(self) -> Kinds:
         """Column ► what it holds, or why it is left out."""
@@ -223,7 +229,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """Return the numbers of a table, and how it differs from that of the fit."""
         check_is_fitted(self)
         kinds = self.kinds_
-        columns = columns_of(X, [name for name, kind in kinds.items() if kind in WRITTEN])
+        columns = columns_of(X, self.as_written())
         if not _has_names(X) and len(columns) != self.n_features_in_:
             raise ValueError(f"X has {len(columns)} features, but TablePreparer is expecting {self.n_features_in_} features as input.")
         used = [part for part in self.parts_ if not isinstance(part, LeftOut)]

@@ -288,7 +288,7 @@ def test_memory_is_asked_for_before_it_is_used(rng, monkeypatch):
         for sources in (None, np.arange(40) // 4):
             columns = players(40, sources).columns
             tracemalloc.start()
-            shapley(Kernel(name, 3.0), train, train, coefficients, columns)
+            shapley(Kernel(name, 3.0), train[:30], train, coefficients, columns)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert peak <= asked.pop()

@@ -28,8 +28,7 @@ from skcamel.kernel import Kernel
 from skcamel.rows import default_names, dense
 from skcamel.text import listed
 
-PRODUCTS = ("rbf", "laplacian")
-EXPLAINED = (*PRODUCTS, "linear")
+EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
 NODES = 8  # to begin with; enough for nearly all rows
 TOLERANCE = 1e-13  # of the sum of a row's values, relative to the terms it is made of
 SMALLEST = 1e-30  # smaller factors count as this: no score notices, and products may be divided by them
@@ -80,8 +79,8 @@ def check_kernels(kernels: Sequence[Kernel]) -> None:
             whose = "this model" if len(kernels) == 1 else f"member {position} of the {len(kernels)} that this model combines"
             name = "a function" if callable(kernel.name) else repr(kernel.name)
             raise ValueError(
-                f"Scores are shared by columns for the kernels {listed([*map(repr, EXPLAINED)])}; that of {whose} is {name}, which is no "
-                "product over columns. Explain without features=True, or fit with one of these kernels."
+                f"Scores are shared by columns for the kernels {listed([*map(repr, EXPLAINED)])}; that of {whose} is {name}, which is "
+                "neither a product nor a sum over columns. Explain without features=True, or fit with one of these kernels."
             )
 
 
@@ -127,8 +126,7 @@ def shapley(
 def _linear(rows: Array, train: Array, coefficients: np.ndarray, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Scores are sums over columns, so each group has its own part whatever the others do."""
     weights, mean = train.T @ coefficients, np.asarray(train.mean(axis=0)).ravel()
-    sizes = [*map(len, columns)]
-    ends = np.cumsum([0, *sizes])
+    ends = np.cumsum([0, *map(len, columns)])
     belongs = sparse.csr_array((np.ones(ends[-1]), np.concatenate(columns), ends), shape=(len(columns), rows.shape[1]))
     values = np.empty((rows.shape[0], len(columns), coefficients.shape[1]))
     for r, own in enumerate(values):

@@ -171,7 +171,7 @@ class ColumnsDisplay:
         columns = np.argsort(-strength.max(axis=1, initial=0), kind="stable")[:k]
         labels = np.sort(np.argsort(-strength.max(axis=0, initial=0), kind="stable")[:MOST_LABELS])
         shown = self.values[np.ix_(columns, labels)]
-        self.ax_ = axes_or_new(ax, (3.2 + 0.3 * len(labels), 1.6 + 0.25 * len(columns)))
+        self.ax_ = axes_or_new(ax, (4.0 + 0.3 * len(labels), 1.6 + 0.25 * len(columns)))
         self.figure_ = self.ax_.figure
         largest = float(abs(shown).max(initial=0)) or 1.0
         colours = LinearSegmentedColormap.from_list("columns", [DOWN, "white", UP] if self.signed else ["white", UP])

@@ -22,7 +22,7 @@ ORDER = (
     ("solve",),
     ("metrics",),
     ("selection",),
-    ("checks", "explanation"),
+    ("attribution", "checks", "explanation"),
     ("estimator",),
     ("base",),
     ("classifier", "classifier_cv"),

@@ -17,6 +17,7 @@ from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.catalogue import DatasetFacts, Place
+    from skcamel.data.checks import Finding
     from skcamel.data.dataset import Dataset
 
 SHOWN = ("name", "n", "d", "q", "cardinality", "sparse", "in_paper", "digest", "repaired")
@@ -157,7 +158,7 @@ def check(ctx: click.Context, name_or_file: str, *, as_json: bool, **how: Any) -
         told, dataset = _prepared(name_or_file, how["labels"], of_table)
     else:
         dataset = open_dataset(name_or_file, **how)
-    findings = [] if dataset is None else check_dataset(dataset)
+    findings: list[Finding] = [] if dataset is None else check_dataset(dataset)
     if as_json:
         columns = [dict(zip(("column", "kind", "detail"), words, strict=True)) for words in told]
         found = [asdict(finding) for finding in findings]
@@ -165,8 +166,8 @@ def check(ctx: click.Context, name_or_file: str, *, as_json: bool, **how: Any) -
     else:
         if told:
             print_columns(told)
-        nothing = [] if dataset is None else [f"Nothing found in {sizes(dataset)}."]
-        say("\n".join([one_line(str(finding)) for finding in findings] or nothing))
+        if dataset is not None:
+            say("\n".join(one_line(str(finding)) for finding in findings) or f"Nothing found in {sizes(dataset)}.")
     ctx.exit(int(any(finding.severity != "info" for finding in findings)))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.inputs import REMEMBERED, open_model, rows_for
+from skcamel.cli.inputs import open_model, rows_for
 from skcamel.cli.options import as_json, data_home, examples, model_file, rows_file
 from skcamel.cli.output import note, say, say_json
 from skcamel.text import count, one_line
@@ -51,21 +51,23 @@ def explain(
     """
     from skcamel.data.text import shortened
     from skcamel.explanation import LEGEND, how_learned
+    from skcamel.pipeline import final, source_names
 
-    fitted = open_model(model)
+    whole = open_model(model)
+    fitted: Any = final(whole)
     if not hasattr(fitted, "explain"):
         raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
     names = [str(name) for name in fitted.label_names_]
     places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
     if unknown := [label for label in labels if label not in places]:
         raise click.UsageError(f"--label {unknown[0]}: the model has no such label; it has {shortened(names, 12)}.")
-    X = rows_for(fitted, file, data_home=data_home, truth=False).X
-    if row > X.shape[0]:
-        raise click.UsageError(f"--row {row}: {file} has {X.shape[0]} rows.")
+    rows = rows_for(whole, file, data_home=data_home, truth=False)
+    if row > rows.X.shape[0]:
+        raise click.UsageError(f"--row {row}: {file} has {rows.X.shape[0]} rows.")
     from skcamel.checks import names_compared
 
     with names_compared():
-        explanation = _explained(fitted, X[row - 1 : row], features)
+        explanation = _explained(fitted, rows.X[row - 1 : row], None if whole is fitted else source_names(whole), features)
     figures = [_figures(explanation, j, top) for j in [places[label] for label in labels] or _worth_showing(explanation)]
     learned = how_learned(fitted.correlation)
     if as_json:
@@ -74,20 +76,18 @@ def explain(
         return
     if getattr(fitted, "alpha_", getattr(fitted, "alpha", None)) == 0:
         note("alpha is 0 in this model, so labels do not push each other.")
-    _print(row, file, figures, explanation)
+    cells = {} if rows.table is None else rows.table.slice(row - 1, 1).to_pylist()[0]
+    _print(row, file, figures, explanation, cells)
     say(f"\nLabel correlation learned {learned}.{' ' + LEGEND if explanation.evidence else ''}")
 
 
-def _explained(fitted: Any, X: Any, features: bool | None) -> Explanation:
+def _explained(fitted: Any, X: Any, sources: Sequence[str] | None, features: bool | None) -> Explanation:
     """With columns where the model has them; a note says why not, for the rest is worth showing all the same."""
-    known = getattr(fitted, REMEMBERED, {})
     if features is None:
         features = sum(X.shape[1] * len(member.dual_coef_) for _, member in fitted.weighted_members()) <= SMALL
         if not features:
             note("what each column adds is left out, for it takes long in a model of this size; --features lists it.")
     if features:
-        owner = {f"{name}={value}": name for name, values in known.get("categories", {}).items() for value in values}
-        sources = [owner.get(name, name) for name in known["features"]] if known.get("nominal") == "onehot" else None
         try:
             return fitted.explain(X, features=True, sources=sources)
         except (ValueError, MemoryError) as error:
@@ -136,7 +136,7 @@ def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
     }
 
 
-def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation) -> None:
+def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation, cells: Mapping[str, object]) -> None:
     from skcamel.explanation import as_words
 
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
@@ -154,11 +154,19 @@ def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Expl
         _print_parts([*lines, ("= score", figure["score"], None)])
         if "columns" in figure:
             lines = [("no column known", figure["no_column"], "")]
-            lines += [(f"column {part['column']}", part["value"], "") for part in figure["columns"]]
+            lines += [(f"column {part['column']}", part["value"], _cell(cells, part["column"])) for part in figure["columns"]]
             if figure["number_of_other_columns"]:
                 lines.append((count(figure["number_of_other_columns"], "more column"), figure["other_columns"], ""))
             say("  The same score by column:")
             _print_parts(lines)
+
+
+def _cell(cells: Mapping[str, object], name: str) -> str:
+    """What a cell of a table holds, in one short line; nothing for rows of other files."""
+    if name not in cells:
+        return ""
+    text = "a gap" if cells[name] in (None, "") else one_line(str(cells[name]))
+    return text if len(text) <= 40 else f"{text[:39]}…"
 
 
 def _print_parts(lines: Sequence[tuple[str, float, str | None]]) -> None:

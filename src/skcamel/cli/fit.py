@@ -163,7 +163,7 @@ def _parts(Y: np.ndarray, test_size: float | None, random_state: int) -> tuple[n
     return next(splitter.split(Y, np.asarray(Y)))
 
 
-def _fitted(model: Any, source: Dataset | LabelledTable, preparer: TablePreparer | None, train: np.ndarray, preset: str | None) -> Any:
+def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.ndarray, preset: str | None) -> Any:
     """Fit on some rows; a table is prepared first. `preset`: that of a search whose representations may be chosen for prepared rows."""
     if preparer is None:
         model.fit(source.X[train], source.labels[train])
@@ -241,7 +241,7 @@ def _number_or_word(text: str) -> float | str:
         return text
 
 
-def _facts(model: Any, source: Dataset | LabelledTable, preparer: TablePreparer | None, test: np.ndarray | None) -> dict[str, Any]:
+def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.ndarray | None) -> dict[str, Any]:
     """What came of a fit."""
     from skcamel.metrics import evaluate
 

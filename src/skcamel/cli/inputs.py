@@ -110,7 +110,7 @@ def preparer_with(of_table: Mapping[str, Sequence[str]]) -> TablePreparer:
     """What prepares a table, with the options that overrule its cells."""
     from skcamel.data.preparer import TablePreparer
 
-    return TablePreparer(**{key: column_names(value, f"--{key}") for key, value in of_table.items()})
+    return TablePreparer().set_params(**{key: column_names(value, f"--{key}") for key, value in of_table.items()})
 
 
 def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labels_file: str | None) -> LabelledTable:

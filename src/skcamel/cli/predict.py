@@ -1,8 +1,8 @@
 """``skcamel predict``: a model file and rows ► predictions as CSV, TSV, JSON, JSON lines or Parquet; and how such a file is read.
 
-A table has the columns ``row`` (from 1), those that name the rows, and ``labels``, the predicted names separated by semicolons (a name that holds one stands in
-double quotes), and for every label as asked for ``score:NAME``, ``decision:NAME`` and ``probability:NAME``. Numbers are written with all
-their digits.
+A table has the columns ``row`` (from 1), those that name the rows, and ``labels``, the predicted names separated by semicolons (a name
+that holds one stands in double quotes), and for every label as asked for ``score:NAME``, ``decision:NAME`` and ``probability:NAME``.
+Numbers are written with all their digits.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.persistence import ModelFileError, load, save
+    from skcamel.pipeline import explain, label_sets, outputs
 
 __version__ = "0.1.0"
 __all__ = [
@@ -21,8 +22,11 @@ __all__ = [
     "data",
     "display",
     "experiment",
+    "explain",
+    "label_sets",
     "load",
     "metrics",
+    "outputs",
     "report",
     "save",
 ]
@@ -33,7 +37,10 @@ _HOME = {
     "CamelClassifier": "classifier",
     "CamelClassifierCV": "classifier_cv",
     "ModelFileError": "persistence",
+    "explain": "pipeline",
+    "label_sets": "pipeline",
     "load": "persistence",
+    "outputs": "pipeline",
     "save": "persistence",
     **dict.fromkeys(("baselines", "data", "display", "experiment", "metrics", "report"), ""),
 }

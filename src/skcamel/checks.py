@@ -172,7 +172,7 @@ def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE, c
 
 
 def inner_splits(
-    estimator: Any, X: Array, Y: np.ndarray, target: str, weights: np.ndarray | None = None
+    estimator: Any, X: Array, Y: np.ndarray, target: str, weights: np.ndarray | None = None, groups: Array | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
 
@@ -185,6 +185,8 @@ def inner_splits(
     Y : array of shape (n, q)
     target : {"matrix", "binary", "multiclass"}
     weights : array of shape (n,), default=None
+    groups : array of shape (n,), default=None
+        Handed to the splitter.
     """
     is_matrix = target == "matrix"
     y = Y if is_matrix else Y.argmax(axis=1) if target == "multiclass" else Y[:, 0]
@@ -193,7 +195,7 @@ def inner_splits(
     else:
         splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
     rows, counts = np.arange(len(y)), np.ones(len(y), dtype=bool) if weights is None else weights > 0
-    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y)]
+    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
     splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
     if not splits or not all(len(train) and len(test) for train, test in splits):
         raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")

@@ -205,7 +205,7 @@ class CamelClassifierCV(BaseCamel):
             parameters["representations"] = PREPARED[preset]
         return cls(**(parameters | overrides))
 
-    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
+    def fit(self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None) -> Self:
         """Score every candidate, choose one, and fit it on all rows.
 
         Parameters
@@ -213,21 +213,24 @@ class CamelClassifierCV(BaseCamel):
         X, y, sample_weight
             As in :meth:`CamelClassifier.fit`. Weights also weight the selection; leave-one-out takes one unit of weight
             away, so that integer weights equal repeated rows.
+        groups : array of shape (n,), default=None
+            Which rows belong together, such as those of one person, for a splitter in `cv` that keeps them on one side of every
+            split: ``cv=GroupKFold(5)``. Tuned cuts and probabilities still come from leaving out one row at a time.
 
         Returns
         -------
         self
         """
         with unchanged_on_error(self):
-            self._fit_together({self.scoring: self}, X, y, sample_weight)
+            self._fit_together({self.scoring: self}, X, y, sample_weight, groups)
         return self
 
-    def fit_each(self, X: Array, y: Array, sample_weight: Array | None = None) -> dict[str, Self]:
+    def fit_each(self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None) -> dict[str, Self]:
         """A fitted estimator for each of the seven metrics as `scoring`, from one pass over the candidates.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As in :meth:`fit`. This estimator itself is left as it is.
 
         Returns
@@ -236,12 +239,17 @@ class CamelClassifierCV(BaseCamel):
             Metric ► what ``clone(self).set_params(scoring=metric).fit(X, y)`` gives.
         """
         each = {name: clone(self).set_params(scoring=name) for name in NAMES}
-        clone(self)._fit_together(each, X, y, sample_weight)
+        clone(self)._fit_together(each, X, y, sample_weight, groups)
         return each
 
-    def _fit_together(self, models: Mapping[str, Self], X: Array, y: Array, sample_weight: Array | None) -> None:
+    def _fit_together(
+        self, models: Mapping[str, Self], X: Array, y: Array, sample_weight: Array | None, groups: Array | None = None
+    ) -> None:
         """Check, represent, select, solve, store; models that differ in their criterion alone share all but the last."""
         grid = self._checked_grid()
+        if groups is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "split")):
+            given = f"cv={self.cv!r}" if isinstance(self.cv, str | Integral) else "a cv that lists its splits"
+            raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
         whole, labels = self._checked(X, y, sample_weight, **self._alive(len(models)))
         if len(whole.Y) < 2:
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(whole.Y)}; use CamelClassifier.")
@@ -252,7 +260,7 @@ class CamelClassifierCV(BaseCamel):
         if isinstance(self.cv, str):
             chosen = self._by_leave_one_out(tuple(models), represented, data, grid, S)
         else:
-            chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid), data, grid, S)
+            chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid, groups), data, grid, S)
         held = [Held(own.scores, own.rule or self._rule(), own.results.scoring) for own in chosen]
         answering = learn_to_answer(held, data, self._seed())
         for model, own, answers, estimate in zip(models.values(), chosen, answering, estimated(held, answering, data), strict=True):
@@ -379,9 +387,9 @@ class CamelClassifierCV(BaseCamel):
                 raise ValueError(f"representations holds {entry!r}; each must be (scaling, kernel, multiple of the mean distance).")
         return tuple((scaling, kernel, multiple) for scaling, kernel, multiple in self.representations)
 
-    def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
+    def _folds(self, data: Data, labels: Labels, grid: Grid, groups: Array | None) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
-        splits = inner_splits(self, data.X, labels.Y, labels.target)
+        splits = inner_splits(self, data.X, labels.Y, labels.target, groups=groups)
         total = len(splits) * len(grid)
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import pages
+import skcamel
 from skcamel import CamelClassifier
+from skcamel.baselines import LLSF
 from skcamel.display.canvas import similar_order
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
@@ -16,6 +18,8 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip insta
 import matplotlib.pyplot as plt
 from matplotlib.colors import to_hex
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skcamel.display import (
     CollaborationDisplay,
@@ -194,3 +198,20 @@ def test_names_of_any_characters_make_drawings_that_are_xml():
     svg_of(CriticalDifferenceDisplay(ranks, 1.0, title=NASTY[1]).plot().figure_)
     svg_of(ConvergenceDisplay([1.0, 0.5], title=NASTY[2]).plot().figure_)
     svg_of(SensitivityDisplay([0.1, 1.0], [[0.1], [0.2]], parameter="lambda1", metric="coverage", title=NASTY[3]).plot().figure_)
+
+
+def test_a_pipeline_is_drawn_as_the_estimator_it_ends_in():
+    given = pages.data(5, 80)
+    model = make_pipeline(StandardScaler(), CamelClassifier(solver="alternating", alpha=0.1)).fit(given.X, given.labels)
+    drawn, bare = CollaborationDisplay.from_estimator(model), CollaborationDisplay.from_estimator(model[-1])
+    np.testing.assert_array_equal(drawn.S, bare.S)
+    assert (drawn.label_names, drawn.title) == (bare.label_names, bare.title)
+    assert len(plot_collaboration(model).texts) == 5
+    assert ConvergenceDisplay.from_estimator(model).delta.tolist() == model[-1].convergence_.tolist()
+    assert plot_explanation(skcamel.explain(model, given.X[:3]), row=1).get_title() == "row 1"
+    with pytest.raises(NotFittedError):
+        plot_collaboration(make_pipeline(StandardScaler(), CamelClassifier()))
+    with pytest.raises(TypeError, match="This Pipeline ends in a StandardScaler"):
+        plot_collaboration(make_pipeline(StandardScaler()).fit(given.X))
+    with pytest.raises(TypeError, match="A LLSF has no collaboration to draw"):
+        plot_collaboration(make_pipeline(StandardScaler(), LLSF()).fit(given.X, given.Y))

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.pipeline import final
 
 ROWS, FEATURES, LABELS = 14, 4, 3
 WIDEST = 1000
@@ -95,6 +97,7 @@ def base_files():
         *(kind(preset=preset).fit(rows, Y) for kind in (LLSF, JFSC) for preset, rows in (("faithful", thin), ("fair", X))),
         LLSFCV([0.1, 1.0], [0.1], [0.1], cv=2).fit(X, Y),
         JFSCCV([0.1], [0.1, 1.0], [0.1], cv=2, preset="fair").fit(thin, many),
+        make_pipeline("passthrough", Pipeline([("same", None), ("model", CamelClassifier())])).fit(X, Y),
     ]
     return [stored(model) for model in models]
 
@@ -134,12 +137,13 @@ def attack(seed: int, folder: Path) -> None:
 
 def assert_sound(model):
     """All answers on ordinary rows are finite."""
-    if model.n_features_in_ > WIDEST:  # a model may ignore any number of features; rows so wide are the caller's
+    width = final(model).n_features_in_
+    if width > WIDEST:  # a model may ignore any number of features; rows so wide are the caller's
         return
-    rows = np.random.default_rng(1).normal(size=(3, model.n_features_in_))
+    rows = np.random.default_rng(1).normal(size=(3, width))
     rows[1] = 0
     forms = [rows, rows.astype(np.float32)]
-    if not getattr(model, "_is_pairwise", bool)():
+    if not getattr(final(model), "_is_pairwise", bool)():
         forms.append(sparse.csr_array(rows))
     for X in forms:
         for method in ("decision_function", "predict_proba", "predict", "label_sets", "explain"):

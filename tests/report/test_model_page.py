@@ -9,6 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV, memory
@@ -16,6 +20,7 @@ from skcamel.baselines import BinaryRelevance
 from skcamel.checks import names_compared
 from skcamel.data import Dataset
 from skcamel.explanation import evidence, ordered
+from tiny_steps import Columns
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 
@@ -229,6 +234,12 @@ def test_labels_absent_from_the_data_have_no_average_precision(page_of):
     [
         (lambda: BinaryRelevance(), None, TypeError, "got BinaryRelevance, which has no collaboration"),
         (lambda: CamelClassifier(), None, ValueError, "This CamelClassifier is not fitted; call fit"),
+        (lambda: make_pipeline(StandardScaler()), None, TypeError, "This Pipeline ends in a StandardScaler"),
+        (lambda: make_pipeline(StandardScaler(), CamelClassifier()), None, ValueError, "This CamelClassifier is not fitted; call fit"),
+        (lambda: pages.model(6, 60), lambda: [1, 2], TypeError, r"must be a Dataset, a pair \(X, Y\) or None, got a list"),
+        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros((3, 5))), ValueError, "The data has 5 labels but the model 6"),
+        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros((4, 6))), ValueError, "Y has 4 rows but X has 3"),
+        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros(3)), ValueError, "labels are a matrix"),
         (lambda: pages.model(6, 60), lambda: pages.new_rows(4, 60), ValueError, "The data has 4 labels but the model 6"),
         (lambda: pages.model(6, 60), lambda: pages.new_rows(6, 60, 13), ValueError, "The data has 13 features but the model 12"),
     ],
@@ -264,3 +275,77 @@ def test_a_page_that_does_not_fit_is_refused(tmp_path):
     with memory.allowance(1000), pytest.raises(MemoryError, match=r"A page of 3 labels and 40 rows needs about .*Give fewer rows of data"):
         build_model_report(model, Dataset(X, (X > 0).astype(int)), tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def without_steps(html):
+    """A page less what it says of steps before the estimator."""
+    return re.sub(r"<div><dt>(Steps before it|Features)</dt><dd>.*?</dd></div>\n *", "", html)
+
+
+def test_the_page_of_a_pipeline_is_that_of_its_estimator_on_the_rows_it_sees(page_of):
+    given = pages.data(5, 120)
+    model = make_pipeline(StandardScaler(), CamelClassifier()).fit(given.X[:60], given.labels[:60])
+    rows = Dataset(given.X[60:], given.Y[60:], label_names=given.label_names)
+    html = page_of(model, rows)
+    assert "<dt>Steps before it</dt><dd>StandardScaler</dd>" in html
+    seen = Dataset(model[0].transform(rows.X), rows.Y, label_names=rows.label_names)
+    assert without_steps(html) == without_steps(page_of(model[-1], seen))
+    assert page_of(model, (rows.X, rows.labels)) == html
+    assert page_of(model, (rows.X, 2 * rows.Y - 1)) == html
+    assert page_of(model, (rows.X, sparse.csr_array(rows.Y))) == html
+    turned = pd.DataFrame(rows.Y, columns=rows.label_names)[list(rows.label_names[::-1])]
+    assert page_of(model, (rows.X, turned)) == html
+    assert without_steps(page_of(model[-1], (seen.X, rows.labels))) == without_steps(html)
+
+
+def a_table(rng, n=80):
+    frame = pd.DataFrame({"age": rng.normal(size=n), "town": rng.choice(["Bath", "Ely", "<b>York</b>"], n)})
+    labels = pd.DataFrame({"warm": frame["age"] > 0, "old": frame["town"] == "Ely", "any": rng.random(n) > 0.5}).astype(int)
+    return frame, labels
+
+
+def test_the_page_says_what_becomes_of_each_column(page_of, rng):
+    frame, labels = a_table(rng)
+    model = make_pipeline(Columns("as <i>it</i> is"), CamelClassifier()).fit(frame[:50], labels[:50])
+    html = page_of(model, (frame[50:], labels[50:]))
+    assert sections(html) == [*ALL, "columns"]
+    assert "What becomes of each column" in html
+    assert "<dt>Features</dt><dd>4, made from 2 columns</dd>" in html
+    assert "&lt;b&gt;York&lt;/b&gt;, Bath, Ely</td>" in html
+    assert "as &lt;i&gt;it&lt;/i&gt; is</td>" in html
+    assert "<b>York" not in html
+    assert "<i>it" not in html
+    assert sections(page_of(model, None)) == [*ALL[:3], "columns"]
+
+
+def test_a_pipeline_of_a_frame_takes_a_data_set_of_its_columns(page_of, rng):
+    frame, labels = a_table(rng)
+    frame["town"] = frame["town"].astype("category").cat.codes.astype(float)
+    steps = ColumnTransformer([("number", StandardScaler(), ["age"]), ("place", OneHotEncoder(handle_unknown="ignore"), ["town"])])
+    model = make_pipeline(steps, CamelClassifier()).fit(frame[:50], labels[:50])
+    data = Dataset(frame[50:][["town", "age"]], labels[50:])
+    np.testing.assert_array_equal(evaluated(model, data).scores, model.decision_function(frame[50:]))
+    assert page_of(model, data) == page_of(model, (frame[50:], labels[50:]))
+    with pytest.raises(ValueError, match="The data has 3 features but the model 2"):
+        evaluated(model, Dataset(np.zeros((4, 3)), np.zeros((4, 3))))
+
+
+def test_a_pipeline_of_texts_has_a_page(page_of, rng):
+    texts = rng.choice(["sun and sea", "rain", "wind and sea", "sand"], 60).tolist()
+    labels = pd.DataFrame({"wet": ["sea" in text or "rain" in text for text in texts], "warm": ["s" in text for text in texts]}).astype(int)
+    model = make_pipeline(TfidfVectorizer(), CamelClassifier()).fit(texts[:40], labels[:40])
+    found = evaluated(model, (texts[40:], labels[40:]))
+    assert found.n_seen == 20  # equal texts
+    np.testing.assert_array_equal(found.scores, model.decision_function(texts[40:]))
+    assert sections(page_of(model, (texts[40:], labels[40:]))) == ALL
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])
+def test_a_1d_y_is_taken_with_its_rows(page_of, classes, rng):
+    X = rng.normal(size=(60, 3))
+    y = np.array(classes)[np.arange(60) % len(classes)]
+    model = make_pipeline(StandardScaler(), CamelClassifier()).fit(X[:40], y[:40])
+    found = evaluated(model, (X[40:], y[40:]))
+    expected = [[name == own for name in model[-1].label_names_] for own in y[40:]]
+    assert found.relevant.tolist() == expected
+    assert sections(page_of(model, (X[40:], y[40:]))) == ALL

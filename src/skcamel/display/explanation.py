@@ -19,7 +19,7 @@ def plot_explanation(explanation: Any, row: int = 0, *, k: int = 12, ax: Any = N
     Parameters
     ----------
     explanation : Explanation
-        From ``model.explain(X)``.
+        From ``model.explain(X)``, or ``skcamel.explain(pipeline, X)``.
     row : int, default=0
     k : int, default=12
         How many labels: those with the highest score above their cut.

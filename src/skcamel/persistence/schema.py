@@ -405,7 +405,7 @@ TABLES: dict[str, dict[str, Rule]] = {
 
 
 def check(model: Any, state: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the parameters of `model`, not yet fitted, and the attributes in `state` make a sound model."""
+    """Raise ValueError unless the parameters of `model`, not yet fitted, and the attributes in `state` make a sound model or step."""
     name = type(model).__name__
     table = COMBINED if getattr(model, "combine", False) is True else TABLES[name]
     if unknown := [repr(key) for key in state if key not in table]:
@@ -415,7 +415,8 @@ def check(model: Any, state: Mapping[str, Any]) -> None:
     _check_parameters(model)
     sizes: Sizes = {}
     apply(table, state, sizes)
-    _check_labels(state, sizes["q"])
+    if "label_names_" in table:
+        _check_labels(state, sizes["q"])
     if "_kernel" in table:
         _check_training_rows(state, sizes, pairwise=model._is_pairwise())
     if "_models" in table:
@@ -436,7 +437,8 @@ def _check_parameters(model: Any) -> None:
     if device is not None:
         one_of("cpu", "cuda", *(f"cuda:{k}" for k in range(64)))(device, {})
         parameters["device"] = None
-    type(model)(**parameters)._check_parameters()
+    if hasattr(model, "_check_parameters"):  # transformers may have none
+        type(model)(**parameters)._check_parameters()
 
 
 def _check_labels(state: Mapping[str, Any], q: int) -> None:

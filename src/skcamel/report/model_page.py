@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import average_precision_score
@@ -12,33 +12,33 @@ from sklearn.metrics import average_precision_score
 from skcamel import memory
 from skcamel.base import BaseCamel
 from skcamel.checks import MATRICES_ALIVE, names_compared
+from skcamel.data.dataset import Dataset
 from skcamel.display.canvas import similar_order
 from skcamel.experiment.paper import rounded
 from skcamel.explanation import AGAINST, LEGEND, ordered
 from skcamel.metrics import LOSSES, evaluate, report
 from skcamel.metrics.conventions import TITLES
+from skcamel.pipeline import final
 from skcamel.report.facts import MOST_REFIT, Evaluated, ModelFacts, chosen, evaluated, without_collaboration
 from skcamel.report.page import Column, Page, Rounded, Section, significant, write
 from skcamel.selection.thresholds import f1_curves
 from skcamel.solve.spectral import label_basis
 from skcamel.text import count
 
-if TYPE_CHECKING:
-    from skcamel.data.dataset import Dataset
-
-
 LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/report/test_model_page.py
 MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
 
 
-def build_model_report(model: Any, dataset: Dataset | None, path: str | os.PathLike[str]) -> None:
+def build_model_report(model: Any, dataset: Dataset | tuple[Any, Any] | None, path: str | os.PathLike[str]) -> None:
     """Write the page of a model: who pushes whom, S, the spectrum and, with data, quality and reasons.
 
     Parameters
     ----------
-    model : fitted CamelClassifier or CamelClassifierCV
-    dataset : skcamel.data.Dataset or None
-        Rows to judge the model by, best ones it has not seen; features are not written into the page.
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
+        Steps with a method ``describe()``, which lists (column, kind, detail), get a table of what becomes of each column.
+    dataset : skcamel.data.Dataset, pair (X, Y) or None
+        Rows to judge the model by, best ones it has not seen; features are not written into the page. A pair holds whatever the
+        model takes, such as a frame, and the labels as a frame or an array.
     path : str or path
         One HTML file that needs nothing else; the same bytes for the same input.
 
@@ -60,21 +60,25 @@ def build_model_report(model: Any, dataset: Dataset | None, path: str | os.PathL
         write(model_page(model, dataset), path)
 
 
-def model_page(model: Any, dataset: Dataset | None) -> Page:
+def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     """Assemble the page of a model."""
-    name = type(model).__name__
-    if not isinstance(model, BaseCamel):
+    estimator = final(model)
+    name = type(estimator).__name__
+    if not isinstance(estimator, BaseCamel):
         raise TypeError(f"A page is made of a CamelClassifier or CamelClassifierCV, got {name}, which has no collaboration.")
-    if not hasattr(model, "classes_"):
+    if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before making its page.")
+    if not (dataset is None or isinstance(dataset, Dataset) or (isinstance(dataset, tuple) and len(dataset) == 2)):
+        raise TypeError(f"The data must be a Dataset, a pair (X, Y) or None, got a {type(dataset).__name__}.")
     facts = ModelFacts(model)
-    _check_memory(facts, dataset)
+    _check_memory(facts, 0 if dataset is None else dataset.n if isinstance(dataset, Dataset) else np.shape(dataset[1])[0])
     found = None if dataset is None else evaluated(model, dataset)
     sections = [graph_section(facts), matrix_section(facts)]
     if not facts.is_combined:  # each member has its own
         sections.append(spectrum_section(facts))
     if found is not None:
         sections += [quality_section(facts, found), why_section(facts, found)]
+    sections += columns_section(facts)
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
     shared = {"names": facts.names, "order": similar_order(facts.S).tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
@@ -90,13 +94,12 @@ def _sent(facts: ModelFacts) -> dict[str, Any] | None:
     return {"seen": seen, "total": shown.total, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
 
 
-def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
-    """Refuse a page that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
+def _check_memory(facts: ModelFacts, m: int) -> None:
+    """Refuse a page of m rows that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
     q = len(facts.names)
-    m, d = (0, 0) if dataset is None else dataset.X.shape
     rows = facts.members[0][1].X_fit_
-    wide = 0 if dataset is None or rows is None or hasattr(rows, "indptr") else m * d
-    is_refit = dataset is not None and not facts.is_combined and facts.n_train <= MOST_REFIT  # with α = 0
+    wide = 0 if rows is None or hasattr(rows, "indptr") else m * facts.model.n_features_in_
+    is_refit = m > 0 and not facts.is_combined and facts.n_train <= MOST_REFIT  # with α = 0
     refit = facts.n_train if is_refit else 0
     memory.require(
         8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_train) * q + ROWS * wide),
@@ -114,10 +117,13 @@ def _lead(without_data: bool) -> str:
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     model = facts.model
     cuts = getattr(model, "threshold_rule_", model.threshold)
+    n_sources = len(set(facts.sources or ()))
+    made = f", made from {count(n_sources, 'column')}" if 0 < n_sources < model.n_features_in_ else ""
     return [
         ("Model", type(model).__name__),
+        *([("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))] if facts.steps else []),
         ("Training rows", f"{facts.n_train:,}"),
-        ("Features", f"{model.n_features_in_:,}"),
+        ("Features", f"{model.n_features_in_:,}{made}"),
         ("Labels", f"{len(facts.names):,}"),
         ("Label correlation", f"learned {facts.learned}"),
         ("Collaboration α", significant(facts.alpha)),
@@ -228,6 +234,19 @@ def _shrinkage(facts: ModelFacts, d: np.ndarray, ridges: np.ndarray, alone: floa
         f"{len(d) - lighter} as much or more: from ρ = {significant(ridges[0])} where labels support each other most "
         f"(d = {significant(d[0])}) to ρ = {significant(ridges[-1])} where they support each other least (d = {significant(d[-1])})."
     )
+
+
+BECOMES = (
+    Column("Column"),
+    Column("Kind", note="what its values are"),
+    Column("What becomes of it"),
+)
+
+
+def columns_section(facts: ModelFacts) -> list[Section]:
+    """What the steps say that they make of each column; nothing where none says."""
+    rows = [tuple(map(str, row)) for step in facts.steps if hasattr(step, "describe") for row in step.describe()]
+    return [Section("columns", "What becomes of each column", {"columns": BECOMES, "table": rows})] if rows else []
 
 
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:

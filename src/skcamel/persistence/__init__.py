@@ -76,6 +76,7 @@ PARTS = {
     "Logistic": "skcamel.baselines.logistic",
     "Softmax": "skcamel.baselines.logistic",
     "Ending": "skcamel.baselines.lbfgs",
+    **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of
 SEARCH_ONLY = ("cv", "callback", "random_state")  # parameters that a fitted model does not need
@@ -275,6 +276,9 @@ def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: in
         raise ValueError("the names of its steps are not different texts that a Pipeline takes")
     ends = [is_last and place == len(nodes) - 1 for place in range(len(nodes))]
     steps = [_step(own, stored, is_last=end, depth=depth) for own, end in zip(nodes, ends, strict=True)]
+    widths = [len(step.source_columns_) for step in steps[-2:-1] if type(step).__name__ in STEPS]
+    if is_last and widths and type(steps[-1]).__name__ in MODELS and steps[-1].n_features_in_ != widths[0]:
+        raise ValueError(f"its model wants {steps[-1].n_features_in_} columns, the step before gives {widths[0]}")
     return Pipeline(list(zip(names, steps, strict=True)))
 
 

@@ -16,6 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from skcamel import kernel, scaling
+from skcamel.data import cells
+from skcamel.data.parts import CYCLES
 from skcamel.metrics.conventions import NAMES as METRICS
 
 LARGEST = 1e50  # of a stored number; its inverse is the smallest divisor
@@ -25,7 +27,7 @@ MOST = 2**31 - 1  # of whatever is counted
 MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, columns of a table that were left out
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
-OPTIONAL = ("feature_names_in_", "input_columns_", "convergence_")  # not every fit sets them
+OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_")  # not every fit sets them
 OPTIONAL += ("cooccurrence_", "total_weight_", "threshold_rule_", "estimate_")  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
@@ -308,10 +310,12 @@ FROM_A_FILE = {  # what the command line knows of the table that it fitted on
     "nominal": one_of("index", "onehot"),
     "rows": array_of((np.uint64,), "r"),
 }
+OF_A_TABLE = {"labels": each(text, "x", any_tuple), "rows": array_of((np.uint64,), "r")}  # the columns of labels, and the training rows
 COMMON: dict[str, Rule] = {
     "n_features_in_": count("d"),
     "feature_names_in_": names("d"),
     "input_columns_": record(FROM_A_FILE),
+    "input_table_": record(OF_A_TABLE),
     "label_names_": names("q"),
     "classes_": classes,
     "_target": one_of("matrix", "binary", "multiclass"),
@@ -385,7 +389,56 @@ COMBINED = (
     | {"members_": each(_member, "m"), "weights_": floats("m", low=0)}
     | {key: rule for key, rule in CAMEL_SEARCH.items() if key == "cv_results_" or key.startswith(("best_", "scoring_"))}
 )
+
+
+@rule
+def words(value: Any, sizes: Sizes, letter: str) -> None:
+    """A tuple of different texts."""
+    each(text, letter, any_tuple)(value, sizes)
+    if len(set(value)) < len(value):
+        raise ValueError("must hold different texts")
+
+
+def _steps(value: Any, sizes: Sizes) -> None:
+    """Ranks of one column."""
+    part("Steps", knots=floats("t"), levels=floats("t", low=0, high=1))(value, sizes)
+    if (np.diff(value.knots) <= 0).any() or (np.diff(value.levels) < 0).any():
+        raise ValueError("must have knots and levels that increase")
+
+
+NUMERALS = {"decimal": one_of(*cells.DIGITS), "unit": text, "median": number(-LARGEST, LARGEST), "odd": integer(0)}
+VALUES = {"values": words("k"), "rare": words("x")}
+MOMENT = {"order": one_of(*cells.DATES), "middle": integer(-(10**12), 10**12), "cycles": each(one_of(*CYCLES), "x", any_tuple)}
+COLUMN_PARTS: dict[str, dict[str, Rule]] = {
+    "LeftOut": {"why": one_of("id", "constant", "empty", "dropped"), "reason": text},
+    "Number": {**NUMERALS, "steps": either(nothing, _steps)},
+    "Flag": {"yes": text, "no": text},
+    "Category": VALUES,
+    "Tags": {**VALUES, "separator": one_of("", "json", *cells.SEPARATORS)},
+    "Moment": {**MOMENT, "steps": either(nothing, _steps)},
+    "Text": {"words": words("w"), "idf": floats("w", low=0), "analyzer": one_of("word", "char")},
+}
+
+
+def _column_part(value: Any, sizes: Sizes) -> None:
+    """What becomes of a column of a table."""
+    kind = type(value).__name__
+    if kind not in COLUMN_PARTS:
+        raise ValueError(f"must be parts of a table, got {_shown(value)}")
+    part(kind, name=text, gap=flag, gaps=integer(0), **COLUMN_PARTS[kind])(value, sizes)
+    if kind != "LeftOut" and not value.features():
+        raise ValueError(f"must give a column, {value.name!r:.60} gives none")
+
+
+def _column_parts(value: Any, sizes: Sizes) -> None:
+    """Parts of columns with different names."""
+    each(_column_part, "d", any_tuple)(value, sizes)
+    if len({own.name for own in value}) < len(value):
+        raise ValueError("must have different names")
+
+
 TABLES: dict[str, dict[str, Rule]] = {
+    "TablePreparer": {"n_features_in_": count("d"), "feature_names_in_": names("d"), "parts_": _column_parts},
     "CamelClassifier": CAMEL,
     "CamelClassifierCV": CAMEL | CAMEL_SEARCH | {"bandwidth_multiplier_": POSITIVE},
     "BinaryRelevance": COMMON | {"model_": _logistic("d"), "estimators_": nothing},

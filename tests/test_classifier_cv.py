@@ -4,8 +4,9 @@ import logging
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.datasets import make_multilabel_classification
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -268,6 +269,14 @@ def test_groups_reach_the_splitter_through_a_pipeline(data):
     groups = np.arange(50) % 4
     model = make_pipeline(StandardScaler(), CamelClassifierCV(cv=GroupKFold(2), **SMALL)).fit(X, Y, camelclassifiercv__groups=groups)
     assert np.isfinite(model[-1].best_score_)
+
+
+def test_groups_are_routed_where_they_are_asked_for(data):
+    X, Y, _ = data
+    with config_context(enable_metadata_routing=True):
+        model = CamelClassifierCV(cv=GroupKFold(2), **SMALL).set_fit_request(groups=True)
+        found = cross_validate(model, X, Y, params={"groups": np.arange(50) % 6}, cv=GroupKFold(3), error_score="raise")
+    assert np.isfinite(found["test_score"]).all()
 
 
 @pytest.mark.parametrize("cv", ["loo", 3, [(np.arange(25), np.arange(25, 50))]])

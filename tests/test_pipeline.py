@@ -11,6 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
@@ -99,6 +100,7 @@ def test_features_are_explained_by_their_sources(monkeypatch):
         (make_pipeline(CamelClassifier(), "passthrough"), "This Pipeline ends in 'passthrough'"),
         (LogisticRegression(), "This is a LogisticRegression; give"),
         (None, "This is None; give"),
+        (GridSearchCV(CamelClassifier(), {"alpha": [0.5]}, cv=2).fit(NUMBERS, LABELS), "This is a GridSearchCV; give its best_estimator_"),
     ],
 )
 def test_what_ends_in_something_else_is_refused(model, message):
@@ -235,6 +237,12 @@ def test_without_skops_the_extra_is_named(monkeypatch):
         stored(model)
 
 
+def with_a_generator():
+    model = fitted(Foreign(), CamelClassifier(), X=NUMBERS)
+    model[0].left_ = (k for k in range(3))
+    return model
+
+
 def scaled(**options):
     return fitted(StandardScaler(), CamelClassifier(), X=NUMBERS).set_params(**options)
 
@@ -248,6 +256,7 @@ def scaled(**options):
         (lambda: scaled(memory="cache"), r"memory='cache' of a Pipeline is not stored; .*set_params\(memory=None\)"),
         (lambda: scaled(transform_input=["a"]), r"transform_input=.* of a Pipeline is not stored"),
         (lambda: fitted(FunctionTransformer(lambda X: X), CamelClassifier(), X=NUMBERS), "skops cannot .*that can be imported can"),
+        (lambda: with_a_generator(), "save cannot store the step 'foreign': skops cannot write it"),
         (lambda: nest(CamelClassifier(), 12).fit(NUMBERS, LABELS), "cannot be saved: its Pipelines are nested more than 10 deep"),
         (lambda: type("Mine", (Pipeline,), {})([("a", CamelClassifier())]).fit(NUMBERS, LABELS), "save takes .*, got Mine"),
     ],

@@ -34,7 +34,8 @@ def final(model: Any) -> MultiLabelClassifier:
     if not isinstance(last, MultiLabelClassifier):
         what = "This is" if last is model else "This Pipeline ends in"
         name = repr(last) if last is None or isinstance(last, str) else f"a {type(last).__name__}"
-        raise TypeError(f"{what} {name}; give an estimator of skcamel, or a Pipeline that ends in one.")
+        cure = "its best_estimator_" if hasattr(last, "best_estimator_") else "an estimator of skcamel, or a Pipeline that ends in one"
+        raise TypeError(f"{what} {name}; give {cure}.")
     return last
 
 

@@ -129,9 +129,9 @@ def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None
 
 
 def _write_parquet(predictions: Predictions, file: Any) -> None:
-    from skcamel.data.parquet import pyarrow
+    from skcamel.data.table import pyarrow_module
 
-    parquet, arrow = pyarrow()
+    parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     sets = arrow.array([list(names) for names in predictions.label_sets], arrow.list_(arrow.string()))
     columns = [arrow.array(range(1, len(predictions.label_sets) + 1), arrow.int64()), sets]
     columns += [arrow.array(column) for matrix in predictions.values.values() for column in matrix.T]
@@ -197,9 +197,9 @@ def _json_columns(path: Path) -> dict[str, list[Any]]:
 
 
 def _parquet_columns(path: Path) -> dict[str, list[Any]]:
-    from skcamel.data.parquet import pyarrow
+    from skcamel.data.table import pyarrow_module
 
-    parquet, arrow = pyarrow()
+    parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     try:
         return parquet.read_table(path).to_pydict()
     except (arrow.ArrowException, OSError) as error:

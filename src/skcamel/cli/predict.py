@@ -135,9 +135,9 @@ def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None
 
 
 def _write_parquet(predictions: Predictions, file: Any) -> None:
-    from skcamel.data.parquet import pyarrow
+    from skcamel.data.table import pyarrow_module
 
-    parquet, arrow = pyarrow()
+    parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     sets = arrow.array([list(names) for names in predictions.label_sets], arrow.list_(arrow.string()))
     ids = [arrow.array(cells, arrow.string()) for cells in predictions.ids.values()]
     columns = [arrow.array(range(1, len(predictions.label_sets) + 1), arrow.int64()), *ids, sets]
@@ -204,9 +204,9 @@ def _json_columns(path: Path) -> dict[str, list[Any]]:
 
 
 def _parquet_columns(path: Path) -> dict[str, list[Any]]:
-    from skcamel.data.parquet import pyarrow
+    from skcamel.data.table import pyarrow_module
 
-    parquet, arrow = pyarrow()
+    parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     try:
         return parquet.read_table(path).to_pydict()
     except (arrow.ArrowException, OSError) as error:

@@ -1,44 +1,38 @@
-"""Tables: CSV and TSV, with label columns by name, prefix, position or count; each column is numbers or text, as its first cell says."""
+"""Tables by kept readers: CSV and Parquet by pyarrow, spreadsheets by calamine, JSON lines; and a Dataset of their columns.
+
+What is here is what the readers do not do: the encoding and the dialect of a CSV file, sizes that are checked before they are believed,
+and messages that say what to do.
+"""
 
 from __future__ import annotations
 
+import codecs
 import csv
+import datetime
 import io
+import json
 import re
+import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+import zipfile
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from skcamel import memory
 from skcamel.data import DataError, Path_
-from skcamel.data.columns import (
-    NUMERAL,
-    WORDS,
-    Attribute,
-    check_nominal,
-    feature_codes,
-    finished,
-    names_of,
-    number,
-    refuse_label,
-    table_of_numbers,
-)
+from skcamel.data.columns import NUMERAL, WORDS, Attribute, check_nominal, feature_codes, finished, number
 from skcamel.data.dataset import Dataset
+from skcamel.data.labels import GAPS, LabelColumns, Labels, arrow_cells, key_text, take_labels
 from skcamel.data.text import (
-    LABEL_BYTES,
-    PEAK_OF_CELLS,
     VALUE_BYTES,
-    Block,
-    Growing,
-    LineFile,
-    Tally,
     check_claimed_size,
-    check_different_labels,
-    check_peak,
-    decoded,
+    check_memory,
     first_repeated,
     numerals,
     open_lines,
@@ -46,36 +40,586 @@ from skcamel.data.text import (
     stem,
     write_lines,
 )
+from skcamel.files import whole_file
 from skcamel.rows import default_names
 from skcamel.text import original_cell, plain_cell
 
+if TYPE_CHECKING:
+    import pyarrow
+
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = (".parquet", ".pq")
-LONGEST_RECORD = 2**24  # bytes of one row whose quotes span lines
+SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+JSON_LINES = (".jsonl", ".ndjson")
+KNOWN, WRITTEN = (*SEPARATORS, *PARQUET, *SHEETS, *JSON_LINES), (*SEPARATORS, *PARQUET)
+STDIN = "standard input"  # as messages name it
+
+BLOCK_BYTES = 2**20  # of text that one thread of pyarrow parses; longer rows take larger blocks
+LARGEST_BLOCK = 2**31 - 2
+READ_BYTES = 2**24  # read at once where the size is not known beforehand
+SAMPLE_BYTES = 2**16  # from which the separator is found; no cell of it is too long for the csv module
+SAMPLE_RECORDS = 50
+COMMA_BYTES = 2**20  # in which decimal commas are looked for
+PEAK_OF_TEXT, PEAK_OF_JSON = 4, 20  # bytes at the peak for each byte of a file: its text and the columns, or Python objects
+COLUMN_BYTES = 12_000  # that pyarrow takes for one column while it finds the type, without the cells
+CELL_BYTES = 10  # that stay of a Parquet cell, with room to grow
+SHEET_CELL_BYTES = 100  # of a cell of a spreadsheet, in calamine and as a Python object
 WRITE_ROWS = 256  # rows made dense at once
-COLUMN_BYTES = 600  # of one column at the peak, without its cells: its name, type and place
-MISSING = frozenset(["", "?", "NA", "N/A", "nan", "NaN", "NAN", "null"])
-LABEL_WORDS = {word: value for words in WORDS for word, value in words.items()}
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 
-LabelColumns = str | int | Sequence[str] | Sequence[int]
+SEP_LINE = re.compile(rb'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
+LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
+DECIMAL_COMMA = re.compile(r'(?:^|[;\t|\r\n"])[ ]*([+-]?\d*,\d+)(?:[eE][+-]?\d+)?[ ]*(?=$|[;\t|\r\n"])')
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+LEADING_ZERO = r"^\s*[+-]?0[0-9xX]"
+FAR_CELL = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
+NEGATIVE_ZERO = {"-0": "-0.0"}  # as an integer it would lose its sign
+ROW_NUMBERS = ("column1", "Unnamed: 0")  # what a first column without a name is called
+PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 Categories = Mapping[str, tuple[str, ...]]
-Start = Callable[[Sequence[str], bool], "TableRows"]  # column names, and whether commas are decimal ones ► what collects the rows
 
 
-def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = None, header: bool = True, nominal: str = "index") -> Dataset:
-    r"""Read a CSV, TSV or Parquet file.
+def read_columns(
+    path: Path_, *, separator: str | None = None, header: bool = True, as_text: Collection[str] = (), sheet: str | int = 0
+) -> pyarrow.Table:
+    r"""Read any table file: one column of a type for each column of the file.
+
+    A whole column decides its type. Cells of CSV files that look like gaps (``NA``, ``?``, ``-`` …) are null in columns of numbers and
+    dates, and stay as they are in columns of text. Codes such as ``00123`` are text.
 
     Parameters
     ----------
     path : str or path
-        ``.csv``, ``.tsv`` or ``.tab``, also compressed as ``.gz``; or ``.parquet``, which needs ``pip install skcamel[parquet]``.
+        ``.csv``, ``.tsv``, ``.tab``, ``.jsonl`` or ``.ndjson``, also compressed as ``.gz``; ``.parquet``, ``.pq``; ``.xlsx``, ``.xlsm``,
+        ``.xls``, ``.ods``. ``"-"`` is standard input: CSV, JSON lines, Parquet or a spreadsheet, as its first bytes tell.
+    separator : str, optional
+        One character between the cells of a text file; by default it is found among comma, semicolon, tab and bar.
+    header : bool, default=True
+        Whether the first line holds the column names.
+    as_text : collection of str
+        Columns that are text whatever they look like.
+    sheet : str or int, default=0
+        Name or number of the sheet of a spreadsheet.
+
+    Returns
+    -------
+    pyarrow.Table
+        Columns without a name are called ``columnN``, by their position from 1.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "tiny.csv")
+    ...     _ = file.write_text("height;code;born\n1,5;007;2001-02-03\nNA;008;\n")
+    ...     read_columns(file).to_pydict()
+    {'height': [1.5, None], 'code': ['007', '008'], 'born': [datetime.date(2001, 2, 3), None]}
+    """
+    return _read(path, separator, header, as_text, sheet, plain=False)
+
+
+def read_plain(path: Path_, *, separator: str | None = None, header: bool = True, as_text: Collection[str] = ()) -> pyarrow.Table:
+    """Read the same, but dates and truth values of a text file stay text, and equal texts of a Parquet file are kept once."""
+    return _read(path, separator, header, as_text, 0, plain=True)
+
+
+def _read(path: Path_, separator: str | None, header: bool, as_text: Collection[str], sheet: str | int, *, plain: bool) -> pyarrow.Table:
+    arrow = pyarrow_module()
+    check_separator(separator)
+    if str(path) == "-":
+        content = sys.stdin.buffer.read()
+        source, kind = STDIN, _kind_of(content)
+    else:
+        source, kind, content = path, _suffix(path, separator, "reads"), None
+        Path(path).stat()  # a missing file is no damage
+    try:
+        if kind in PARQUET:
+            table = _parquet(content, source, as_text, plain=plain)
+        elif kind in SHEETS:
+            table = _spreadsheet(content, source, header, as_text, sheet)
+        else:
+            content = _content(source) if content is None else content
+            if kind in JSON_LINES:
+                table = _json_lines(content, source, as_text)
+            else:
+                table = _separated(content, source, separator, header, as_text, plain=plain)
+    except arrow.ArrowException as error:
+        raise DataError(f"cannot be read ({str(error)[:120]}); is it damaged, or another kind of file?", path=source) from error
+    if not table.num_rows:
+        raise DataError("holds no row.", path=source)
+    return table
+
+
+def pyarrow_module(name: str = "pyarrow") -> Any:
+    """``pyarrow`` or one of its modules, or how to get it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ImportError("Tables need pyarrow: pip install skcamel[tables]") from None
+
+
+def check_separator(separator: str | None) -> None:
+    """Refuse what cannot separate cells."""
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
+        raise ValueError(f"separator must be one ASCII character, got {separator!r}.")
+
+
+def _suffix(path: Path_, separator: str | None, does: str, known: Sequence[str] = KNOWN) -> str:
+    """Suffix of a table; one that names no format is refused unless a separator is given."""
+    suffix = Path(str(path).lower().removesuffix(".gz")).suffix
+    if separator is None and suffix not in known:
+        raise ValueError(f"{Path(path).name} ends in {suffix!r}; known are {', '.join(known)}. (In Python, separator=… {does} others.)")
+    return suffix if separator is None else ".csv"
+
+
+def _kind_of(content: bytes) -> str:
+    """Suffix that a stream without a name would have."""
+    known = {b"PAR1": ".parquet", b"PK\x03\x04": ".xlsx"}
+    return known.get(content[:4]) or (".jsonl" if content[:1024].lstrip().startswith(b"{") else ".csv")
+
+
+def _content(path: Path_) -> bytes:
+    """Whole text of a file, unpacked; its memory is asked for before it is taken."""
+    check_memory(PEAK_OF_TEXT * Path(path).stat().st_size, "Reading it", path)
+    parts: list[bytes] = []
+    with open_lines(path) as file:
+        while part := file.stream.read(READ_BYTES):
+            parts.append(part)
+            check_memory((PEAK_OF_TEXT - 1) * len(part), "Reading on", path)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+# Text files
+
+
+class _Dialect(NamedTuple):
+    separator: str
+    decimal_point: str
+    start: int  # where the rows begin
+
+
+def _separated(content: bytes, path: Path_, separator: str | None, header: bool, as_text: Collection[str], *, plain: bool) -> pyarrow.Table:
+    """Columns of a text file."""
+    arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
+    content = _utf8(content, path)
+    line = SEP_LINE.match(content)
+    start = line.end() if line else 0
+    separator = separator or (line.group(1).decode() if line else _separator(content, start, path))
+    names, start = _header(content, start, separator, path) if header else (_numbered_names(content, start, separator, path), start)
+    if re.compile(rb"\S").search(content, start) is None:
+        raise DataError("no row follows the column names; the file is empty or cut short.", path=path, line=_line(content, start))
+    decimal_comma = separator != "," and _has_decimal_commas(content, start)
+    dialect = _Dialect(separator, "," if decimal_comma else ".", start)
+    table = _parse(content, names, dialect, as_text, path)
+    if content.count(b'"') % 2:
+        _check_closed(content, table, dialect, path)
+    integers = [field.name for field in table.schema if arrow.types.is_integer(field.type)]
+    others = [field.name for field in table.schema if plain and _is_odd(field.type)]
+    suspects = others + (integers if integers and _has_leading_zeros(content, start, separator) else [])
+    if suspects:
+        texts = _parse(content, names, dialect, suspects, path, suspects)
+        for name in suspects:
+            if name in others or compute.any(compute.match_substring_regex(texts.column(name), LEADING_ZERO)).as_py():
+                table = table.set_column(table.column_names.index(name), name, texts.column(name))
+    nameless = header and names[-1] == f"column{len(names)}" and arrow.types.is_null(table.schema.types[-1])
+    return table.select(range(len(names) - 1)) if nameless and len(names) > 1 else table
+
+
+def _is_odd(kind: Any) -> bool:
+    types = pyarrow_module("pyarrow.types")
+    return types.is_temporal(kind) or types.is_boolean(kind)
+
+
+def _utf8(content: bytes, path: Path_) -> bytes:
+    """The same text as UTF-8 without a byte order mark."""
+    marks = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+    mark = next((mark for mark in marks if content.startswith(mark)), b"")
+    encodings = [marks[mark]] if mark else ["utf-8", "cp1252", "latin-1"]
+    for encoding in encodings:
+        try:
+            if encoding != "utf-8":
+                content = content[len(mark) :].decode(encoding).encode()
+            elif not content.isascii():
+                _check_utf8(content)
+                content = content.removeprefix(mark)
+            break
+        except UnicodeDecodeError:
+            continue
+    else:
+        raise DataError(f"begins like {encodings[0].upper()} text and is not; save it again as UTF-8.", path=path)
+    if b"\0" in content:
+        raise DataError(
+            "holds zero bytes; is it a text file? Save it as CSV in UTF-8.", path=path, line=_line(content, content.index(b"\0"))
+        )
+    return content
+
+
+def _check_utf8(content: bytes) -> None:
+    """Decode piece by piece, so that the whole text never stands there twice."""
+    decoder, whole = codecs.getincrementaldecoder("utf-8")(), memoryview(content)
+    for start in range(0, len(content), READ_BYTES):
+        decoder.decode(whole[start : start + READ_BYTES], final=start + READ_BYTES >= len(content))
+
+
+def _separator(content: bytes, start: int, path: Path_) -> str:
+    """The separator by which the first records have the width of the first one, more than one cell, most often."""
+    sample = content[start : start + SAMPLE_BYTES].decode(errors="ignore")
+    if len(content) - start > SAMPLE_BYTES and "\n" in sample:
+        sample = sample[: sample.rindex("\n") + 1]
+    by_suffix = SEPARATORS.get(Path(str(path).lower().removesuffix(".gz")).suffix, ",")
+    return max(sorted(",;\t|", key=by_suffix.__ne__), key=lambda separator: _agreement(sample, separator))
+
+
+def _agreement(sample: str, separator: str) -> tuple[bool, float]:
+    """Whether the first record has the commonest width, above one, and the share of the records that have it."""
+    widths: list[int] = []
+    try:
+        for record in csv.reader(io.StringIO(sample, newline=""), delimiter=separator):
+            if record:
+                widths.append(len(record))
+            if len(widths) == SAMPLE_RECORDS:
+                break
+    except csv.Error:
+        pass  # what was read until then counts
+    width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
+    return (widths[0] == width, times / len(widths)) if width > 1 else (False, 0.0)
+
+
+def _records(content: bytes, start: int, separator: str, path: Path_) -> Iterator[tuple[list[str], int]]:
+    """Records from `start` on that are not blank, and where each ends."""
+    end = start
+
+    def lines() -> Iterator[str]:
+        nonlocal end
+        for line in LINE.finditer(content, start):
+            end = line.end()
+            yield line.group().decode()
+
+    reader = csv.reader(lines(), delimiter=separator, strict=True)
+    try:
+        yield from ((record, end) for record in reader if record)
+    except csv.Error as error:
+        raise DataError(f"{error}; close the quotes of each cell and double those within.", path=path, line=_line(content, start)) from None
+
+
+def _header(content: bytes, start: int, separator: str, path: Path_) -> tuple[list[str], int]:
+    """Column names, and where the rows begin."""
+    _check_first_width(content, start, separator, path)
+    record, end = next(_records(content, start, separator, path), (None, start))
+    if record is None:
+        raise DataError("the first line must hold the column names; the file is empty.", path=path, line=1)
+    line = _line(content, start)
+    if len(set(record)) < len(record) and all(NUMERAL.fullmatch(name) for name in record):
+        cure = "add a line of names. (In Python, header=False does without.)"
+        raise DataError(f"the first line holds numbers, not column names; {cure}", path=path, line=line)
+    return named([original_cell(name) for name in record], path, line), end
+
+
+def _numbered_names(content: bytes, start: int, separator: str, path: Path_) -> list[str]:
+    _check_first_width(content, start, separator, path)
+    first = next(_records(content, start, separator, path), None)
+    return list(default_names("column", len(first[0]) if first else 0))
+
+
+def _check_first_width(content: bytes, start: int, separator: str, path: Path_) -> None:
+    """Refuse columns that the memory cannot hold, before their names are parsed."""
+    end = content.find(b"\n", start)
+    _check_width(content.count(separator.encode(), start, end if end >= 0 else len(content)) + 1, len(content), path)
+
+
+def _check_width(width: int, size: int, path: Path_) -> None:
+    check_claimed_size(COLUMN_BYTES * width, f"{width} columns", path, size=size)
+
+
+def named(names: Sequence[str], path: Path_, line: int | None = None) -> list[str]:
+    """Names of columns, ``columnN`` where one has none; equal ones are refused."""
+    found = [name if name.strip() else f"column{position}" for position, name in enumerate(names, 1)]
+    twice = first_repeated(found)
+    if twice is not None:
+        raise DataError(f"two columns are called {twice[:60]!r}; rename one.", path=path, line=line)
+    return found
+
+
+def _has_decimal_commas(content: bytes, start: int) -> bool:
+    """Whether a cell looks like 12,5: a comma in a number that does not only part thousands."""
+    if content.find(b",", start) < 0:
+        return False
+    sample = content[start : start + COMMA_BYTES].decode(errors="ignore")
+    return any(not THOUSANDS.fullmatch(number) for number in DECIMAL_COMMA.findall(sample))
+
+
+def _has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
+    """Whether any cell may begin like 007 or 0x1F; cells of text count too."""
+    codes = np.frombuffer(content, dtype=np.uint8)
+    before = np.zeros(256, dtype=bool)
+    before[list(separator.encode() + b'\r\n" +-')] = True
+    behind = np.zeros(256, dtype=bool)
+    behind[list(b"0123456789xX")] = True
+    for first in range(max(start - 1, 0), len(codes), BLOCK_BYTES):
+        part = codes[first : first + BLOCK_BYTES + 2]
+        zeros = np.flatnonzero(part[1:-1] == ord("0"))
+        if (before[part[zeros]] & behind[part[zeros + 2]]).any():
+            return True
+    return False
+
+
+def _parse(
+    content: bytes, names: list[str], dialect: _Dialect, as_text: Collection[str], path: Path_, only: Collection[str] = ()
+) -> pyarrow.Table:
+    """Rows of a text file, read by pyarrow."""
+    arrow, reader = pyarrow_module(), pyarrow_module("pyarrow.csv")
+    wrong: list[Any] = []
+
+    def refuse(row: Any) -> str:
+        wrong.append(row)
+        return "error"
+
+    convert = reader.ConvertOptions(
+        null_values=list(GAPS),
+        true_values=["true", "True", "TRUE"],  # 0 and 1 are numbers
+        false_values=["false", "False", "FALSE"],
+        strings_can_be_null=False,
+        decimal_point=dialect.decimal_point,
+        column_types=dict.fromkeys(as_text, arrow.string()),
+        include_columns=list(only),
+    )
+    parse = reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=refuse)
+    rows = arrow.py_buffer(content).slice(dialect.start)
+    for block in (BLOCK_BYTES, min(len(content) + 1, LARGEST_BLOCK)):
+        options = reader.ReadOptions(column_names=names, block_size=block)
+        try:
+            return reader.read_csv(arrow.BufferReader(rows), read_options=options, parse_options=parse, convert_options=convert)
+        except arrow.ArrowInvalid as error:
+            if wrong:
+                raise _ragged(wrong[0], content, dialect.start, path) from None
+            if "straddl" not in str(error) or block > BLOCK_BYTES:
+                raise
+    raise DataError("a row is longer than 1 MiB; is a quote left open?", path=path)
+
+
+def _ragged(row: Any, content: bytes, start: int, path: Path_) -> DataError:
+    """Refuse a row that has more or fewer cells than there are columns."""
+    place = re.compile(rb"(?:^|(?<=[\r\n]))" + re.escape(row.text.encode()[:10_000])).search(content, start)
+    line = _line(content, place.start()) if place else None
+    if row.text.count('"') % 2:
+        return DataError("a quote is left open; close the quotes of each cell and double those within.", path=path, line=line)
+    cure = "is a cell with the separator not quoted?"
+    return DataError(f"{row.actual_columns} cells, the first line has {row.expected_columns}; {cure}", path=path, line=line)
+
+
+def _check_closed(content: bytes, table: pyarrow.Table, dialect: _Dialect, path: Path_) -> None:
+    """Refuse a last cell whose quotes are not closed: it would hold all the rows behind them."""
+    last = table.column(table.num_columns - 1)[-1].as_py()
+    tail = content.rstrip(b"\r\n")
+    begin = len(tail)
+    for _ in range(1 + (last.rstrip("\r\n").count("\n") if isinstance(last, str) else 0)):
+        begin = tail.rfind(b"\n", 0, begin)
+    line = _line(content, begin + 1)
+    try:
+        for _ in csv.reader(io.StringIO(tail[begin + 1 :].decode(), newline=""), delimiter=dialect.separator, strict=True):
+            pass
+    except csv.Error:
+        raise DataError("a quote is left open; close the quotes of each cell and double those within.", path=path, line=line) from None
+
+
+def _line(content: bytes, place: int) -> int:
+    """Number of the line at a place, from 1."""
+    return content.count(b"\n", 0, place) + 1
+
+
+# Other files
+
+
+def _parquet(content: bytes | None, path: Path_, as_text: Collection[str], *, plain: bool) -> pyarrow.Table:
+    """Columns of a Parquet file; what it declares is checked before it is read."""
+    arrow, parquet = pyarrow_module(), pyarrow_module("pyarrow.parquet")
+    size = Path(path).stat().st_size if content is None else len(content)
+    options: dict[str, Any] = {"thrift_container_size_limit": max(size, 1), "thrift_string_size_limit": max(size, 1)}  # nothing is longer
+    source = Path(path) if content is None else arrow.BufferReader(content)
+    try:
+        with parquet.ParquetFile(source, **options) as file:
+            _check_declared(file, size, path)
+            texts = [str(field.name) for field in file.schema_arrow if _is_text(field.type)]
+            named(file.schema_arrow.names, path)
+        source = Path(path) if content is None else arrow.BufferReader(content)
+        with parquet.ParquetFile(source, read_dictionary=texts, **options) as file:
+            table = file.read()
+    except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
+        raise DataError(f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.", path=path) from error
+    names = named(table.column_names, path)
+    kept = [position for position, name in enumerate(names) if not PANDAS_INDEX.fullmatch(name)]
+    columns = [_decoded(table.column(k), names[k], size, path, plain=plain, as_text=names[k] in as_text) for k in kept]
+    return arrow.Table.from_arrays(columns, names=[names[k] for k in kept])
+
+
+def _check_declared(file: Any, size: int, path: Path_) -> None:
+    """Refuse sizes that do not fit, before anything is unpacked."""
+    declared, n_columns = file.metadata, len(file.schema_arrow)
+    n_rows = declared.num_rows
+    unpacked = sum(declared.row_group(k).total_byte_size for k in range(declared.num_row_groups))
+    _check_width(n_columns, size, path)
+    check_claimed_size(CELL_BYTES * n_rows * n_columns, f"{n_rows} rows x {n_columns} columns", path, size=size)
+    check_claimed_size(2 * unpacked, f"{unpacked} unpacked bytes", path, size=size)
+
+
+def _decoded(column: Any, name: str, size: int, path: Path_, *, plain: bool, as_text: bool) -> Any:
+    """A column of Parquet in one of few types; equal texts are kept once where it is `plain`."""
+    arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
+    types = arrow.types
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    lists = types.is_list(kind) or types.is_large_list(kind)
+    if types.is_nested(kind.value_type if lists else kind):
+        raise DataError(f"column {name[:60]!r} holds {str(kind)[:60]}; give each of its parts a column of its own.", path=path)
+    is_text = _is_text(kind)
+    if types.is_dictionary(column.type) and not (plain and is_text):
+        lengths = [compute.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks] if is_text else []
+        check_claimed_size(2 * sum(compute.sum(part).as_py() or 0 for part in lengths), f"the texts of {name[:60]!r}", path, size=size)
+        column = column.cast(kind)
+    if types.is_decimal(kind) or types.is_float16(kind):
+        column = column.cast(arrow.float64())
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        try:
+            column = column.cast(arrow.string())
+        except arrow.ArrowInvalid:
+            raise DataError(f"column {name[:60]!r} holds bytes that are no text; remove it.", path=path) from None
+    elif (is_text and column.type == kind and kind != arrow.string()) or (as_text and not is_text):
+        column = column.cast(arrow.string())
+    return column
+
+
+def _spreadsheet(content: bytes | None, path: Path_, header: bool, as_text: Collection[str], sheet: str | int) -> pyarrow.Table:
+    """Columns of a sheet; rows and columns without any cell are left out."""
+    arrow = pyarrow_module()
+    try:
+        calamine = import_module("python_calamine")
+    except ImportError:
+        raise ImportError("Spreadsheets need python-calamine: pip install skcamel[tables]") from None
+    _check_sheets(Path(path) if content is None else io.BytesIO(content), path)
+    try:
+        book = calamine.CalamineWorkbook.from_object(str(path) if content is None else io.BytesIO(content))
+        found = book.get_sheet_by_index(sheet) if isinstance(sheet, int) else book.get_sheet_by_name(sheet)
+        rows = found.to_python()
+    except (calamine.CalamineError, OSError, ValueError) as error:
+        raise DataError(
+            f"no sheet {sheet!r} can be read ({str(error)[:120]}); name one by sheet=, or save the file again.", path=path
+        ) from error
+    rows = [row for row in rows if any(cell != "" for cell in row)]
+    kept = [column for column in zip(*rows) if any(cell != "" for cell in column)]
+    if not kept:
+        raise DataError("the sheet is empty; name another by sheet=.", path=path)
+    names = named([key_text(column[0]) for column in kept], path) if header else list(default_names("column", len(kept)))
+    cells = [[None if cell == "" else cell for cell in column[1 if header else 0 :]] for column in kept]
+    return arrow.Table.from_arrays([array_of(column, as_text=name in as_text) for name, column in zip(names, cells)], names=names)
+
+
+def _check_sheets(file: Path | io.BytesIO, path: Path_) -> None:
+    """Refuse a workbook whose cells lie so far apart that the whole sheet does not fit: calamine makes room for all between them."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            size = sum(item.compress_size for item in archive.infolist())
+            check_claimed_size(sum(item.file_size for item in archive.infolist()), "its unpacked sheets", path, size=size)
+            for item in archive.infolist():
+                if not re.fullmatch(r"xl/worksheets/[^/]+\.xml", item.filename):
+                    continue
+                width = height = 0
+                with archive.open(item) as stream:
+                    tail = b""
+                    while part := stream.read(READ_BYTES):
+                        cells = FAR_CELL.findall(tail + part)
+                        tail = part[-32:]
+                        width = max([width, *(_column_number(letters) for letters in {letters for letters, _ in cells})])
+                        height = max([height, *(int(row) for _, row in cells)])
+                check_claimed_size(SHEET_CELL_BYTES * width * height, f"{height} rows x {width} columns", path, size=size)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
+        return  # .xls is no archive; calamine says what is wrong with a damaged one
+
+
+def _column_number(letters: bytes) -> int:
+    """A is 1, Z is 26, AA is 27."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def _json_lines(content: bytes, path: Path_, as_text: Collection[str]) -> pyarrow.Table:
+    """Columns of a file with one JSON object in each line."""
+    arrow = pyarrow_module()
+    check_memory(PEAK_OF_JSON * len(content), "Reading it", path)
+    rows: list[dict[str, Any]] = []
+    keys: dict[str, None] = {}
+    for at, line in enumerate(_utf8(content, path).split(b"\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"is no JSON ({str(error)[:80]}); write one object in each line.", path=path, line=at) from None
+        if not isinstance(row, dict):
+            raise DataError(f'holds {str(row)[:40]!r}; write one object in each line, such as {{"height": 1.5}}.', path=path, line=at)
+        nested = next((key for key, value in row.items() if _is_nested(value)), None)
+        if nested is not None:
+            cure = "give each of its parts a key of its own."
+            raise DataError(f"{nested[:60]!r} holds an object or a list of lists; {cure}", path=path, line=at)
+        rows.append(row)
+        keys.update(dict.fromkeys(row))
+    _check_width(len(keys), len(content), path)
+    check_claimed_size(16 * len(rows) * len(keys), f"{len(rows)} rows x {len(keys)} columns", path, size=len(content))
+    columns = [array_of([row.get(key) for row in rows], as_text=key in as_text) for key in keys]
+    return arrow.Table.from_arrays(columns, names=named(list(keys), path))
+
+
+def _is_nested(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value))
+
+
+def array_of(cells: Sequence[Any], *, as_text: bool = False) -> Any:
+    """A column of pyarrow from Python objects, None for gaps; cells of several kinds become text, whole floats without ``.0``."""
+    arrow = pyarrow_module()
+    filled = [cell for cell in cells if cell is not None and cell == cell and not (isinstance(cell, str) and cell.strip() in GAPS)]
+    kinds = {type(cell) for cell in filled}
+    if as_text or not kinds:
+        pass
+    elif kinds == {bool}:
+        return arrow.array([cell if isinstance(cell, bool) else None for cell in cells], arrow.bool_())
+    elif kinds <= {int, float}:
+        numbers = [None if isinstance(cell, str) or cell != cell else cell for cell in cells]
+        whole = all(isinstance(cell, int) or cell.is_integer() for cell in filled) and all(abs(cell) < 2**53 for cell in filled)
+        return arrow.array(numbers, arrow.int64() if whole else arrow.float64())
+    elif kinds <= {datetime.date, datetime.datetime}:
+        moments = [cell if isinstance(cell, datetime.date) else None for cell in cells]
+        return arrow.array(moments, arrow.date32() if kinds == {datetime.date} else arrow.timestamp("us"))
+    elif kinds == {list}:
+        return arrow.array(
+            [None if not isinstance(cell, list) else [cell_text(item) for item in cell if item is not None] for cell in cells],
+            arrow.list_(arrow.string()),
+        )
+    if not kinds and all(cell is None for cell in cells):
+        return arrow.nulls(len(cells))
+    return arrow.array([None if cell is None else cell_text(cell) for cell in cells], arrow.string())
+
+
+def cell_text(cell: object) -> str:
+    """Text of a cell beside cells of another kind."""
+    if isinstance(cell, (bool, list)):
+        return json.dumps(cell)
+    return str(cell) if not isinstance(cell, float) else key_text(cell)
+
+
+# A Dataset
+
+
+def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = None, header: bool = True, nominal: str = "index") -> Dataset:
+    r"""Read a table file as numbers.
+
+    Parameters
+    ----------
+    path : str or path
+        As in :func:`read_columns`; needs ``pip install skcamel[tables]``.
     labels : list of str, str, int or list of int
         The label columns: their names; a prefix of their names; how many of the last columns, or of the first where negative; or
-        their positions, from 0.
+        their positions, from 0. A single column may hold lists of labels, as in ``take_labels``.
     separator : str, optional
-        One character between cells; by default a comma, or a tab in ``.tsv`` and ``.tab``. A ``.csv`` whose first line has semicolons and
-        no comma is separated by them, and commas in its numbers are decimal ones.
+        One character between cells; by default it is found among comma, semicolon, tab and bar.
     header : bool, default=True
         Whether the first line holds the column names.
     nominal : {"index", "onehot"}, default="index"
@@ -85,7 +629,7 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
     Returns
     -------
     Dataset
-        Columns in the order of the file. Empty cells, ``?``, ``NA`` and ``nan`` are NaN in features and refused in labels. Text columns
+        Columns in the order of the file. Gaps (empty cells, ``?``, ``NA``, ``-`` …) are NaN in features and refused in labels. Text columns
         with one value per row identify rows, and a first column without a name that counts from 0 or 1 numbers them: they are left
         out and listed in `dropped`. The values of other text columns are in `categories`.
 
@@ -104,155 +648,113 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
     ('tag:calm', 'tag:sad')
     """
     check_nominal(nominal)
-
-    def start(names: Sequence[str], decimal_comma: bool) -> TableRows:
-        return TableRows(names, label_columns(names, labels, path), path, decimal_comma=decimal_comma)
-
-    X, Y, feature_names, label_names, dropped, categories = read_rows(path, start, separator=separator, header=header).finish(nominal)
-    return Dataset(X, Y, feature_names, label_names, name=stem(path), source=str(path), dropped=dropped, categories=categories)
-
-
-def read_rows(path: Path_, start: Start, *, separator: str | None = None, header: bool = True) -> TableRows:
-    """Read all rows of a table into what `start` makes of the column names and of whether commas are decimal ones."""
-    if _suffix(path, separator, "reads") in PARQUET:
-        from skcamel.data.parquet import read_parquet
-
-        return read_parquet(Path(path), start)
-    return _read_separated(path, start, separator, header)
+    table, taken = take_labels(read_plain(path, separator=separator, header=header), labels, path)
+    Y = known_labels(taken, path)
+    X, attributes = features(table, path)
+    own = attributes
+    if header and attributes[0].name in ROW_NUMBERS:
+        X, own = _without_row_numbers(X, attributes)
+    X, names, kept = finished(X, own, nominal, path, (), "are the right columns named as labels?")
+    left = {id(attribute) for attribute in kept}
+    dropped = [attribute.name for attribute in attributes if id(attribute) not in left]
+    categories = {attribute.name: attribute.values for attribute in kept if attribute.kind == "nominal"}
+    _warn(dropped, [name for name, values in categories.items() if _is_arbitrary(values)], nominal, path)
+    return Dataset(X, Y, names, taken.names, name=stem(path), source=str(path), dropped=tuple(dropped), categories=categories)
 
 
-def _suffix(path: Path_, separator: str | None, does: str) -> str:
-    """Suffix of a table; one that names no format is refused unless a separator is given."""
-    suffix = Path(str(path).removesuffix(".gz")).suffix.lower()
-    if separator is None and suffix not in (*SEPARATORS, *PARQUET):
-        raise ValueError(
-            f"{Path(path).name} ends in {suffix!r}; known are {', '.join([*SEPARATORS, *PARQUET])}. (In Python, separator=… {does} others.)"
-        )
-    return suffix
-
-
-def label_columns(names: Sequence[str], labels: LabelColumns, path: Path_) -> np.ndarray:
-    """Which columns are labels, as a mask."""
-    width = len(names)
-    positions = _positions(names, labels, path)
-    wrong = [position for position in positions if not 0 <= position < width]
-    if wrong or not 0 < len(positions) < width:
-        asked = f"position {wrong[0]}" if wrong else f"{len(positions)} labels"
+def known_labels(labels: Labels, path: Path_) -> np.ndarray:
+    """Labels as int64 (n, q); unknown ones are refused."""
+    unknown = np.argwhere(np.isnan(labels.Y))
+    if len(unknown):
+        row, label = unknown[0]
+        name = labels.names[label] if labels.names == labels.columns else labels.columns[0]
         raise DataError(
-            f"{str(labels)[:60]!r} as labels asks for {asked}, the table has {width} columns; leave at least one feature.", path=path
+            f"label {name[:60]!r} is missing in row {row + 1}; remove the row, or write 0 where 'not given' means 'not relevant'.",
+            path=path,
         )
-    mask = np.zeros(width, dtype=bool)
-    mask[positions] = True
-    return mask
+    return labels.Y.astype(np.int64)
 
 
-def _positions(names: Sequence[str], labels: LabelColumns, path: Path_) -> list[int]:
-    if isinstance(labels, str):
-        found = [position for position, name in enumerate(names) if name.startswith(labels)]
-        if not found:
-            raise DataError(f"no column begins with {labels!r}; the columns are {shortened(names)}.", path=path)
-        return found
-    if isinstance(labels, int | np.integer):
-        count = min(abs(int(labels)), len(names))
-        return list(range(len(names) - count, len(names)) if labels > 0 else range(count))
-    wanted = list(labels)
-    places = {name: position for position, name in enumerate(names)}
-    absent = [name for name in wanted if isinstance(name, str) and name not in places]
-    if absent:
-        raise DataError(f"no column is called {shortened(absent)}; the columns are {shortened(names)}.", path=path)
-    asked = {name for name in wanted if isinstance(name, str)}
-    twice = first_repeated(name for name in names if name in asked)
-    if twice is not None:
-        raise DataError(f"two columns are called {twice[:60]!r}; name labels by position instead.", path=path)
-    return [places[label] if isinstance(label, str) else int(label) for label in wanted]
+def features(table: pyarrow.Table, path: Path_, categories: Categories | None = None) -> tuple[np.ndarray, list[Attribute]]:
+    """X (n, d) and what its columns are: numbers, or text by the number of its value.
+
+    With `categories` it is known which columns are text and what values they have: other values are refused, and so is text in
+    other columns.
+    """
+    n, d = table.num_rows, table.num_columns
+    check_memory(8 * n * d, f"Room for {n} rows x {d} columns", path)
+    X = np.empty((n, d))
+    attributes = []
+    for k, (name, column) in enumerate(zip(table.column_names, table.columns)):
+        known = None if categories is None else categories.get(name, ())
+        X[:, k], values = _coded(column, name, known, path)
+        attributes.append(Attribute(name, "numeric") if values is None else Attribute(name, "nominal", values))
+    return X, attributes
 
 
-def _read_separated(path: Path_, start: Start, separator: str | None, header: bool) -> TableRows:
-    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
-        raise ValueError(f"separator must be one ASCII character, got {separator!r}.")
-    rows = None
-    with open_lines(path) as file:
-        text = _first_record(file) if header else ""
-        separator = separator or _separator(path, text)
-        names = _header(file, text, separator) if header else None
-        for block in _records(file):
-            if names is None:
-                line = block.text[: block.text.index(b"\n")]
-                _check_width(line.count(separator.encode()) + 1, path)
-                names = default_names("column", len(_cells(decoded(block.text), separator, file, block.lines[0])[0]))
-            rows = rows or start(names, separator == ";")
-            _add(block, rows, separator, file)
-        if rows is None:
-            raise file.error("no row follows the column names; the file is empty or cut short.")
-    return rows
+def _coded(column: Any, name: str, known: tuple[str, ...] | None, path: Path_) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """A column as float64 (n,), NaN for gaps; and the values of its text, None where it holds numbers."""
+    types = pyarrow_module("pyarrow.types")
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_nested(kind):
+        raise DataError(f"column {name[:60]!r} holds lists; name it as labels, or make a column for each item.", path=path)
+    if not (known or types.is_temporal(kind) or _is_text(kind)):
+        return arrow_cells(column), None
+    codes, found = _distinct(column, path)
+    filled = [value for value in found if value not in GAPS]
+    if not known and (known is None or filled):
+        try:
+            return np.array([np.nan if value in GAPS else number(value) for value in found] + [np.nan])[codes], None
+        except ValueError:
+            if known is not None:
+                row, value = _first(codes, found, [value for value in filled if not _is_number(value)])
+                problem = f"{value[:40]!r} in column {name[:60]!r}, row {row}, which holds numbers"
+                raise DataError(f"{problem}; correct the cell, or leave it empty.", path=path) from None
+    values = known or tuple(sorted(set(filled)))
+    unknown = [value for value in filled if value not in values] if known else []
+    if unknown:  # giving it a number would not mean what the known ones mean
+        row, value = _first(codes, found, unknown)
+        raise DataError(
+            f"{value[:40]!r} in column {name[:60]!r}, row {row}, which had the values {shortened(values, 8)}; "
+            "write one of these, or fit again with rows that have it.",
+            path=path,
+        )
+    numbers = feature_codes(values)
+    return np.array([np.nan if value in GAPS else numbers[value] for value in found] + [np.nan])[codes], values
 
 
-def _first_record(file: LineFile) -> str:
-    text = file.readline()
-    while text.count(b'"') % 2 and len(text) < LONGEST_RECORD and (line := file.readline()):
-        text += line
-    return decoded(text).rstrip("\r\n")
+def _distinct(column: Any, path: Path_) -> tuple[np.ndarray, list[str]]:
+    """Position of the value of each cell (n,), -1 for null, and the values, stripped; two of them may be equal then."""
+    arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
+    if not arrow.types.is_dictionary(column.type):
+        column = (column if _is_text(column.type) else column.cast(arrow.string())).dictionary_encode()
+    column = column.unify_dictionaries().combine_chunks()
+    codes = np.array(column.indices.fill_null(-1), dtype=np.int64)
+    used, places = np.unique(codes, return_inverse=True)
+    nulls = int(used.size > 0 and used[0] < 0)
+    values = column.dictionary.take(arrow.array(used[nulls:]))
+    size = VALUE_BYTES * len(values) + (compute.sum(compute.binary_length(values)).as_py() or 0)
+    check_claimed_size(size, "the texts in its columns", path)
+    return places - nulls, ["" if value is None else value.strip() for value in values.to_pylist()]
 
 
-def _separator(path: Path_, first: str) -> str:
-    """By suffix; a .csv without any comma in its first line may have semicolons, as spreadsheets of many countries write them."""
-    by_suffix = SEPARATORS[_suffix(path, None, "reads")]
-    outside_quotes = re.sub(r'"[^"]*"', "", first)
-    return ";" if by_suffix == "," and "," not in outside_quotes and ";" in outside_quotes else by_suffix
+def _first(codes: np.ndarray, found: list[str], wrong: Collection[str]) -> tuple[int, str]:
+    """Row, from 1, and value of the first cell that is among the wrong ones."""
+    row = int(np.isin(codes, [k for k, value in enumerate(found) if value in set(wrong)]).argmax())
+    return row + 1, found[codes[row]]
 
 
-def _header(file: LineFile, text: str, separator: str) -> tuple[str, ...]:
-    _check_width(text.count(separator) + 1, file.path)
-    names = _cells(text, separator, file, 1)
-    if len(names) != 1:
-        raise file.error("the first line must hold the column names, in one record; is a quote left open?")
-    if len(set(names[0])) < len(names[0]) and all(NUMERAL.fullmatch(name) for name in names[0]):
-        raise file.error("the first line holds numbers, not column names; add a line of names. (In Python, header=False does without.)")
-    return tuple(original_cell(name) for name in names[0])
+def _is_text(kind: Any) -> bool:
+    types = pyarrow_module("pyarrow.types")
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
-def _check_width(width: int, path: Path_) -> None:
-    """Refuse columns that the memory cannot hold, before their names are parsed."""
-    check_claimed_size(COLUMN_BYTES * width, f"{width} columns", path)
-
-
-def _records(file: LineFile) -> Iterator[Block]:
-    """Blocks that no quoted cell crosses."""
-    text, lines = b"", range(0)
-    for block in file.blocks():
-        text, lines = (text + block.text, [*lines, *block.lines]) if text else block
-        if text.count(b'"') % 2 and len(text) < LONGEST_RECORD:
-            continue
-        yield Block(text, lines)
-        text = b""
-    if text:
-        yield Block(text, lines)
-
-
-def _cells(text: str, separator: str, file: LineFile, line: int) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+def _is_number(value: str) -> bool:
     try:
-        return list(reader)
-    except csv.Error as error:
-        raise file.error(f"{error}; close the quotes of each cell and double those within.", line + max(reader.line_num - 1, 0)) from None
-
-
-def _add(block: Block, rows: TableRows, separator: str, file: LineFile) -> None:
-    """Read a block: at once where all its cells are numbers, else cell by cell."""
-    width = len(rows.names)
-    if not rows.text and b'"' not in block.text:
-        text = block.text.replace(b",", b".") if rows.decimal_comma else block.text
-        table = table_of_numbers(text, separator.encode(), len(block.lines), width, gaps=True)
-        if table is not None:
-            rows.add_numbers(table, block.lines)
-            return
-    check_peak(block.text, PEAK_OF_CELLS, file.path)
-    records = _cells(decoded(block.text), separator, file, block.lines[0])
-    lines = block.lines if len(records) == len(block.lines) else [block.lines[0]] * len(records)  # quoted line feeds: the first line
-    for record, line in zip(records, lines):
-        if len(record) != width:
-            raise file.error(f"{len(record)} cells, the first line has {width}; is a cell with the separator not quoted?", line)
-    rows.add_text(dict(enumerate(zip(*records, strict=True))), lines)
+        number(value)
+    except ValueError:
+        return False
+    return True
 
 
 def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) -> None:
@@ -262,7 +764,7 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
     ----------
     dataset : Dataset
     path : str or path
-        As in :func:`read_table`. The file appears whole or not at all.
+        ``.csv``, ``.tsv`` or ``.tab``, also compressed as ``.gz``; or ``.parquet``. The file appears whole or not at all.
     separator : str, optional
         One character between cells; by default by suffix.
 
@@ -271,15 +773,13 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
     UserWarning
         About what a table cannot hold: which columns are labels, sparse storage, and parts.
     """
-    suffix = _suffix(path, separator, "writes")
+    suffix = _suffix(path, separator, "writes", WRITTEN)
     lost = [f"which columns are labels (the last {dataset.q} here)"]
     lost += ["that X is sparse"] if sparse.issparse(dataset.X) else []
     lost += ["train and test parts"] if dataset.train is not None or dataset.test is not None else []
     warnings.warn(f"A table does not hold {', '.join(lost)}.", UserWarning, stacklevel=2)
     if suffix in PARQUET:
-        from skcamel.data.parquet import write_parquet
-
-        write_parquet(dataset, path)
+        _write_parquet(dataset, path)
     else:
         write_lines(path, _lines(dataset, separator or SEPARATORS[suffix]))
 
@@ -289,7 +789,7 @@ def _lines(dataset: Dataset, separator: str) -> Iterator[str]:
     for start in range(0, dataset.n, WRITE_ROWS):
         X = dataset.X[start : start + WRITE_ROWS]
         for x, y in zip(X.toarray() if sparse.issparse(X) else X, dataset.Y[start : start + WRITE_ROWS]):
-            yield separator.join([*numerals(x, ""), *map(str, y.tolist())]) + "\n"
+            yield separator.join([*(NEGATIVE_ZERO.get(cell, cell) for cell in numerals(x, "")), *map(str, y.tolist())]) + "\n"
 
 
 def _quoted(name: str, separator: str) -> str:
@@ -298,171 +798,19 @@ def _quoted(name: str, separator: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-class TableRows:
-    """Collects the rows of a table.
-
-    Parameters
-    ----------
-    names, is_label : of all columns
-    path : path
-        As shown in messages.
-    is_feature : ndarray of bool, optional
-        By default all but the labels; the cells of other columns are not looked at.
-    categories : mapping from name to values, optional
-        The text columns and their values, where they are known beforehand: the others are numbers, and no column is dropped.
-    decimal_comma : bool, default=False
-        Whether ``1,5`` is a number.
-    """
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        is_label: np.ndarray,
-        path: Path_,
-        *,
-        is_feature: np.ndarray | None = None,
-        categories: Categories | None = None,
-        decimal_comma: bool = False,
-    ) -> None:
-        self.names, self.is_label, self.path = list(names), is_label, path
-        self.is_feature = ~is_label if is_feature is None else is_feature
-        self.categories, self.decimal_comma = categories, decimal_comma
-        self.text: dict[int, dict[str, int]] = {}  # text columns: their values, numbered as they come
-        self.known = is_label.copy()  # columns of which it is known whether they are text
-        self.features = Growing(np.float64, int(self.is_feature.sum()))
-        self.labels = Growing(np.int8, int(is_label.sum()), later=LABEL_BYTES)
-        self.tally = Tally("the texts in its columns")
-        self.label_names = tuple(name for name, flag in zip(self.names, is_label) if flag)
-        check_different_labels(self.label_names, path)
-        if categories is not None:
-            self.known[:] = True
-            for position in np.flatnonzero(self.is_feature).tolist():
-                if self.names[position] in categories:
-                    self.text[position] = {value: code for code, value in enumerate(categories[self.names[position]])}
-
-    def add_numbers(self, table: np.ndarray, lines: Sequence[int]) -> None:
-        """Take rows of numbers."""
-        self.known[:] = True
-        self._add(table, lines)
-
-    def add_text(self, columns: Mapping[int, Sequence[str]], lines: Sequence[int], table: np.ndarray | None = None) -> None:
-        """Take rows of which some columns, by position, are cells of text; the other columns are in `table`, if there are such."""
-        if table is None:
-            table = np.full((len(lines), len(self.names)), np.nan)
-        for position, column in columns.items():
-            if self.is_label[position] or self.is_feature[position]:
-                table[:, position] = self._numbers(position, column, lines)
-        self._add(table, lines)
-
-    def _numbers(self, position: int, column: Sequence[str], lines: Sequence[int]) -> list[float]:
-        cells = [cell.strip() for cell in column]
-        if not self.known[position]:
-            first = next((cell for cell in cells if cell not in MISSING), None)
-            if first is not None:
-                self.known[position] = True
-                if not _is_number(self._with_point(first)):
-                    self.text[position] = {}
-        if position in self.text:
-            codes = self.text[position]
-            if self.categories is not None:
-                self._check_values(position, cells, lines)
-            before = len(codes)
-            numbered = [np.nan if cell in MISSING else codes.setdefault(cell, len(codes)) for cell in cells]
-            new = islice(reversed(codes), len(codes) - before)
-            self.tally.add(sum(VALUE_BYTES + len(value) for value in new), self.path)
-            return numbered
-        return [self._number(cell, position, line) for cell, line in zip(cells, lines)]
-
-    def _check_values(self, position: int, cells: list[str], lines: Sequence[int]) -> None:
-        """Refuse values that have no number: giving them one would not mean what the known ones mean."""
-        for cell, line in zip(cells, lines):
-            if cell not in self.text[position] and cell not in MISSING:
-                raise DataError(
-                    f"{cell[:40]!r} in column {self.names[position][:60]!r}, which had the values {shortened(self.text[position], 8)}; "
-                    "write one of these, or fit again with rows that have it.",
-                    path=self.path,
-                    line=line,
-                )
-
-    def _with_point(self, cell: str) -> str:
-        return cell.replace(",", ".") if self.decimal_comma and DECIMAL_COMMA.fullmatch(cell) else cell
-
-    def _number(self, cell: str, position: int, line: int) -> float:
-        if cell in MISSING:
-            return np.nan
-        if self.is_label[position] and cell.upper() in LABEL_WORDS:
-            return LABEL_WORDS[cell.upper()]
-        try:
-            return number(self._with_point(cell))
-        except ValueError:
-            problem = f"{cell[:40]!r} in column {self.names[position][:60]!r}, which holds numbers"
-            raise DataError(f"{problem}; correct the cell, or leave it empty.", path=self.path, line=line) from None
-
-    def _add(self, table: np.ndarray, lines: Sequence[int]) -> None:
-        labels = table[:, self.is_label]
-        odd = np.argwhere(~np.isin(labels, (-1, 0, 1)))
-        if len(odd):
-            row, column = odd[0]
-            cure = "labels are 0 and 1, or -1 and +1. Are the right columns named as labels?"
-            refuse_label(labels[row, column], self.label_names[column], cure, self.path, lines[row])
-        self.labels.extend(labels, self.path)
-        self.features.extend(table[:, self.is_feature], self.path)
-
-    def finish(self, nominal: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...], tuple[str, ...], tuple[str, ...], Categories]:
-        """X, Y, names of features, of labels and of dropped columns, and the values of text columns.
-
-        Warns where columns are dropped, and where numbers stand for text that has no order.
-        """
-        X = self.features.finish()
-        attributes = [self._attribute(position, X, k) for k, position in enumerate(np.flatnonzero(self.is_feature).tolist())]
-        own, keep = attributes, () if self.categories is None else names_of(attributes)
-        if self.categories is None and self.is_feature[0]:
-            X, own = _without_row_numbers(X, attributes)
-        X, names, kept = finished(X, own, nominal, self.path, keep, "are the right columns named as labels?")
-        left = {id(attribute) for attribute in kept}
-        dropped = [attribute.name for attribute in attributes if id(attribute) not in left]
-        categories = {attribute.name: attribute.values for attribute in kept if attribute.kind == "nominal"}
-        self._warn(dropped, [name for name, values in categories.items() if _is_arbitrary(values)], nominal)
-        return X, self.finish_labels(), tuple(names), self.label_names, tuple(dropped), categories
-
-    def _warn(self, dropped: list[str], coded: list[str], nominal: str) -> None:
-        if self.categories is not None:
-            return
-        said = [f"{shortened(dropped)} left out, as it only numbers or names the rows"] if dropped else []
-        if coded and nominal == "index":
-            said.append(
-                f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, "
-                "make it a 0/1 column for each value (nominal='onehot', command line: fit --nominal onehot)"
-            )
-        if said:
-            warnings.warn(f"{Path(self.path).name}: {'; '.join(said)}.", UserWarning, stacklevel=4)
-
-    def _attribute(self, position: int, X: np.ndarray, k: int) -> Attribute:
-        """Attribute of the feature at `position`, column `k` of X; the numbers of text are put into the order of the sorted values."""
-        if position not in self.text:
-            return Attribute(self.names[position], "numeric")
-        values = tuple(sorted(self.text[position]) if self.categories is None else self.text[position])
-        codes = feature_codes(values)
-        by_number = np.array([codes[value] for value in self.text[position]])
-        column = X[:, k]
-        filled = ~np.isnan(column)
-        column[filled] = by_number[column[filled].astype(np.int64)]
-        return Attribute(self.names[position], "nominal", values)
-
-    def finish_labels(self) -> np.ndarray:
-        """LabelColumns in -1 and +1 as 0 and 1; a label with -1 and 0 is refused."""
-        Y = self.labels.finish()
-        negative = (Y == -1).any(axis=0)
-        mixed = np.flatnonzero(negative & (Y == 0).any(axis=0))
-        if mixed.size:
-            name = self.label_names[mixed[0]][:60]
-            raise DataError(f"label {name!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it.", path=self.path)
-        return (Y == 1).astype(np.int64)
+def _write_parquet(dataset: Dataset, path: Path_) -> None:
+    parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
+    memory.require(8.0 * dataset.n * dataset.d, "A dense table of the features", "Write .arff or .svm instead, which hold sparse ones.")
+    X = dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X
+    columns = [arrow.array(column) for column in X.T] + [arrow.array(column) for column in dataset.Y.T.astype(np.int8)]
+    table = arrow.Table.from_arrays(columns, names=[*dataset.feature_names, *dataset.label_names])
+    with whole_file(path) as file:
+        parquet.write_table(table, file)
 
 
 def _without_row_numbers(X: np.ndarray, attributes: list[Attribute]) -> tuple[np.ndarray, list[Attribute]]:
     """X and its attributes without a first column that has no name and counts the rows, as data frames write it."""
-    is_index = attributes[0].name.strip() in ("", "Unnamed: 0") and len(X) > 1 and (np.diff(X[:, 0]) == 1).all() and X[0, 0] in (0, 1)
+    is_index = len(X) > 1 and (np.diff(X[:, 0]) == 1).all() and X[0, 0] in (0, 1)
     return (X[:, 1:], attributes[1:]) if is_index else (X, attributes)
 
 
@@ -473,9 +821,12 @@ def _is_arbitrary(values: tuple[str, ...]) -> bool:
     return not codes.by_number and not any(words <= set(meaning) for meaning in WORDS)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        number(cell)
-    except ValueError:
-        return False
-    return True
+def _warn(dropped: list[str], coded: list[str], nominal: str, path: Path_) -> None:
+    said = [f"{shortened(dropped)} left out, as it only numbers or names the rows"] if dropped else []
+    if coded and nominal == "index":
+        said.append(
+            f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, "
+            "make it a 0/1 column for each value (nominal='onehot', command line: fit --nominal onehot)"
+        )
+    if said:
+        warnings.warn(f"{Path(path).name}: {'; '.join(said)}.", UserWarning, stacklevel=3)

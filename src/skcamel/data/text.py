@@ -209,12 +209,13 @@ def check_memory(needed: float, what: str, path: Path_) -> None:
         raise DataError(str(error), path=path) from None
 
 
-def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0) -> None:
+def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0, size: int | None = None) -> None:
     """Refuse what a file claims, before it is allocated: where it is out of proportion to the size of the file, or does not fit.
 
-    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in plural.
+    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in plural. `size` is that of the file,
+    where it has no name to look it up.
     """
-    if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * os.path.getsize(path)):
+    if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * (os.path.getsize(path) if size is None else size)):
         raise DataError(f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a part of them.", path=path)
     check_memory(needed - held, f"Room for {what}", path)
 

@@ -7,11 +7,8 @@ from sklearn.pipeline import make_pipeline
 from messy import TABLES
 from skcamel import CamelClassifierCV
 from skcamel.cli.predict import read_predictions
-from skcamel.metrics import average_precision
-
-pytest.importorskip("skcamel.data.preparer", reason="tables are not prepared yet")
-
 from skcamel.data import TablePreparer
+from skcamel.metrics import average_precision
 
 FRESH = [table for table in TABLES if table.spoilt]
 AS_GOOD = 0.05  # two sensible preparations differ by about .02 on some 90 held-out rows, either way
@@ -28,9 +25,11 @@ def by_hand(table, *, fresh=False):
 
 
 def in_python(table, *, fresh=False):
-    """Scores of the held-out rows from a pipeline with default options."""
+    """Scores of the held-out rows from the pipeline that the command makes: numbers alone are left to the search to scale."""
     train, test = table.split()
-    model = make_pipeline(TablePreparer(), CamelClassifierCV.from_preset("quick")).fit(table.frame().iloc[train], table.Y[train])
+    words = set(table.kinds.values()) & {"category", "date", "text", "tags"}
+    preparer, model = TablePreparer(scaling="rank" if words else "none"), CamelClassifierCV.from_preset("quick", prepared=bool(words))
+    model = make_pipeline(preparer, model).fit(table.frame().iloc[train], table.Y[train])
     return model.decision_function(table.frame(fresh=fresh).iloc[test])
 
 

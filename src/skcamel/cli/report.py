@@ -38,6 +38,8 @@ def report(what: str, data: str | None, output: str, data_home: str | None) -> N
 
 
 def _model_page(what: str, data: str | None, data_home: str | None, output: str) -> None:
+    import numpy as np
+
     from skcamel.data.dataset import Dataset, NamedLabels
     from skcamel.persistence import ModelFileError
     from skcamel.pipeline import final
@@ -54,10 +56,8 @@ def _model_page(what: str, data: str | None, data_home: str | None, output: str)
     if data is not None:
         rows = rows_for(model, data, data_home=data_home, truth=True)
         note_training_rows(model, rows.X)
-        if rows.table is None:
-            dataset = Dataset(rows.X, rows.Y, label_names=estimator.label_names_, name=Path(data).stem)
-        else:
-            dataset = rows.table, NamedLabels.of(rows.Y, estimator.label_names_)
+        labels = NamedLabels.of(np.asarray(rows.Y), estimator.label_names_)
+        dataset = Dataset(rows.X, labels, name=Path(data).stem) if rows.table is None else (rows.table, labels)
     build_model_report(model, dataset, output)
 
 

@@ -22,6 +22,7 @@ YES_NO = (
     ("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("j", "n"), ("oui", "non"), ("o", "n"), ("si", "no"),
     ("sí", "no"), ("sì", "no"), ("on", "off"), ("1", "0"), ("1.0", "0.0"),
 )  # fmt: skip
+MEANING = {word: value for pair in YES_NO for word, value in zip(pair, (1.0, 0.0), strict=True)}
 CURRENCY = r"US\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|Fr\.|kr"
 GROUP = "'’ \u00a0\u202f"  # between groups of three digits, beside comma or point
 NUMBER = re.compile(

@@ -196,7 +196,7 @@ def _are_tags(held: Sequence[tuple[str, ...]], counts: np.ndarray) -> bool:
     sizes = np.array([len(items) for items in held])
     different = {item for items in held for item in items}
     short = sum(len(item.split()) <= 3 for item in different) >= 0.95 * len(different)
-    return short and counts[sizes > 1].sum() >= 0.2 * counts.sum() and len(different) <= max(counts @ sizes / 3, 3)
+    return bool(short and counts[sizes > 1].sum() >= 0.2 * counts.sum() and len(different) <= max(counts @ sizes / 3, 3))
 
 
 def _tags(name: str, column: Column, separator: str | None) -> Tags:

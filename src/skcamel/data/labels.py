@@ -52,14 +52,14 @@ def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, L
     table : of the same kind
         Without the label columns.
     labels : Labels
-        An empty cell is unknown (NaN), an empty list has no label.
+        A gap is unknown (NaN). In a column of written lists an empty cell is an empty list: no label.
 
     Examples
     --------
     >>> import pandas as pd
     >>> rest, labels = take_labels(pd.DataFrame({"x": [1, 2, 3], "tags": ["sea|sun", None, "sun"]}), ["tags"], "holidays.csv")
     >>> labels.names, labels.Y.tolist(), list(rest.columns)
-    (('sea', 'sun'), [[1.0, 1.0], [nan, nan], [0.0, 1.0]], ['x'])
+    (('sea', 'sun'), [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]], ['x'])
     """
     names = column_names(table)
     columns = tuple(name for name, flag in zip(names, label_columns(names, labels, source)) if flag)
@@ -153,8 +153,9 @@ def item_lists(cells: np.ndarray, name: str, source: Path_) -> list[list[str] | 
             return None
         if separator == "" and plain:  # words beside numbers or beside yes and no: more likely a slip than labels
             return None
-    items = {text: _bracketed(text) if separator is None else _split(text, separator) for text in set(texts)}
-    return [None if cell is None or (text := key_text(cell)) in GAPS else items[text] for cell in cells]
+    items: dict[str, list[str] | None] = {text: _bracketed(text) if separator is None else _split(text, separator) for text in set(texts)}
+    items |= dict.fromkeys(GAPS, None) | {"": []}  # nothing written is no label, a word for a gap is unknown
+    return [items["" if cell is None else key_text(cell)] for cell in cells]
 
 
 def _is_list(cell: object) -> bool:
@@ -197,10 +198,9 @@ def join_labels(table: Any, key: str, other: Any, source: Path_, other_source: P
 
     Returns
     -------
-    table : of the same kind
-        Without the key.
+    table : the first, as it is
     labels : Labels
-        Rows that the second table does not mention are unknown (NaN).
+        Rows that the second table does not mention are unknown (NaN); where it has a line for each label, they have none.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def join_labels(table: Any, key: str, other: Any, source: Path_, other_source: P
     >>> photos = pd.DataFrame({"id": [7, 8, 9], "x": [0.1, 0.2, 0.3]})
     >>> tags = pd.DataFrame({"id": ["7", "9", "7"], "tag": ["sea", "sun", "sun"]})
     >>> join_labels(photos, "id", tags, "photos.csv", "tags.csv")[1].Y.tolist()
-    [[1.0, 1.0], [nan, nan], [0.0, 1.0]]
+    [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
     """
     for frame, path in ((table, source), (other, other_source)):
         if key not in column_names(frame):
@@ -227,9 +227,9 @@ def join_labels(table: Any, key: str, other: Any, source: Path_, other_source: P
     twice = first_repeated(theirs)
     if twice is not None and names == columns:
         raise DataError(f"{key[:60]!r} is {twice[:60]!r} in two rows; keep one.", path=other_source)
-    Y = np.full((len(table), len(names)), np.nan)
+    Y = np.full((len(table), len(names)), np.nan if twice is None else 0.0)
     np.fmax.at(Y, rows, found)  # a label that any row of the key names; unknown only where all are
-    return without(table, (key,)), Labels(names, Y, ())
+    return table, Labels(names, Y, ())
 
 
 def _places(texts: list[str], key: str, source: Path_) -> dict[str, int]:

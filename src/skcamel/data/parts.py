@@ -136,7 +136,7 @@ class Number(Part):
 
 @dataclass(frozen=True, eq=False)
 class Flag(Part):
-    """Yes and no as 1 and 0; a gap is ½."""
+    """Yes and no as 1 and 0, in whatever words; a gap is ½."""
 
     kind: ClassVar[str] = "flag"
     yes: str = "1"
@@ -153,8 +153,7 @@ class Flag(Part):
         if column.numbers is not None:
             said = np.where(np.isin(column.numbers, (0, 1)), column.numbers, np.nan)
         else:
-            meaning = {self.yes: 1.0, self.no: 0.0}
-            said = column.as_text().each(lambda values: np.array([meaning.get(value.lower(), np.nan) for value in values]), np.nan)
+            said = column.as_text().each(lambda values: np.array([cells.MEANING.get(word.lower(), np.nan) for word in values]), np.nan)
         missing, gaps = np.isnan(said), gaps_of(column, cells.UNSAID)
         return Read(np.where(missing, 0.5, said)[:, None], gaps, missing & ~gaps)
 

@@ -26,7 +26,7 @@ from skcamel.memory import require
 from skcamel.rows import column_names, default_names
 
 FORCED = ("drop", "id", "text", "category", "number", "date")  # parameters that overrule what the cells say
-WRITTEN = ("id", "text", "category", "flag", "tags")  # kinds whose cells count as they are written
+WRITTEN = ("id", "text", "category", "tags")  # kinds whose cells count as they are written
 MANY = 200  # output columns of categories and tags from which the output is sparse, as it always is with text
 
 Kinds = dict[str, str]

@@ -180,3 +180,43 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
     if options.get("features"):
         options = {"sources": source_names(model)} | options
     return estimator.explain(prepared(model, X), **options)
+
+
+class LabelPipeline(Pipeline):
+    """A Pipeline that answers like the estimator of ours in which it ends: what `skcamel fit` makes of a table, and what `load` gives.
+
+    Beside what every Pipeline has, it has `label_sets`, `outputs`, `explain` and `top_k`, and the fitted attributes of its estimator,
+    such as `label_names_`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcamel import CamelClassifier
+    >>> from skcamel.data import TablePreparer
+    >>> model = LabelPipeline([("prepare", TablePreparer()), ("classify", CamelClassifier())])
+    >>> table = {"plan": ["free", "team", "free"], "paid": ["$0", "$1,200", "$80"]}
+    >>> model.fit(table, np.array([[1, 0], [0, 1], [1, 1]])).label_names_.tolist()
+    ['label1', 'label2']
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        """Fitted attributes of the estimator."""
+        if name.startswith("_") or not name.endswith("_") or "steps" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(final(self), name)
+
+    def outputs(self, X: Any) -> Outputs:
+        """See :func:`outputs`."""
+        return outputs(self, X)
+
+    def label_sets(self, X: Any) -> list[tuple[str, ...]]:
+        """See :func:`label_sets`."""
+        return label_sets(self, X)
+
+    def explain(self, X: Any, **options: Any) -> Any:
+        """See :func:`explain`."""
+        return explain(self, X, **options)
+
+    def top_k(self, X: Any, k: int) -> Any:
+        """Positions of the `k` labels with the highest scores, highest first: int64 (m, k)."""
+        return outputs(self, X).top(k)

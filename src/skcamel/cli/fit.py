@@ -12,6 +12,7 @@ import click
 
 from skcamel.cli import options
 from skcamel.cli.inputs import (
+    LEFT_OUT,
     LabelledTable,
     check_complete,
     is_table,
@@ -169,8 +170,7 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
         model.fit(source.X[train], source.labels[train])
         remember(model, source, train)
         return model
-    from sklearn.pipeline import Pipeline
-
+    from skcamel.pipeline import LabelPipeline
     from skcamel.presets import PREPARED
 
     columns, Y = source.columns.take(train), source.Y[train]
@@ -186,7 +186,7 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
     X = preparer.transform(columns)
     model.fit(X, Y)
     remember_table(model, X, source.labels)
-    return Pipeline([("prepare", preparer), ("classify", model)])
+    return LabelPipeline([("prepare", preparer), ("classify", model)])
 
 
 def _told_to(bar: Callable[[str, int, int], None]) -> Callable[[Any], None]:
@@ -249,7 +249,7 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
     if preparer is None:
         facts["dropped"] = list(source.dropped)
     else:
-        facts["dropped"] = [name for name, kind in preparer.kinds_.items() if kind in ("id", "constant", "empty", "dropped")]
+        facts["dropped"] = [name for name, kind in preparer.kinds_.items() if kind in LEFT_OUT]
         facts["columns"] = [dict(zip(("column", "kind", "detail"), told, strict=True)) for told in preparer.describe()]
     if hasattr(model, "cv_results_"):
         facts |= _searched(model)

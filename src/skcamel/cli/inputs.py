@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # and a digest of every training row; the rest is in the TablePreparer before it. Of another file: names of the features, values of
 # those that were nominal, columns that were left out, and the digests.
 TABLE, REMEMBERED = "input_table_", "input_columns_"
+LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are no features
 
 
 @dataclass(frozen=True)
@@ -235,33 +236,35 @@ def preparer_of(model: Any) -> TablePreparer | None:
 
 
 def _expected_by(model: Any) -> Expected:
-    """What a model wants to see; one fitted on a frame in Python knows its feature names too."""
+    """What a model wants to see: the names of its columns if it knows them, as from a file or a frame, else how many there are."""
     from skcamel.data.formats import Expected
+    from skcamel.pipeline import final, transformers
 
-    known = getattr(model, REMEMBERED, {})
-    features = known.get("features", getattr(model, "feature_names_in_", None))
+    estimator, preparer, first = final(model), preparer_of(model), (*transformers(model), final(model))[0]
+    known = getattr(estimator, REMEMBERED, {})
+    features = known.get("features", getattr(first, "feature_names_in_", None))
+    if preparer is not None:
+        features = [name for name, kind in preparer.kinds_.items() if kind not in LEFT_OUT]
     return Expected(
-        int(model.n_features_in_),
+        int(first.n_features_in_) if preparer is None else len(features),
         None if features is None else tuple(map(str, features)),
         known.get("categories", {}),
-        tuple(map(str, model.label_names_)),
+        tuple(map(str, estimator.label_names_)),
         known.get("nominal", "index"),
     )
 
 
 def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: bool, allow_missing: bool = False) -> Given:
     """Rows of a file or benchmark set as the estimator of a model wants them; notes say what was not used."""
+    from skcamel.data.catalogue import load_dataset
+    from skcamel.data.formats import match, read_matching
     from skcamel.data.text import shortened
-    from skcamel.pipeline import final
+    from skcamel.pipeline import final, prepared
+    from skcamel.rows import dense
 
     preparer = preparer_of(model)
     if preparer is not None and is_table(name_or_file):
         return _rows_of_table(model, preparer, name_or_file, truth=truth, allow_missing=allow_missing)
-    if model is not final(model):
-        raise click.UsageError(f"{name_or_file}: this model was fitted on a table, so it reads tables only.")
-    from skcamel.data.catalogue import load_dataset
-    from skcamel.data.formats import match, read_matching
-
     expected = _expected_by(model)
     if is_catalogue_name(name_or_file):
         rows = match(load_dataset(name_or_file, data_home), expected, truth=truth)
@@ -269,12 +272,14 @@ def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: boo
         rows = read_matching(name_or_file, expected, truth=truth)
     if rows.labels and not truth:
         note(f"{name_or_file} holds {count(len(rows.labels), 'label')}, left aside: {shortened(rows.labels)}.")
-    dropped = set(getattr(model, REMEMBERED, {}).get("dropped", ()))
+    dropped = set(getattr(final(model), REMEMBERED, {}).get("dropped", ()))
     _note_extra(name_or_file, [name for name in rows.ignored if name not in dropped])
     if rows.by_position:
         note("model and file have no common names of features, so the columns are taken in their order.")
+    if preparer is not None:
+        return Given(prepared(model, dict(zip(expected.features or (), dense(rows.X).T, strict=True))), rows.Y, {})
     check_complete(rows.X, expected.features, name_or_file)
-    return Given(rows.X, rows.Y, {})
+    return Given(prepared(model, rows.X), rows.Y, {})
 
 
 def _note_extra(source: str, names: Sequence[str]) -> None:
@@ -288,7 +293,7 @@ def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: b
     from skcamel.data.cells import Column
     from skcamel.data.table import read_columns
     from skcamel.data.text import shortened
-    from skcamel.pipeline import final
+    from skcamel.pipeline import final, transformers
 
     estimator = final(model)
     names = [str(name) for name in estimator.label_names_]
@@ -306,8 +311,8 @@ def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: b
     for said in differences.notes():
         note(f"{source}: {said}.")
     _note_extra(source, differences.extra)
-    for step in model.steps[1:-1]:
-        X = step[1].transform(X)
+    for step in transformers(model)[1:]:
+        X = step.transform(X)
     ids = {name: Column.of(columns[name]).as_text() for name in preparer.id_columns_ if name in columns.column_names}
     told = {name: ["" if place < 0 else str(own.values[place]) for place in own.places] for name, own in ids.items()}
     return Given(X, Y, told, columns)

@@ -141,7 +141,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas, polars or pyarrow frame, array of shape (n, columns), or the path of a table file
+        X : pandas, polars or pyarrow frame, mapping from names to columns, array of shape (n, columns), or the path of a table file
         y : array of shape (n, q), default=None
             Labels; gaps of a column that go with none of them get no column of their own.
         """
@@ -216,7 +216,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : frame, array or path of a table file
-            Columns in any order; others than those of the fit are ignored. Unseen categories are 0 in all columns of theirs.
+            Columns in any order; others than those of the fit are ignored. Those of an array have no names: they are taken in the order
+            of the fit. Unseen categories are 0 in all columns of theirs.
 
         Returns
         -------
@@ -230,8 +231,10 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         kinds = self.kinds_
         columns = columns_of(X, self.as_written())
-        if not _has_names(X) and len(columns) != self.n_features_in_:
-            raise ValueError(f"X has {len(columns)} features, but TablePreparer is expecting {self.n_features_in_} features as input.")
+        if not _has_names(X):
+            if len(columns) != self.n_features_in_:
+                raise ValueError(f"X has {len(columns)} features, but TablePreparer is expecting {self.n_features_in_} features as input.")
+            columns = dict(zip(kinds, columns.values(), strict=True))  # by position
         used = [part for part in self.parts_ if not isinstance(part, LeftOut)]
         missing = tuple(part.name for part in used if part.name not in columns)
         if missing and not self.allow_missing:
@@ -276,9 +279,11 @@ def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
         from skcamel.data.table import read_columns
 
         X = read_columns(X, as_text=as_text)
-    names = column_names(X)
+    names = list(X) if isinstance(X, Mapping) else column_names(X)
     if names is None:
         names, cells = _of_array(X)
+    elif isinstance(X, Mapping):
+        cells = list(X.values())
     else:
         cells = [X[name] for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
     if (twice := first_repeated(names)) is not None:
@@ -290,7 +295,7 @@ def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
 
 
 def _has_names(X: Any) -> bool:
-    return _is_path(X) or column_names(X) is not None
+    return _is_path(X) or isinstance(X, Mapping) or column_names(X) is not None
 
 
 def _is_path(X: Any) -> bool:

@@ -42,7 +42,7 @@ import skcamel
 from skcamel import memory
 from skcamel.files import whole_file
 from skcamel.persistence import schema
-from skcamel.pipeline import final
+from skcamel.pipeline import LabelPipeline, final
 from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
@@ -65,7 +65,7 @@ MODELS = {
     "JFSCCV": "skcamel.baselines.jfsc",
 }
 STEPS: dict[str, str] = {"TablePreparer": "skcamel.data.preparer"}  # transformers of ours
-PIPELINE = "Pipeline"
+PIPELINE, PIPELINES = "Pipeline", (Pipeline, LabelPipeline)
 MOST_NESTED = 10  # Pipelines within Pipelines
 PARTS = {
     "Kernel": "skcamel.kernel",
@@ -111,7 +111,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     ...     bool((load(f"{folder}/model.skcamel").predict(np.eye(4)) == model.predict(np.eye(4))).all())
     True
     """
-    name, estimator = type(model).__name__, final(model) if type(model) is Pipeline else model
+    name, estimator = type(model).__name__, final(model) if type(model) in PIPELINES else model
     if MODELS.get(type(estimator).__name__) != type(estimator).__module__:
         known = f"a fitted estimator of skcamel ({', '.join(MODELS)}) or a Pipeline that ends in one"
         raise TypeError(f"save takes {known}, got {type(estimator).__name__}; for others use skops.io.dump.")
@@ -136,6 +136,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
     """Read a model or a Pipeline that :func:`save` wrote; predictions on new rows are identical.
+
+    A Pipeline comes as a :class:`skcamel.pipeline.LabelPipeline`, which also explains and names its labels as a model does.
 
     Every number of a model is checked before it is used: what loads answers with finite numbers, and its memory is bounded by the
     size of the file. That says nothing of who trained it; load models from people you trust to predict well. Steps of other
@@ -279,7 +281,7 @@ def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: in
     widths = [len(step.source_columns_) for step in steps[-2:-1] if type(step).__name__ in STEPS]
     if is_last and widths and type(steps[-1]).__name__ in MODELS and steps[-1].n_features_in_ != widths[0]:
         raise ValueError(f"its model wants {steps[-1].n_features_in_} columns, the step before gives {widths[0]}")
-    return Pipeline(list(zip(names, steps, strict=True)))
+    return (LabelPipeline if is_last else Pipeline)(list(zip(names, steps, strict=True)))
 
 
 def _foreign(data: np.ndarray, trusted: tuple[str, ...] | None) -> Any:
@@ -352,7 +354,7 @@ OUTPUT = "_sklearn_output_config"  # what set_output chose; of transformers it i
 
 def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
     """Class, parameters and state of a model, or steps of a Pipeline; the inverse of :func:`_step`."""
-    if type(model) is Pipeline:
+    if type(model) in PIPELINES:
         return _pipeline_node(model, arrays)
     parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
     state = {key: value for key, value in vars(model).items() if key not in parameters and key != OUTPUT}
@@ -378,7 +380,7 @@ def _step_node(name: str, step: Any, arrays: _Arrays) -> Any:
     """A step as it is stored: by its own attributes where we know its class, else by skops."""
     if step is None or isinstance(step, str):
         return step
-    if type(step) is Pipeline or (MODELS | STEPS).get(type(step).__name__) == type(step).__module__:
+    if type(step) in PIPELINES or (MODELS | STEPS).get(type(step).__name__) == type(step).__module__:
         return _node(step, arrays)
     try:
         return {"$skops": arrays.add(np.frombuffer(_skops("save").dumps(step), dtype=np.uint8))}

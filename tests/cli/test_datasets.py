@@ -258,7 +258,7 @@ def test_labels_and_xml_are_refused_where_they_mean_nothing(cli, only_tiny, mula
     for source in (mulan_file, "tiny"):
         result = cli("datasets", "card", source, "--labels", "l0")
         assert result.exit_code == 2
-        assert "--labels names columns of a CSV, TSV or Parquet file" in " ".join(result.stderr.split())
+        assert "--labels names columns of a table" in " ".join(result.stderr.split())
     result = cli("datasets", "card", "tiny", "--xml", "mine.xml")
     assert result.exit_code == 2
     assert "--xml is the label file of an ARFF file; tiny is none" in " ".join(result.stderr.split())

@@ -100,7 +100,7 @@ def test_columns_are_listed_as_python_gives_them(cli, model):
 def test_columns_of_one_text_are_one(cli, tmp_path):
     rows = ["colour,size,hot"] + [f"{['red', 'green', 'blue'][i % 3]},{i % 7},{int(i % 3 == 0)}" for i in range(30)]
     (tmp_path / "mine.csv").write_text("\n".join(rows))
-    assert cli("fit", "mine.csv", "--labels", "1", "--nominal", "onehot", "-o", "m.skcamel").exit_code == 0
+    assert cli("fit", "mine.csv", "--labels", "1", "-o", "m.skcamel").exit_code == 0
     found = json.loads(cli("explain", "m.skcamel", "mine.csv", "--label", "hot", "--json").stdout)
     assert [part["column"] for part in found["explanation"][0]["columns"]] == ["colour", "size"]
 

@@ -69,7 +69,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     scaling : {"rank", "none"}, default="rank"
         Numbers as ranks from 0 to 1, which makes them commensurate with categories and text; or as they are.
     allow_missing : bool, default=False
-        Whether rows to transform may lack columns, which then hold gaps; otherwise they are refused by name.
+        Whether tables to transform may lack columns, which then hold gaps; otherwise they are refused by name.
 
     Attributes
     ----------
@@ -238,10 +238,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         used = [part for part in self.parts_ if not isinstance(part, LeftOut)]
         missing = tuple(part.name for part in used if part.name not in columns)
         if missing and not self.allow_missing:
-            raise ValueError(
-                f"the table lacks the column{'s' * (len(missing) > 1)} {shortened(missing, 8)} of the fit; "
-                "bring them, or let them count as gaps by allow_missing=True (command line: --allow-missing)."
-            )
+            named = f"the column{'s' * (len(missing) > 1)} {shortened(missing, 8)}"
+            raise ValueError(f"the table lacks {named} of the fit; add what is missing, or let it count as gaps (--allow-missing).")
         nothing = Column(codes=np.full(len(next(iter(columns.values()))), -1))
         read = [part.read(columns.get(part.name, nothing)) for part in used]
 

@@ -281,7 +281,7 @@ def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: in
     widths = [len(step.source_columns_) for step in steps[-2:-1] if type(step).__name__ in STEPS]
     if is_last and widths and type(steps[-1]).__name__ in MODELS and steps[-1].n_features_in_ != widths[0]:
         raise ValueError(f"its model wants {steps[-1].n_features_in_} columns, the step before gives {widths[0]}")
-    return (LabelPipeline if is_last else Pipeline)(list(zip(names, steps, strict=True)))
+    return (LabelPipeline if is_last and depth == 1 else Pipeline)(list(zip(names, steps, strict=True)))
 
 
 def _foreign(data: np.ndarray, trusted: tuple[str, ...] | None) -> Any:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -124,24 +123,20 @@ def label_basis(G: Array) -> LabelBasis:
     return LabelBasis(P[:, live], d[live], Rt.T[:, live])
 
 
-def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lambda2: float) -> Solution:
-    """The solution for one (G, λ1, λ2), in the paper's variables.
+def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float) -> Solution:
+    """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables.
 
     >>> K, Y, G = np.eye(3), np.array([[1.0, 1], [1, -1], [-1, -1]]), np.eye(2)
     >>> spectrum = decompose(K.copy())
-    >>> solution = solve(spectrum, project(spectrum, Y), G, lambda1=1.0, lambda2=0.5)
+    >>> solution = solve_in(spectrum, project(spectrum, Y), label_basis(G), lambda1=1.0, lambda2=0.5)
     >>> (K @ solution.dual_coef + solution.intercept).round(3)
     array([[ 0.667,  0.333],
            [ 0.667, -0.667],
            [-0.333, -0.667]])
     """
-    return solve_in(spectrum, targets, label_basis(G), lambda1=lambda1, lambda2=lambda2)
-
-
-def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float) -> Solution:
-    """The same from the label basis of G."""
-    beta, offset, rho = _components(spectrum, targets, basis, lambda1, lambda2)
-    w = spectrum.weights
+    rho, w = basis.ridges(lambda1, lambda2), spectrum.weights
+    beta = _coefficients(spectrum, targets.projected @ basis.R, rho)
+    offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
     scores = targets.Y @ basis.R - rho * (beta if w is None else beta / w[:, None])  # (n, l) of the training rows
     to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
     A = lambda2 * beta @ to_paper
@@ -154,13 +149,6 @@ def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1
         Z=scores @ to_paper + residual,
         kernel_mean=spectrum.kernel_mean,
     )
-
-
-def _components(spectrum: Spectrum, targets: Targets, basis: LabelBasis, lambda1: float, lambda2: float) -> tuple[Array, Array, Array]:
-    """β (n, l), intercepts (l,) and ridges (l,) of the components."""
-    rho = basis.ridges(lambda1, lambda2)
-    beta = _coefficients(spectrum, targets.projected @ basis.R, rho)
-    return beta, targets.mean @ basis.R - spectrum.kernel_mean @ beta, rho
 
 
 def leave_one_out(
@@ -221,7 +209,7 @@ def _step(beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
     return rho * beta / xp.where(left == 0, xp.inf, left)
 
 
-def _blocks(candidates: Sequence[Any], n_rows: int) -> Iterator[Sequence[Any]]:
+def _blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterator[Sequence[tuple[int, int, Array]]]:
     """Candidates taken together: enough for a fat matrix product, few enough for n²/2 doubles."""
     width = max((len(rho) for _, _, rho in candidates), default=1)
     size = max(1, n_rows // (2 * max(1, width)))

@@ -164,7 +164,7 @@ class GridSearch(LinearBaseline):
 
     _: KW_ONLY
     grid: str = "coarse"
-    cv: int | BaseCrossValidator | Iterable[Any] = 5
+    cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
     scoring: str = "average_precision"
     memory_budget: int = proximal.MEMORY_BUDGET
     random_state: Any = None

@@ -110,7 +110,7 @@ class BinaryRelevance(LogisticBaseline):
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         self.n_iter_ = 1
-        self.model_: Any = None
+        self.model_: Logistic | None = None
         self.estimators_: list[Any] | None = None
         if self.base_estimator is not None:
             self.estimators_ = [fit_one(self.base_estimator, X, y, weights=weights) for y in Y.T]
@@ -120,9 +120,9 @@ class BinaryRelevance(LogisticBaseline):
         self.n_iter_ = max(1, int(self.model_.ending.n_iter.max(initial=0)))
 
     def _confidences(self, X: Array) -> np.ndarray:
-        if self.estimators_ is not None:
-            return np.column_stack([positive_probability(model, X) for model in self.estimators_])
-        return self.model_.probabilities(X)
+        if self.model_ is not None:
+            return self.model_.probabilities(X)
+        return np.column_stack([positive_probability(model, X) for model in self.estimators_ or ()])
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ shows on small and large sets that the result is at least as good as the first r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -21,6 +21,9 @@ from scipy.optimize import nnls
 from skcamel.arrays import Array, as_floats, namespace, to_match, to_numpy
 from skcamel.metrics.ranking import ranking_rows
 from skcamel.selection.search import Data
+
+if TYPE_CHECKING:
+    from skcamel.selection import Winner
 
 LARGEST_ALPHA = 0.5  # of a member
 GROUPS = 5  # of rows; weights that are judged come from the other groups
@@ -70,13 +73,13 @@ class Combination:
         return self.mean * (1 - total) / total
 
     @classmethod
-    def of(cls, members: Sequence[Any], data: Data, seed: int) -> Combination:
+    def of(cls, members: Sequence[Winner], data: Data, seed: int) -> Combination:
         """Members that hold their leave-one-out `scores`."""
         like = members[0].scores
         weights = None if data.weights is None else to_match(data.weights, like)
         return cls(to_match(data.Y, like), [member.scores for member in members], weights, seed)
 
-    def live(self, members: Sequence[Any]) -> list[tuple[float, Any]]:
+    def live(self, members: Sequence[Winner]) -> list[tuple[float, Winner]]:
         """Weights and members, those with weight 0 left out."""
         return [(weight, member) for weight, member in zip(self.weights.tolist(), members, strict=True) if weight > 0]
 

@@ -10,8 +10,18 @@ from typing import Any
 from skcamel.display.canvas import new_figure
 from skcamel.display.critical_difference import CriticalDifferenceDisplay
 from skcamel.experiment.comparison import CRITERIA, best_printed, compare_summary
-from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, mean_and_std, metric_title, paper_figures, rounded, title_of
-from skcamel.experiment.significance import Significance
+from skcamel.experiment.paper import (
+    LARGE,
+    PAPER_METHODS,
+    REGULAR,
+    PaperFigure,
+    mean_and_std,
+    metric_title,
+    paper_figures,
+    rounded,
+    title_of,
+)
+from skcamel.experiment.significance import LEVEL, Significance
 from skcamel.experiment.summary import AFTERWARDS, Figure, Summary, base_of
 from skcamel.experiment.tables import MISSING, claims_table, signed
 from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
@@ -26,7 +36,6 @@ SHORT = {
     "near_best": "no worse than that best figure by more than one std",
 }
 SEVEN_MODELS = "Each metric was selected by itself: seven models per set stand against one printed run."
-LEVEL = 0.05  # of all tests
 WIDTH = 6.0  # inches of a diagram
 SALT = {"svg.hashsalt": "skcamel", "svg.fonttype": "path"}  # ids of equal drawings are equal, and letters need no font
 
@@ -150,7 +159,7 @@ def _printed(dataset: str, metric: str) -> list[str]:
     return [_text(best), ", ".join(map(title_of, methods))]
 
 
-def _text(cell: Any) -> str:
+def _text(cell: PaperFigure) -> str:
     return mean_and_std(cell.mean, cell.std)
 
 
@@ -256,7 +265,7 @@ def _verdicts(one: Significance, title: Callable[[str], str]) -> str:
         by_rank = ", by Nemenyi’s test and by Bonferroni and Dunn’s"
     return (
         f"Friedman’s test over {len(one.datasets)} data sets: {verdict} (F = {statistic}, {p_text(one.friedman.f_p)}). "
-        f"{title(control)}’s average rank differs from {nemenyi}{by_rank}. Wilcoxon’s signed-rank tests, corrected by Holm, tell "
+        f"{title(control)}’s average rank differs from {nemenyi}{by_rank}. Wilcoxon’s signed-rank tests, corrected by Holm, distinguish "
         f"{title(control)} from {named(pair.second for pair in one.wilcoxon if pair.p_holm < LEVEL)}."
     )
 

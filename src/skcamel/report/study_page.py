@@ -15,11 +15,12 @@ from skcamel.data.catalogue import list_datasets
 from skcamel.display.sensitivity import SYMBOLS, ConvergenceDisplay, SensitivityDisplay
 from skcamel.experiment.comparison import Comparison, compare_summary
 from skcamel.experiment.paper import metric_title, rounded, title_of
+from skcamel.experiment.significance import LEVEL
 from skcamel.experiment.summary import Cost, Record, base_of
 from skcamel.experiment.tables import best_methods, sizes_table
 from skcamel.experiment.units import Run, Unit, methods_from_python, planned_units, study_command
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.report.comparison_sections import LEVEL, SEVEN_MODELS, paper_section, results_section, shared_figures, significance_section
+from skcamel.report.comparison_sections import SEVEN_MODELS, paper_section, results_section, shared_figures, significance_section
 from skcamel.report.facts import StudyFacts
 from skcamel.report.page import Column, Page, Section, significant, write
 from skcamel.rows import default_names
@@ -261,7 +262,7 @@ def _curves(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cost_section(facts: StudyFacts) -> Section | None:
-    """What a fold takes: a dot for each data set, a line for each method; None where no record tells."""
+    """What a fold costs: a dot for each data set, a line for each method; None if no record says."""
     known = [cost for cost in facts.costs if not math.isnan(cost.fit_seconds)]
     if not known:
         return None

@@ -213,7 +213,7 @@ class JFSC(BaseJFSC):
     threshold, threshold_metric, max_iter
         As in :class:`LLSF`.
     tol : float, default=1e-4
-        The sequence ends when the objective changes by no more.
+        The sequence ends when the objective changes by at most this.
 
     Attributes
     ----------

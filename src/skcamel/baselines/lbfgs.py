@@ -25,7 +25,7 @@ CLEAR, PATIENCE = 3, 150  # steps after which overlapping problems, and all othe
 OVERLAP, NEARLY_SEPARABLE = 0.5, 0.1  # shares of the first objective: above the one classes overlap, below the other hardly
 SETTLED = 1e-7  # share of its objective by which the last step of an overlapping problem may still lower it
 NEGLIGIBLE = 1e-9
-REFRESH = 10  # steps after which a Hessian is made anew
+REFRESH = 10  # steps after which a Hessian is computed again
 WINDOW = 10  # steps over which the decrease of the objective is judged
 HALVINGS = 25
 BLOCK = 1 << 15  # numbers of a block of rows whose loss is computed at a time: 256 KiB stay in the cache
@@ -108,7 +108,7 @@ class Batch:
         return np.full(len(self.index), self.n_free > 1) | ~self.overlapping(NEARLY_SEPARABLE) | (self.gain <= SETTLED * self.objective)
 
     def idle(self, share: float) -> np.ndarray:
-        """Problems whose objective fell by no more than `share` of itself since the last call, (B,)."""
+        """Problems whose objective fell by at most `share` of itself since the last call, (B,)."""
         idle = self.past_objective - self.objective <= share * self.objective
         self.past_objective = self.objective
         return idle
@@ -241,7 +241,7 @@ class Batch:
             nearer = _some(self.margins, columns) + long * _some(ahead, columns)
             objective[short], residual[:, columns] = self._at(coef, nearer, short)
             margins[:, columns] = nearer
-        self.stuck = ~(objective < self.objective)  # they end, with the weights they had
+        self.stuck = ~(objective < self.objective)  # they end with their present weights
         return np.where(self.stuck, 0.0, lengths), np.where(self.stuck, self.objective, objective), margins, residual
 
     def _at(self, coef: np.ndarray, margins: np.ndarray, problems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 """What the commands print and how they end: safe text, JSON, bars, an output that takes no more, and signals.
 
-Loads no other library, because a signal may come at any moment. Each becomes a KeyboardInterrupt, so that whoever reads,
-writes or waits can clean up; the exit code is 128 plus its number.
+Loads no other library, because a signal may come at any moment. Each becomes a KeyboardInterrupt, so that code that
+reads, writes or waits can clean up; the exit code is 128 plus its number.
 """
 
 from __future__ import annotations

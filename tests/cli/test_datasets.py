@@ -198,7 +198,7 @@ def test_an_unforeseen_error_is_a_sentence_too(cli, mulan_file, monkeypatch):
     monkeypatch.setattr("skcamel.data.formats.read_dataset", broken)
     result = cli("datasets", "card", mulan_file)
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-    assert "KeyError: 'x'; this is a fault of skcamel" in result.stderr
+    assert "KeyError: 'x'; this is a bug in skcamel" in result.stderr
     monkeypatch.setenv("SKCAMEL_DEBUG", "1")
     assert "Traceback" in cli("datasets", "card", mulan_file).stderr
 

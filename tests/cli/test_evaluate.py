@@ -82,7 +82,7 @@ def test_predictions_made_elsewhere(cli, refused, model, tmp_path):
     result = cli("evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--json")
     expected = evaluate(Y, fitted.predict(X), fitted.predict(X))
     assert json.loads(result.stdout)["metrics"] == {name: value for name, value in expected.items() if name not in RANKING}
-    assert "hold no scores, so the four metrics of rankings are left out" in result.stderr
+    assert "hold no scores, so the four ranking metrics are left out" in result.stderr
     pd.DataFrame(fitted.decision_function(X), columns=list(HOSTILE)).to_csv("p.csv", index=False)
     refused(1, "decisions are 0 or 1; are these scores?", "evaluate", "--truth", "truth.csv", "--predictions", "p.csv")
 

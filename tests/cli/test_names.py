@@ -73,7 +73,7 @@ def test_names_of_columns_and_labels(nasty, command, tmp_path):
     result = nasty(*command.split())
     assert safe(result.stdout), result.stdout
     assert safe(result.stderr), result.stderr
-    assert "fault of skcamel" not in result.stderr
+    assert "bug in skcamel" not in result.stderr
     shown = {"datasets card mine.csv --labels 9", "evaluate m.skcamel mine.csv --per-label"}
     if command in shown:
         for name in ("\\x1b[31mred", "a\\u202eb\\u2066", "line\\nfeed"):

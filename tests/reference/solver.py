@@ -47,3 +47,20 @@ def leave_one_out_scores(
         rest = w > 0
         scores[i] = fixed_point_scores(K[np.ix_(rest, rest)], Y[rest], G, lambda1, lambda2, w[rest], K[i : i + 1, rest])[0]
     return scores
+
+
+def objective(K, Y, G, A, b, Z, *, lambda1: float, lambda2: float) -> float:
+    """Value of the training problem at (A, b, Z)."""
+    fit, collaborate = ((Z - K @ A / lambda2 - b) ** 2).sum(), ((Z @ G - Y) ** 2).sum()
+    return float(fit + lambda1 * collaborate + (A * (K @ A)).sum() / lambda2) / 2
+
+
+def stationarity(K, Y, G, A, b, Z, *, lambda1: float, lambda2: float, weights: np.ndarray | None = None) -> float:
+    """Largest violation of the optimality conditions, 0 at the solution.
+
+    They are A = D(Z - F) with F = KA/λ2 + 1b (equation 9), 1ᵀA = 0, and (Z - F) + λ1 (ZG - Y)Gᵀ = 0 (equation 11).
+    """
+    w = np.ones(len(K)) if weights is None else weights
+    residual = Z - K @ A / lambda2 - b  # (n, q)
+    gaps = A - w[:, None] * residual, A.sum(axis=0), residual + lambda1 * (Z @ G - Y) @ G.T
+    return max(float(abs(gap).max()) for gap in gaps)

@@ -1,4 +1,4 @@
-"""What LLSF and JFSC share as estimators: presets of the features, linear scores, their authors' cut, and penalties chosen by folds."""
+"""What LLSF and JFSC share as estimators: presets of the features, linear scores, the authors' cut, and penalties chosen by folds."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Prepared(NamedTuple):
 def prepare(preset: str, X: Array, Y: np.ndarray, weights: np.ndarray | None = None, *, intercept: bool) -> Prepared:
     """Training rows X (n, d) and labels Y (n, q) in {0, 1} as a preset sees them; `weights` (n,) count in the means.
 
-    "faithful", as the authors prepared them: rows of unit length, the intercept a column of ones that is penalised like any other.
-    "fair", which does not spoil dense sets: columns mapped to [0, 1], for which sparse rows become dense, the intercept unpenalised
-    by centring X and Y.
+    "faithful", as the authors prepared them: rows of unit length; the intercept is a column of ones, penalised like any other.
+    "fair", which does not spoil dense sets: columns mapped to [0, 1], which makes sparse rows dense; X and Y are centred, so that
+    the intercept is not penalised.
     """
     if preset == "fair" and sparse.issparse(X):
         X = X.toarray()  # so that columns are shifted to start at 0, as dense ones are
@@ -74,8 +74,6 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
     The authors of LLSF add machine epsilon to the whole matrix if any row is zero: after scaling to unit length such a
     row holds equal entries, and the others are what they were up to rounding. So only zero rows are touched here.
 
-    Examples
-    --------
     >>> scaled(scaling.Scaling("unit"), np.array([[3.0, 4.0], [0.0, 0.0]])).round(3)
     array([[0.6  , 0.8  ],
            [0.707, 0.707]])
@@ -97,8 +95,8 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
 class LinearBaseline(Baseline):
     """F = X W + b of scaled rows.
 
-    A subclass names in `PENALTIES` what is given for each candidate, last the penalty of the start, which must be positive, and says in
-    `_problem` what it learns from.
+    A subclass names its penalties in `PENALTIES`, last that of the start, which must be positive, and makes in `_problem` what it
+    learns from.
     """
 
     _: KW_ONLY
@@ -166,7 +164,7 @@ class GridSearch(LinearBaseline):
 
     _: KW_ONLY
     grid: str = "coarse"
-    cv: int | BaseCrossValidator | Iterable[Any] = 5
+    cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
     scoring: str = "average_precision"
     memory_budget: int = proximal.MEMORY_BUDGET
     random_state: Any = None
@@ -248,7 +246,7 @@ class GridSearch(LinearBaseline):
     def _rated(
         self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
-        """Number of each candidate, its F of the test part and, where the authors' rule wants it, of the training part."""
+        """Number of each candidate, its F of the test part and, if the authors' rule needs it, of the training part."""
         prepared, problem = self._problem(*train)
         new, known = (scaled(prepared.scale, X) for X in (X_test, train[0]))
         for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):
@@ -278,8 +276,6 @@ def tuned_cut(Y: np.ndarray, F: np.ndarray, weights: np.ndarray | None = None) -
     The F1 of a row without labels and without predictions is 1. Where no row has a label there is nothing to tune on, and
     τ is 1/2.
 
-    Examples
-    --------
     >>> round(tuned_cut(np.array([[1, 0], [1, 1]]), np.array([[0.5, 0.1], [1.0, 0.3]])), 2)
     0.12
     """

@@ -1,16 +1,15 @@
 """Unregularised logistic regression for many targets over the same rows: the base learner of BR, ECC and RAkEL.
 
-For each target the sum over the rows of -log p(y | x), plus ridge · ||w||², is minimised over intercept and weights of the
-standardised columns. ``lbfgs`` does the work for a batch of targets; this file makes the batches and keeps the model.
+For each target it minimises the sum over the rows of -log p(y | x), plus ridge · ||w||², over the intercept and the weights of
+the standardised columns. ``lbfgs`` solves a batch of targets; this file makes the batches and keeps the model.
 
-The rows of a problem are a matrix A: a column of ones, then the columns that vary, standardised. Rows with few entries stay
-sparse: A is then never made, its products are those of the raw rows plus a correction of rank one.
+The rows of a problem are a matrix A: a column of ones, then the columns that vary, standardised. If rows have few entries, A is
+never made: its products are those of the sparse rows plus a correction of rank one.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +26,7 @@ RIDGE = 1e-8
 TOLERANCE = 1e-4
 MAX_ITER = 1000
 BUDGET = 2**30  # bytes for the arrays of one batch
-SMALL = 2**28  # multiplications of the largest product up to which threads cost more than they bring: most products are far smaller
+SMALL = 2**28  # multiplications of the largest product up to which threads cost more than they gain: most products are far smaller
 SPARSE = 0.15  # share of entries up to which sparse products are the faster ones
 
 
@@ -69,8 +68,6 @@ class Columns:
 def varying_columns(X: Array, weights: np.ndarray | None = None) -> Columns:
     """Columns that are not constant over the rows with a positive weight.
 
-    Examples
-    --------
     >>> varying_columns(np.array([[1.0, 5.0], [3.0, 5.0]])).kept
     array([0])
     >>> varying_columns(sparse.csr_array([[0.0, 5.0], [3.0, 5.0]])).mean
@@ -211,8 +208,6 @@ def fit_logistic(X: Array, Y: np.ndarray, weights: np.ndarray | None = None, **l
 
     A target with one class gets that class with probability 1.
 
-    Examples
-    --------
     >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0.0], [1.0], [0.0], [1.0]])
     >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
     np.float64(2.0)
@@ -278,8 +273,8 @@ def solve(
 
     Targets (n, B) are in {0, 1} where n_free, the number of classes minus one, is 1, else class numbers 0 ... n_free. Weights are
     those of the rows in all problems (n,) or in each (n, B). `allowed` (D, B) says which columns each problem may use, always the
-    first. :func:`minimise` tells when a problem ends; :class:`NotConverged` is warned about once if one reaches `max_iter`. The work
-    arrays of a batch keep to `memory` bytes.
+    first. :func:`minimise` says when a problem ends; if one reaches `max_iter`, there is one warning, :class:`NotConverged`. The work
+    arrays of a batch take at most `memory` bytes.
     """
     if weights is not None and weights.ndim == 1:
         weights = np.broadcast_to(weights[:, None], targets.shape)
@@ -290,9 +285,12 @@ def solve(
     n_problems = targets.shape[1]
     coef = np.zeros((A.shape[1], n_problems * n_free))
     objective, n_iter, converged = np.zeros(n_problems), np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
+    bytes_each = 8 * n_free * (10 * A.shape[0] + (2 * MEMORY + 10) * A.shape[1])
+    size = max(1, memory // bytes_each)  # problems of a batch
     is_small = isinstance(A, SparseDesign) or A.shape[0] * coef.size <= SMALL
     with threadpool_limits(1 if is_small else None, user_api="blas"):
-        for part in batches(A.shape, n_problems, n_free, memory):
+        for start in range(0, n_problems, size):
+            part = slice(start, min(start + size, n_problems))
             y = targets[:, part]
             if n_free > 1:
                 y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
@@ -302,25 +300,12 @@ def solve(
             coef[:, columns], objective[part], n_iter[part], converged[part] = minimise(batch, tol=tol, max_iter=max_iter)
     if not converged.all():
         warnings.warn(
-            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps; their "
-            "weights may still grow (rows that are nearly separable). Predictions are usable; raise max_iter or tol to silence this.",
+            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps: their "
+            "rows are nearly separable, and weights may still grow. Predictions are usable; raise max_iter or tol to silence this.",
             NotConverged,
             stacklevel=2,
         )
     return coef, Ending(objective, n_iter, converged)
-
-
-def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -> Iterator[slice]:
-    """Slices of problems whose work arrays keep to `memory` bytes, at least one problem each.
-
-    Examples
-    --------
-    >>> [s.stop - s.start for s in batches((1000, 10), 5, 1, memory=200_000)]
-    [2, 2, 1]
-    """
-    per_problem = 8 * n_free * (10 * shape[0] + (2 * MEMORY + 10) * shape[1])
-    size = max(1, memory // per_problem)
-    return (slice(start, min(start + size, n_problems)) for start in range(0, n_problems, size))
 
 
 def _model(columns: Columns, solved: np.ndarray, ending: Ending, live: np.ndarray, values: np.ndarray) -> Logistic:

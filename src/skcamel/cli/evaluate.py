@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Found = tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]  # label names, truth, scores if there are any, decisions
 
 EDGE_CASES = {
-    "rows_without_labels": "rows have no label: left out of the metrics of rankings",
-    "rows_with_all_labels": "rows have all labels: left out of them too",
+    "rows_without_labels": "rows have no label: left out of the ranking metrics",
+    "rows_with_all_labels": "rows have all labels: left out of the ranking metrics",
     "labels_absent": "labels are neither true nor predicted: their F1 counts as 1",
     "labels_never_true": "labels are never true",
     "labels_never_predicted": "labels are never predicted",
@@ -53,7 +53,7 @@ def evaluate(
 ) -> None:
     """Compare with the truth: a MODEL on a labelled FILE, or --predictions with --truth.
 
-    Do not judge a model by the rows that it was fitted on.
+    Do not evaluate a model on the rows that it was fitted on.
     """
     if model is not None and file is not None and truth is None and predictions is None:
         found = _of_model(model, file, data_home)
@@ -100,7 +100,7 @@ def _tell(names: tuple[str, ...], Y: np.ndarray, scores: np.ndarray | None, P: n
 
     figures: dict[str, Any] = metrics.evaluate(Y, P if scores is None else scores, P)
     if scores is None:
-        note("the predictions hold no scores, so the four metrics of rankings are left out.")
+        note("the predictions hold no scores, so the four ranking metrics are left out.")
         figures = {name: value for name, value in figures.items() if name not in metrics.RANKING}
     cases = asdict(metrics.edge_cases(Y, P))
     report = metrics.report(Y, P, label_names=names)

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -71,7 +70,7 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index",
     Raises
     ------
     DataError
-        Where the files do not hold together; the message names the file, the line and the cure.
+        If the files do not fit together; the message names the file, the line and what to do.
 
     Notes
     -----
@@ -117,7 +116,7 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
-    """Read an ARFF file in which attributes of these names are labels, if there are such; `features` are kept even if they name rows."""
+    """Read an ARFF file in which attributes of these names, if any, are labels; `features` are kept even if they identify rows."""
     wanted = set(labels)
     return _read(path, None, "index", lambda _, attributes: np.array([a.name in wanted for a in attributes]), WHOLE, features)
 
@@ -201,7 +200,7 @@ def _named_labels(attributes: Attributes, labels: list[str], arff: Path_, xml: P
 
 
 def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
-    """Which of so many attributes are labels, by the number in the relation name."""
+    """Which of `width` attributes are labels, by the number in the relation name."""
     found = MEKA_LABELS.search(relation)
     if found is None:
         raise DataError(f"the relation {relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use read_mulan.", path=path)
@@ -278,8 +277,8 @@ def quoted(name: str) -> str:
 def read_label_names(path: Path_) -> list[str]:
     """Names of all ``label`` elements, nested ones too, in the order of the file.
 
-    A document type is refused before anything of it is read: label files have none, and entities are how XML is made to fill
-    the memory or to read other files.
+    A document type is refused before it is read: label files have none, and its entities could fill the memory or read other
+    files.
     """
     names: list[str] = []
     tally = Tally("the names of its labels")
@@ -292,7 +291,7 @@ def read_label_names(path: Path_) -> list[str]:
             names.append(attributes["name"])
             tally.add(NAME_BYTES + len(names[-1]), path)
 
-    def refuse(*_: Any) -> None:
+    def refuse(*_: object) -> None:
         raise DataError("has a DOCTYPE, which label files never need; remove it.", path=path, line=parser.CurrentLineNumber)
 
     parser.StartElementHandler = start

@@ -1,7 +1,7 @@
 """Rows of an ARFF file ► features and labels, dense or sparse, one bounded block of lines at a time.
 
 Each block is first tried as a whole, by :func:`skcamel.data.columns.numbers`. A block that holds anything but numbers in the expected
-places is read again row by row, which is slower, knows quotes and nominal values, and names the line of an error.
+places is read again row by row: slower, but with quotes and nominal values, and errors name their line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -127,7 +127,7 @@ def _only(values: np.ndarray, allowed: tuple[float, ...]) -> bool:
 
 
 def _decoder(attribute: Attribute, is_label: bool, path: Path_) -> tuple[Callable[[str], float], bool]:
-    """Text of one value ► number, with KeyError or ValueError where the header forbids it; and whether that is the number written."""
+    """Text of one value ► number, with KeyError or ValueError if the header forbids it; and whether the text is that number."""
     if attribute.kind == "text":
         if is_label:
             raise DataError(
@@ -237,7 +237,7 @@ class SparseRows:
             for growing, cells_ in zip((self.counts, self.indices, self.values), found):
                 growing.extend(cells_, path)
 
-    def finish(self) -> tuple[Any, np.ndarray]:
+    def finish(self) -> tuple[sparse.csr_array, np.ndarray]:
         """X and Y of all rows."""
         layout, n = self.layout, self.n_rows
         Y = np.empty((n, len(layout.labels)), dtype=np.int64)
@@ -252,7 +252,7 @@ class SparseRows:
 
 
 def _with_defaults(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray) -> Cells:
-    """Cells per row, columns and values of `n` rows, with those that a row omits and whose value then is not 0."""
+    """Cells per row, columns and values of `n` rows, together with omitted cells whose value is not 0."""
     filled = np.flatnonzero(defaults)
     if filled.size:
         place = np.full(len(defaults), -1)

@@ -1,4 +1,4 @@
-"""Figures of a data set, its card: sizes, label statistics, imbalance measures and oddities; and how evenly splits share its labels."""
+"""The card of a data set: sizes, label statistics, imbalance and oddities; and how evenly splits share its labels."""
 
 from __future__ import annotations
 
@@ -78,11 +78,10 @@ class Card:
     label_names: tuple[str, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """All figures as numbers, strings and lists, ready for JSON but for inf and NaN."""
+        """All figures as numbers, strings and lists, ready for JSON except for inf and NaN."""
         return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in asdict(self).items()}
 
     def __str__(self) -> str:
-        """Return a table for the terminal."""
         return "\n".join([*_lines(self), "", *_label_lines(self)])
 
 
@@ -209,7 +208,7 @@ def _variation(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / values.mean()) if len(values) > 1 and values.mean() > 0 else 0.0
 
 
-def constant_columns(X: Any) -> np.ndarray:
+def constant_columns(X: Array) -> np.ndarray:
     """Columns with one value only, ascending; NaN counts as a value."""
     n, d = X.shape
     if n == 0:
@@ -269,7 +268,6 @@ class FoldQuality:
     sizes: np.ndarray  # (n_splits,) rows of each test part
 
     def __str__(self) -> str:
-        """Return one line for each figure."""
         short = self.folds_without_positives > 0
         return "\n".join(
             [
@@ -303,8 +301,8 @@ def fold_quality(Y: Array, splits: Iterable[tuple[Array, Array]]) -> FoldQuality
     - label pair distribution: LPD, the same for the pairs of labels that occur (Szymański and Kajdanowicz 2017);
     - examples distribution: ED = mean over f of \|n_f - mean size\|.
 
-    Labels without a positive or without a negative say nothing and are left out of LD; a part without a negative counts as
-    if it had half of one, which keeps its odds finite.
+    Labels without a positive or without a negative are left out of LD; a part without a negative counts as if it had half of
+    one, which keeps its odds finite.
 
     Examples
     --------

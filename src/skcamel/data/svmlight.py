@@ -128,7 +128,7 @@ def _csr(cells: Cells, base: int, width: int) -> sparse.csr_array:
 
 
 def _width(indices: np.ndarray, base: int, given: int | None, claimed: int | None, what: str, path: Path_) -> int:
-    """Columns in all, from the argument, the first line or the largest index; refused where the file cannot mean it."""
+    """Number of columns, from the argument, the first line or the largest index; refused if it is implausible."""
     needed = int(indices.max()) + 1 - base if indices.size else 0
     if indices.size and int(indices.min()) < base:
         raise DataError(

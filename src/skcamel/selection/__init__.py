@@ -1,7 +1,7 @@
 """One pass over all candidates ► for each criterion the winner, its leave-one-out scores and its cuts, and the whole table.
 
-Scoring a candidate gives all seven metrics anyway, so that further criteria cost no more than the models of their winners.
-No decomposition outlives its turn: whoever leads when a representation is done is solved from the decomposition at hand.
+Scoring a candidate gives all seven metrics, so further criteria cost only the models of their winners. No decomposition is
+kept: the leaders of a representation are solved before the next one is decomposed.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Found:
 
     params: list[dict[str, Any]] = field(default_factory=list)  # of every candidate
     metrics: list[Scores] = field(default_factory=list)
-    winners: dict[str, Winner] = field(default_factory=dict)  # by criterion; beside members, of the first representation alone
-    members: list[Winner] = field(default_factory=list)  # of each representation that may be combined the least squared error
+    winners: dict[str, Winner] = field(default_factory=dict)  # by criterion; if there are members, of the first representation
+    members: list[Winner] = field(default_factory=list)  # the least squared error of each representation that may be combined
 
 
 class Chosen(NamedTuple):
@@ -65,8 +65,6 @@ class Chosen(NamedTuple):
 def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:
     """The criterion, or Hamming loss in place of a ranking metric that no row defines (each has all labels or none).
 
-    Examples
-    --------
     >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
     ('hamming_loss', 'coverage')
     """
@@ -87,32 +85,18 @@ def search(
     combine: bool = False,
     tell: Callable[[Found], None] = lambda _: None,
 ) -> Found:
-    """Score every candidate by exact leave-one-out; equal scores: the first in the order of the grid wins.
+    """Score every candidate by exact leave-one-out; among equal scores the first in the order of the grid wins.
 
-    Parameters
-    ----------
-    represented : iterable of Decomposed
-        What :func:`skcamel.selection.search.represent` makes of the data and the grid.
-    data : Data
-    grid : Grid
-    S : array of shape (q, q)
-        Label correlation of the training rows.
-    rule : Rule
-        "auto": candidates are listed with the cut 0. For a criterion of decisions the best of each metric are also tried with
-        one tuned cut and with one for each label; every cut is judged on rows that did not set it, and the F1 metrics as
-        means over ninths of the rows, since macro-F1 depends on how many labels a test part lacks.
-    criteria : sequence of str
-        Each gets its own winner.
-    seed : int, default=0
-        Deals the rows to the ninths.
-    combine : bool, default=False
-        Whether members are kept: of each representation the candidate of α ≤ ½ with the least squared error. Winners are then
-        those of the first representation.
-    tell : callable, default=None
-        Called with what is found so far, after each representation.
+    `represented` comes from :func:`skcamel.selection.search.represent`. S (q, q) is the label correlation of the training rows. Each
+    of the `criteria` gets its own winner. `tell` is called with what is found so far after each representation.
 
-    Examples
-    --------
+    Under the rule "auto" the table shows candidates with the cut 0. For a criterion of decisions the best of each metric are also
+    tried with one tuned cut, and with one for each label. Every cut is judged on rows that did not set it, and the F1 metrics as
+    means over ninths of the rows, dealt by `seed`: macro-F1 depends on how many labels a test part lacks.
+
+    With `combine`, each representation also gives a member, the candidate of α ≤ ½ with the least squared error; winners
+    are then those of the first representation.
+
     >>> from skcamel.selection.search import represent
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
@@ -145,7 +129,7 @@ def search(
 
 
 def _may_be_combined(place: Place, data: Data) -> bool:
-    """Not where columns of sparse rows are standardised, which flatters leave-one-out."""
+    """Not if columns of sparse rows are standardised, which makes leave-one-out optimistic."""
     return place[0] != "standard" or not hasattr(data.X, "toarray")
 
 
@@ -250,12 +234,7 @@ def larger_is_better(name: str, value: float) -> float:
 class Rules:
     """Which rule for the cuts is best: decisions with cuts that other rows set, metrics as means over ninths of the rows.
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    weights : array of shape (n,), or None
-    seed : int
-        Deals the rows.
+    Relevance is a bool array (n, q), weights are (n,) or None, and `seed` deals the rows to the ninths.
     """
 
     def __init__(self, relevant: Array, weights: Array | None, seed: int) -> None:
@@ -297,16 +276,16 @@ class Rules:
         return float(xp.mean(xp.where(size > 0, 2 * hits / xp.where(size > 0, size, 1.0), 1.0)))
 
     def _sorted(self, scores: Array) -> Sorted:
-        """Scores sorted once for all metrics and rules; whoever gives them keeps them."""
+        """Scores sorted once for all metrics and rules; the caller keeps them alive."""
         if id(scores) not in self.sorted:
             self.sorted[id(scores)] = Sorted(self.relevant, scores, self.weights)
         return self.sorted[id(scores)]
 
 
 def chosen_rule(relevant: Array, scores: Array, rule: Rule, scoring: str, *, weights: Array | None = None, seed: int = 0) -> Rule:
-    """What "auto" stands for: the best of "zero", "common" and "label" for its metric; any other rule is itself.
+    """What "auto" stands for: the best of "zero", "common" and "label" by its metric; any other rule is itself.
 
-    The metric is that of the rule, else the criterion where it is one of decisions, else micro-F1.
+    The metric is that of the rule, else the criterion if it is a metric of decisions, else micro-F1.
     """
     if rule.mode != AUTO:
         return rule

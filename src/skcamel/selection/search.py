@@ -16,8 +16,8 @@ from scipy.stats import rankdata
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, is_tensor, namespace, one_thread_for_small, to_device, to_match, to_numpy
+from skcamel.metrics import count, decision_metrics
 from skcamel.metrics.conventions import LOSSES, NAMES
-from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
 from skcamel.selection.thresholds import Rule
 from skcamel.solve import spectral
@@ -81,7 +81,7 @@ class Grid:
         ]
 
     def for_rows(self, X: Array) -> Grid:
-        """Without rank scaling where rows are sparse, which it would make dense, unless nothing else is left."""
+        """Without rank scaling if rows are sparse, which it would make dense, unless nothing else is left."""
         fit = tuple(place for place in self.places if place[0] != "rank")
         return replace(self, places=fit) if hasattr(X, "toarray") and fit else self
 
@@ -95,8 +95,6 @@ class Grid:
 def places(scalings: Sequence[str], kernels: Sequence[Any], bandwidths: Sequence[float]) -> tuple[Place, ...]:
     """Every scaling with every kernel and every bandwidth; a kernel without bandwidth comes with the first alone.
 
-    Examples
-    --------
     >>> places(["none"], ["rbf", "linear"], [0.5, 1.0])
     (('none', 'rbf', 0.5), ('none', 'rbf', 1.0), ('none', 'linear', 0.5))
     """
@@ -144,7 +142,7 @@ def represent(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
 
 
 def represent_ahead(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
-    """The same; a device is at work on the first representation while the caller, on the CPU, does something else."""
+    """The same; a device works on the first representation while the caller does something else on the CPU."""
     made = represent(data, grid, device)
     if device is None:
         return made
@@ -179,7 +177,7 @@ def rows_for(name: Any, plain: scaling.Scaling, X: Array) -> tuple[scaling.Scali
 
 
 def _quiet(kernels: Iterator[tuple[kernel.Kernel, Array]]) -> Iterator[tuple[kernel.Kernel, Array]]:
-    """Without warnings of overflow: the decomposition refuses a matrix that is not finite, and says what to do."""
+    """Silence warnings of overflow: the decomposition refuses a matrix that is not finite, and says what to do."""
     while True:
         with np.errstate(over="ignore", invalid="ignore"):
             following = next(kernels, None)
@@ -228,15 +226,15 @@ def _fold_cuts(
 
 
 def label_bases(S: np.ndarray, alphas: Sequence[float]) -> list[spectral.LabelBasis]:
-    """The label basis of every α, decomposed on the CPU, which is as fast as a GPU and has nothing else to do."""
+    """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here."""
     with one_thread_for_small(len(S)):
         return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
 
 
 def stacks(scores: Iterable[Array]) -> Iterator[Array]:
-    """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache, many on a GPU, which is slow to start.
+    """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache; many on a GPU, which is slow to start.
 
-    Threads gain nothing here: those of BLAS are still waiting for the next product when the scores are sorted.
+    Threads would gain nothing here: those of BLAS still wait for the next product while the scores are sorted.
     """
     waiting = iter(scores)
     for first in waiting:
@@ -246,15 +244,7 @@ def stacks(scores: Iterable[Array]) -> Iterator[Array]:
 
 
 def candidate_metrics(relevant: Array, scores: Array, cuts: Array, weights: Array | None) -> list[Scores]:
-    """The seven metrics of every candidate of a stack.
-
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : array of shape (c, n, q)
-    cuts : array of shape (q,) or (c, 1, q)
-    weights : array of shape (n,), or None
-    """
+    """The seven metrics of c candidates: scores (c, n, q), relevance bool (n, q), cuts (q,) or (c, 1, q), weights (n,) or None."""
     xp = namespace(scores)
     values = ranking_metrics(relevant, scores, weights=weights) | decision_metrics(count(relevant, scores > cuts, weights))
     columns = to_numpy(xp.stack([values[name] for name in NAMES])).T.tolist()  # one transfer from a device
@@ -273,21 +263,11 @@ class Results(NamedTuple):
 def tabulate(
     candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], scoring: str, *, split_scores: bool = True
 ) -> Results:
-    """Table of all candidates; equal scores: the first is best.
+    """Table of all candidates from the parameters of each, and for each fold the seven metrics of each; the first of equal ones is best.
 
-    Parameters
-    ----------
-    candidates : sequence of mappings
-        Parameters of each candidate.
-    folds : sequence of sequences
-        For each fold the seven metrics of each candidate.
-    scoring : str
-        One of the seven. Where it is undefined on every row (a ranking metric with one label) the Hamming loss decides.
-    split_scores : bool, default=True
-        Whether the score of every fold stands in the table; leave-one-out has none.
+    If the criterion `scoring` is undefined on every row (a ranking metric with one label), the Hamming loss decides.
+    `split_scores` adds the score of every fold to the table; leave-one-out has none.
 
-    Examples
-    --------
     >>> fold = [dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.7)]
     >>> found = tabulate([{"alpha": 1.0}, {"alpha": 2.0}], [fold, fold], "micro_f1")
     >>> found.best_index, found.table["rank_test_score"].tolist(), found.table["mean_test_one_error"].tolist()

@@ -4,8 +4,8 @@ The paper cuts at 0. Leave-one-out scores allow a cut tuned without refitting, o
 tuned on three positives follows their noise, so the cut of a label is drawn towards the common one: with p positives
 it keeps p / (p + 10) of its own choice.
 
-Probabilities are a logistic link per label, p = sigmoid(a_j · score) with a_j > 0, fitted with Platt's smoothed targets. The cuts have
-no say: a cut that maximises F1 lies where the label is improbable, and a link that called that place ½ would not be calibrated.
+Probabilities are a logistic link per label, p = sigmoid(a_j · score) with a_j > 0, fitted with Platt's smoothed targets. They do not
+depend on the cuts: a cut that maximises F1 lies where the label is improbable, so a link that is ½ there would not be calibrated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from skcamel.arrays import Array, as_floats, cast, namespace, put_along_rows, take_along_rows
 from skcamel.metrics.conventions import choice
 
-AUTO = "auto"  # the best of these three, found by whoever has leave-one-out scores
+AUTO = "auto"  # the best of the other three, see chosen_rule
 MODES = ("zero", "common", "label", AUTO)
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")
 DEFAULT_METRIC = {"common": "micro_f1", "label": "macro_f1"}
@@ -30,8 +30,6 @@ PRIOR_POSITIVES = 10.0  # measured on eight sets by benchmarks/thresholds.py
 class Rule:
     """How cuts are found: "zero", "common", "label" or a number, and the metric that tuned cuts maximise.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> relevant = np.array([[True], [True], [False], [False]])
     >>> Rule("common").cuts(relevant, np.array([[0.2], [-0.3], [-0.5], [-0.9]]))
@@ -47,18 +45,11 @@ class Rule:
         return self.mode in DEFAULT_METRIC
 
     def cuts(self, relevant: Array, scores: Array, weights: Array | None = None) -> Array:
-        """Cut of every label, (q,), from the leave-one-out scores of the training rows.
-
-        Parameters
-        ----------
-        relevant : bool array of shape (n, q)
-        scores : float array of shape (n, q)
-        weights : array of shape (n,), default=None
-        """
+        """Cut of every label, (q,), from relevance bool (n, q), leave-one-out scores (n, q) and weights (n,) of the training rows."""
         return self.of(Sorted(relevant, scores, weights))
 
     def of(self, ranked: Sorted) -> Array:
-        """The same from scores that are sorted already, however many rules ask."""
+        """The same from scores that are sorted already."""
         q = ranked.relevant.shape[1]
         if not self.is_tuned:
             return as_floats([0.0 if self.mode in ("zero", AUTO) else float(self.mode)] * q, ranked.scores)
@@ -69,14 +60,7 @@ class Rule:
 
 
 class Sorted:
-    """Scores with their order, found once: every rule, metric and part of the rows reads its cuts from it.
-
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q)
-    weights : array of shape (n,), default=None
-    """
+    """Relevance bool (n, q), scores (n, q) and weights (n,), sorted once for all rules, metrics and parts of the rows."""
 
     def __init__(self, relevant: Array, scores: Array, weights: Array | None = None) -> None:
         self.relevant, self.scores, self.weights = relevant, scores, weights
@@ -143,13 +127,6 @@ class Sorted:
 def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
     """F1 of each label against its cut: for every label the cuts that decide differently, highest first, and F1 at each.
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q)
-
-    Examples
-    --------
     >>> import numpy as np
     >>> ((cuts, f1),) = f1_curves(np.array([[True], [False]]), np.array([[0.5], [-0.5]]))
     >>> cuts, f1.round(3)
@@ -240,15 +217,7 @@ NEWTON_STEPS = 30
 def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Array:
     """Slope a_j of every label, (q,) or (c, q): the minimum of the cross-entropy with Platt's targets.
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q), or (c, n, q) for c models at once
-        Leave-one-out scores.
-    weights : array of shape (n,), default=None
-
-    Notes
-    -----
+    Relevance is a bool array (n, q), leave-one-out scores are (n, q), or (c, n, q) for c models at once, weights (n,).
     The derivative rises with a, so Newton's step is kept inside a bracket that shrinks to its zero.
     """
     xp = namespace(scores)

@@ -1,4 +1,4 @@
-"""(K, Y, G) ► Solution: the training problem (equations 6 and 7), its optimality conditions, and what every solver returns.
+"""(K, Y, G) ► Solution: the training problem (equations 6 and 7), and what every solver returns.
 
     min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||z_i G - y_i||² + λ2/2 ||W||²,     f(x) = φ(x)W + b
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from skcamel.arrays import Array, namespace, to_numpy
+from skcamel.arrays import Array, to_numpy
 
 
 @dataclass(frozen=True)
@@ -36,35 +36,3 @@ class Solution:
         """The same in numpy arrays."""
         arrays = {key: to_numpy(value) for key, value in vars(self).items() if not isinstance(value, int | None)}
         return replace(self, **arrays)
-
-
-def objective(
-    K: Array, Y: Array, G: Array, A: Array, b: Array, Z: Array, *, lambda1: float, lambda2: float, weights: Array | None = None
-) -> float:
-    """Value of the training problem at (A, b, Z)."""
-    xp = namespace(K)
-    w = _weights(K, weights)[:, None]
-    F = K @ A / lambda2 + b
-    fit, collaborate = xp.sum(w * (Z - F) ** 2), xp.sum(w * (Z @ G - Y) ** 2)
-    return float(fit + lambda1 * collaborate + xp.sum(A * (K @ A)) / lambda2) / 2
-
-
-def stationarity(
-    K: Array, Y: Array, G: Array, A: Array, b: Array, Z: Array, *, lambda1: float, lambda2: float, weights: Array | None = None
-) -> float:
-    """Largest violation of the optimality conditions, 0 at the solution.
-
-    They are A = D(Z - F) with F = KA/λ2 + 1b (equation 9), 1ᵀA = 0, and (Z - F) + λ1 (ZG - Y)Gᵀ = 0 (equation 11).
-    """
-    xp = namespace(K)
-    residual = Z - K @ A / lambda2 - b  # (n, q)
-    gaps = (
-        A - _weights(K, weights)[:, None] * residual,
-        xp.sum(A, axis=0),
-        residual + lambda1 * (Z @ G - Y) @ G.T,
-    )
-    return max(float(xp.abs(gap).max()) for gap in gaps)
-
-
-def _weights(K: Array, weights: Array | None) -> Array:
-    return namespace(K).ones_like(K[:, 0]) if weights is None else weights

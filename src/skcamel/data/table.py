@@ -56,7 +56,8 @@ STDIN = "standard input"  # as messages name it
 
 BLOCK_BYTES = 2**20  # of text that one thread of pyarrow parses; longer rows take larger blocks
 LARGEST_BLOCK = 2**31 - 2
-READ_BYTES = 2**24  # read at once where the size is not known beforehand
+ABSENT = "\x1f"  # a separator that no text has, for files of a single column
+READ_BYTES = 2**22  # unpacked or decoded at once
 SAMPLE_BYTES = 2**16  # from which the separator is found; no cell of it is too long for the csv module
 SAMPLE_RECORDS = 50
 COMMA_BYTES = 2**20  # in which decimal commas are looked for
@@ -180,12 +181,14 @@ def _kind_of(content: bytes) -> str:
 def _content(path: Path_) -> bytes:
     """Whole text of a file, unpacked; its memory is asked for before it is taken."""
     check_memory(PEAK_OF_TEXT * Path(path).stat().st_size, "Reading it", path)
-    parts: list[bytes] = []
     with open_lines(path) as file:
+        if not file.packed:
+            return file.stream.read()
+        parts: list[bytes] = []
         while part := file.stream.read(READ_BYTES):
             parts.append(part)
             check_memory((PEAK_OF_TEXT - 1) * len(part), "Reading on", path)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        return b"".join(parts)
 
 
 # Text files
@@ -204,7 +207,9 @@ def _separated(content: bytes, path: Path_, separator: str | None, header: bool,
     line = SEP_LINE.match(content)
     start = line.end() if line else 0
     separator = separator or (line.group(1).decode() if line else _separator(content, start, path))
-    names, start = _header(content, start, separator, path) if header else (_numbered_names(content, start, separator, path), start)
+    first = _line(content, start)
+    found, start = _header(content, start, separator, path) if header else (_numbered_names(content, start, separator, path), start)
+    names = named(found, path, first)
     if re.compile(rb"\S").search(content, start) is None:
         raise DataError("no row follows the column names; the file is empty or cut short.", path=path, line=_line(content, start))
     decimal_comma = separator != "," and _has_decimal_commas(content, start)
@@ -220,8 +225,8 @@ def _separated(content: bytes, path: Path_, separator: str | None, header: bool,
         for name in suspects:
             if name in others or compute.any(compute.match_substring_regex(texts.column(name), LEADING_ZERO)).as_py():
                 table = table.set_column(table.column_names.index(name), name, texts.column(name))
-    nameless = header and names[-1] == f"column{len(names)}" and arrow.types.is_null(table.schema.types[-1])
-    return table.select(range(len(names) - 1)) if nameless and len(names) > 1 else table
+    trailing = len(names) > 1 and not found[-1].strip() and arrow.types.is_null(table.schema.types[-1])  # each line ends in a separator
+    return table.select(range(len(names) - 1)) if trailing else table
 
 
 def _is_odd(kind: Any) -> bool:
@@ -266,7 +271,11 @@ def _separator(content: bytes, start: int, path: Path_) -> str:
     if len(content) - start > SAMPLE_BYTES and "\n" in sample:
         sample = sample[: sample.rindex("\n") + 1]
     by_suffix = SEPARATORS.get(Path(str(path).lower().removesuffix(".gz")).suffix, ",")
-    return max(sorted(",;\t|", key=by_suffix.__ne__), key=lambda separator: _agreement(sample, separator))
+    order = sorted(",;\t|", key=by_suffix.__ne__)
+    best = max(order, key=lambda separator: _agreement(sample, separator))
+    if _agreement(sample, best) > (False, 0.0):
+        return best
+    return next((separator for separator in order if separator.encode() not in content), ABSENT)  # a single column
 
 
 def _agreement(sample: str, separator: str) -> tuple[bool, float]:
@@ -302,16 +311,15 @@ def _records(content: bytes, start: int, separator: str, path: Path_) -> Iterato
 
 
 def _header(content: bytes, start: int, separator: str, path: Path_) -> tuple[list[str], int]:
-    """Column names, and where the rows begin."""
+    """Column names as they stand there, and where the rows begin."""
     _check_first_width(content, start, separator, path)
     record, end = next(_records(content, start, separator, path), (None, start))
     if record is None:
         raise DataError("the first line must hold the column names; the file is empty.", path=path, line=1)
-    line = _line(content, start)
     if len(set(record)) < len(record) and all(NUMERAL.fullmatch(name) for name in record):
         cure = "add a line of names. (In Python, header=False does without.)"
-        raise DataError(f"the first line holds numbers, not column names; {cure}", path=path, line=line)
-    return named([original_cell(name) for name in record], path, line), end
+        raise DataError(f"the first line holds numbers, not column names; {cure}", path=path, line=_line(content, start))
+    return [original_cell(name) for name in record], end
 
 
 def _numbered_names(content: bytes, start: int, separator: str, path: Path_) -> list[str]:
@@ -398,7 +406,9 @@ def _parse(
 
 def _ragged(row: Any, content: bytes, start: int, path: Path_) -> DataError:
     """Refuse a row that has more or fewer cells than there are columns."""
-    place = re.compile(rb"(?:^|(?<=[\r\n]))" + re.escape(row.text.encode()[:10_000])).search(content, start)
+    text = row.text.encode()
+    end = rb"(?![^\r\n])" if len(text) < SAMPLE_BYTES else b""
+    place = re.compile(rb"(?<![^\r\n])" + re.escape(text[:SAMPLE_BYTES]) + end).search(content, start)
     line = _line(content, place.start()) if place else None
     if row.text.count('"') % 2:
         return DataError("a quote is left open; close the quotes of each cell and double those within.", path=path, line=line)
@@ -586,8 +596,8 @@ def array_of(cells: Sequence[Any], *, as_text: bool = False) -> Any:
         whole = all(isinstance(cell, int) or cell.is_integer() for cell in filled) and all(abs(cell) < 2**53 for cell in filled)
         return arrow.array(numbers, arrow.int64() if whole else arrow.float64())
     elif kinds <= {datetime.date, datetime.datetime}:
-        moments = [cell if isinstance(cell, datetime.date) else None for cell in cells]
-        return arrow.array(moments, arrow.date32() if kinds == {datetime.date} else arrow.timestamp("us"))
+        moments = [np.datetime64(cell, "us") if isinstance(cell, datetime.date) else None for cell in cells]
+        return arrow.array(moments, arrow.timestamp("us"))
     elif kinds == {list}:
         return arrow.array(
             [None if not isinstance(cell, list) else [cell_text(item) for item in cell if item is not None] for cell in cells],
@@ -595,7 +605,7 @@ def array_of(cells: Sequence[Any], *, as_text: bool = False) -> Any:
         )
     if not kinds and all(cell is None for cell in cells):
         return arrow.nulls(len(cells))
-    return arrow.array([None if cell is None else cell_text(cell) for cell in cells], arrow.string())
+    return arrow.array([None if cell is None or cell != cell else cell_text(cell) for cell in cells], arrow.string())
 
 
 def cell_text(cell: object) -> str:

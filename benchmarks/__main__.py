@@ -16,6 +16,7 @@ NAMES = (
     "centred",
     "metrics",
     "readers",
+    "tables",
     "splitting",
     "accuracy",
     "thresholds",

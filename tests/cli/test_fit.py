@@ -168,9 +168,7 @@ def test_data_that_cannot_be_learned_from(refused, tmp_path):
     data("x,l\n1,0\n2,nan\n")
     refused(1, "label 'l' is missing", "fit", "mine.csv", "--labels", "l")
     data("x,l,x\n1,0,1\n2,1,0\n")
-    refused(1, "'x' is the name of a feature and of a label", "fit", "mine.csv", "--labels", "2,")
-    data("c,c,l\na,1,0\nb,2,1\na,3,1\nb,4,0\n")
-    refused(1, "two columns are called 'c', one of them holds text", "fit", "mine.csv", "--labels", "l")
+    refused(1, "mine.csv, line 1: two columns are called 'x'; rename one", "fit", "mine.csv", "--labels", "2,")
 
 
 def test_a_loss_of_0_is_shown_without_sign(cli, tmp_path):

@@ -160,7 +160,7 @@ def test_text_is_coded_as_at_the_fit(cli, refused, tmp_path):
     np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [0, 3]])[:, 0], rtol=1e-14)
     (tmp_path / "new.csv").write_text("colour,x\nred,1\npurple,1\n")
     refused(
-        1, "new.csv, line 3: 'purple' in column 'colour', which had the values 'blue', 'green', 'red'", "predict", "mine.skcamel", "new.csv"
+        1, "new.csv: 'purple' in column 'colour', row 2, which had the values 'blue', 'green', 'red'", "predict", "mine.skcamel", "new.csv"
     )
     (tmp_path / "new.csv").write_text("colour,x\n2,1\n")
     refused(1, "'2' in column 'colour'", "predict", "mine.skcamel", "new.csv")
@@ -221,7 +221,7 @@ def test_files_that_do_not_fit(refused, model, tmp_path):
     new("x,z\n1,2\n")
     refused(1, "new.csv: the feature 'y' of the model is missing; give the columns the names", "predict", "m.skcamel", "new.csv")
     new("x,y,z,x\n1,2,3,4\n")
-    refused(1, "2 columns are called 'x', the model knows 1", "predict", "m.skcamel", "new.csv")
+    refused(1, "new.csv, line 1: two columns are called 'x'; rename one", "predict", "m.skcamel", "new.csv")
     new("x,y,z\n1,2,3\n1,,3\n")
     refused(1, "1 value is missing or infinite, the first in row 2, feature 2 ('y')", "predict", "m.skcamel", "new.csv")
     new("")

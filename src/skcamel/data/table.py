@@ -15,8 +15,9 @@ import re
 import sys
 import warnings
 import zipfile
+import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,7 +56,7 @@ KNOWN, WRITTEN = (*SEPARATORS, *PARQUET, *SHEETS, *JSON_LINES), (*SEPARATORS, *P
 STDIN = "standard input"  # as messages name it
 
 BLOCK_BYTES = 2**20  # of text that one thread of pyarrow parses; longer rows take larger blocks
-LARGEST_BLOCK = 2**31 - 2
+LARGEST_BLOCK = 2**28
 ABSENT = "\x1f"  # a separator that no text has, for files of a single column
 READ_BYTES = 2**22  # unpacked or decoded at once
 SAMPLE_BYTES = 2**16  # from which the separator is found; no cell of it is too long for the csv module
@@ -71,7 +72,6 @@ SEP_LINE = re.compile(rb'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 DECIMAL_COMMA = re.compile(r'(?:^|[;\t|\r\n"])[ ]*([+-]?\d*,\d+)(?:[eE][+-]?\d+)?[ ]*(?=$|[;\t|\r\n"])')
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
-LEADING_ZERO = r"^\s*[+-]?0[0-9xX]"
 FAR_CELL = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
 NEGATIVE_ZERO = {"-0": "-0.0"}  # as an integer it would lose its sign
 ROW_NUMBERS = ("column1", "Unnamed: 0")  # what a first column without a name is called
@@ -202,7 +202,7 @@ class _Dialect(NamedTuple):
 
 def _separated(content: bytes, path: Path_, separator: str | None, header: bool, as_text: Collection[str], *, plain: bool) -> pyarrow.Table:
     """Columns of a text file."""
-    arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
+    arrow = pyarrow_module()
     content = _utf8(content, path)
     line = SEP_LINE.match(content)
     start = line.end() if line else 0
@@ -215,7 +215,7 @@ def _separated(content: bytes, path: Path_, separator: str | None, header: bool,
     decimal_comma = separator != "," and _has_decimal_commas(content, start)
     dialect = _Dialect(separator, "," if decimal_comma else ".", start)
     table = _parse(content, names, dialect, as_text, path)
-    if content.count(b'"') % 2:
+    if b'"' in content and content.count(b'"') % 2:
         _check_closed(content, table, dialect, path)
     integers = [field.name for field in table.schema if arrow.types.is_integer(field.type)]
     others = [field.name for field in table.schema if plain and _is_odd(field.type)]
@@ -223,7 +223,7 @@ def _separated(content: bytes, path: Path_, separator: str | None, header: bool,
     if suspects:
         texts = _parse(content, names, dialect, suspects, path, suspects)
         for name in suspects:
-            if name in others or compute.any(compute.match_substring_regex(texts.column(name), LEADING_ZERO)).as_py():
+            if name in others or _holds_codes(texts.column(name)):
                 table = table.set_column(table.column_names.index(name), name, texts.column(name))
     trailing = len(names) > 1 and not found[-1].strip() and arrow.types.is_null(table.schema.types[-1])  # each line ends in a separator
     return table.select(range(len(names) - 1)) if trailing else table
@@ -359,7 +359,7 @@ def _has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
     """Whether any cell may begin like 007 or 0x1F; cells of text count too."""
     codes = np.frombuffer(content, dtype=np.uint8)
     before = np.zeros(256, dtype=bool)
-    before[list(separator.encode() + b'\r\n" +-')] = True
+    before[list(separator.encode() + b'\r\n" ')] = True
     behind = np.zeros(256, dtype=bool)
     behind[list(b"0123456789xX")] = True
     for first in range(max(start - 1, 0), len(codes), BLOCK_BYTES):
@@ -368,6 +368,13 @@ def _has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
         if (before[part[zeros]] & behind[part[zeros + 2]]).any():
             return True
     return False
+
+
+def _holds_codes(column: Any) -> bool:
+    """Whether a cell of these whole numbers begins like 007 or 0x1F."""
+    compute = pyarrow_module("pyarrow.compute")
+    cells = compute.utf8_trim_whitespace(column)
+    return bool(compute.any(compute.and_(compute.starts_with(cells, "0"), compute.not_equal(cells, "0"))).as_py())
 
 
 def _parse(
@@ -390,18 +397,29 @@ def _parse(
         column_types=dict.fromkeys(as_text, arrow.string()),
         include_columns=list(only),
     )
-    parse = reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=refuse)
+    quoted = b'"' in content  # without quotes, threads can begin at any line
     rows = arrow.py_buffer(content).slice(dialect.start)
-    for block in (BLOCK_BYTES, min(len(content) + 1, LARGEST_BLOCK)):
-        options = reader.ReadOptions(column_names=names, block_size=block)
-        try:
-            return reader.read_csv(arrow.BufferReader(rows), read_options=options, parse_options=parse, convert_options=convert)
-        except arrow.ArrowInvalid as error:
-            if wrong:
-                raise _ragged(wrong[0], content, dialect.start, path) from None
-            if "straddl" not in str(error) or block > BLOCK_BYTES:
-                raise
-    raise DataError("a row is longer than 1 MiB; is a quote left open?", path=path)
+
+    def read(block: int, *, threads: bool, handler: Callable[[Any], str] | None) -> pyarrow.Table:
+        return reader.read_csv(
+            arrow.BufferReader(rows),
+            read_options=reader.ReadOptions(column_names=names, block_size=block, use_threads=threads),
+            parse_options=reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=quoted, invalid_row_handler=handler),
+            convert_options=convert,
+        )
+
+    try:
+        return read(BLOCK_BYTES, threads=len(content) > BLOCK_BYTES, handler=None)
+    except arrow.ArrowInvalid:
+        pass  # a row that is longer than a block, or a wrong one
+    try:
+        return read(min(len(content) + 1, LARGEST_BLOCK), threads=False, handler=refuse)  # pyarrow may crash where threads call Python
+    except arrow.ArrowInvalid as error:
+        if wrong:
+            raise _ragged(wrong[0], content, dialect.start, path) from None
+        if "straddl" in str(error):
+            raise DataError(f"a row is longer than {LARGEST_BLOCK >> 20} MiB; is a quote left open?", path=path) from None
+        raise
 
 
 def _ragged(row: Any, content: bytes, start: int, path: Path_) -> DataError:
@@ -539,7 +557,7 @@ def _check_sheets(file: Path | io.BytesIO, path: Path_) -> None:
                         width = max([width, *(_column_number(letters) for letters in {letters for letters, _ in cells})])
                         height = max([height, *(int(row) for _, row in cells)])
                 check_claimed_size(SHEET_CELL_BYTES * width * height, f"{height} rows x {width} columns", path, size=size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
         return  # .xls is no archive; calamine says what is wrong with a damaged one
 
 

@@ -17,6 +17,7 @@ NAMES = (
     "metrics",
     "readers",
     "preparation",
+    "tables",
     "splitting",
     "accuracy",
     "thresholds",

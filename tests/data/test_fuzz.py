@@ -27,7 +27,7 @@ def lay_out(kind, storage, folder):
     return folder / FORMATS[kind][0]
 
 
-@pytest.mark.filterwarnings("ignore:a.[cp]")  # about text columns
+@pytest.mark.filterwarnings("ignore:a.[cjp]")  # about text columns
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_whole_files_are_read(kind, storage, tmp_path):

@@ -275,7 +275,7 @@ def _dense_block(block: Block, layout: Layout) -> np.ndarray | None:
         return None
     if b", " in text[: text.index(b"\n")]:
         text = text.replace(b", ", b",")
-    table = table_of_numbers(text, b",", len(block.lines), layout.width, gaps=False)
+    table = table_of_numbers(text, b",", len(block.lines), layout.width)
     return table if table is not None and layout.permits(None, table) else None
 
 

@@ -75,10 +75,10 @@ def numbers(text: bytes, separators: bytes, missing: str = "?") -> Numbers | Non
     return Numbers(*(np.concatenate(columns) for columns in zip(*parts)))
 
 
-def table_of_numbers(text: bytes, separator: bytes, n_rows: int, width: int, *, gaps: bool) -> np.ndarray | None:
-    """The numbers of lines as a table; None where a line has another width, or a cell is no number or, without `gaps`, empty."""
+def table_of_numbers(text: bytes, separator: bytes, n_rows: int, width: int) -> np.ndarray | None:
+    """The numbers of lines as a table; None where a line has another width, or a cell is empty or no number."""
     parsed = numbers(text, separator + b"\n")
-    if parsed is None or parsed.values.size != n_rows * width or (parsed.empty.any() and not gaps):
+    if parsed is None or parsed.values.size != n_rows * width or parsed.empty.any():
         return None
     row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
     return parsed.values.reshape(-1, width) if (np.diff(row_ends, prepend=-1) == width).all() else None

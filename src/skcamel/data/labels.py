@@ -114,16 +114,14 @@ def _numbered(cells: np.ndarray, name: str, source: Path_) -> np.ndarray:
     """Words and marks as numbers; NaN for gaps, but 0 for empty cells beside marks."""
     texts = [None if cell is None else key_text(cell) for cell in cells]
     found = {text for text in texts if text is not None}
-    values = {text: np.nan if text in GAPS else _meaning(text) for text in found}
     marks = {text for text in found if text.casefold() in MARKS}
-    if marks and found - marks <= {""}:
-        values = {**dict.fromkeys(marks, 1.0), "": 0.0}
-    wrong = {text for text, value in values.items() if value is None}
+    values = {text: _meaning(text) for text in found - marks - GAPS}
+    wrong = {text for text, value in values.items() if value is None} or (marks if values else set())
     if wrong:
         row, text = next((row, text) for row, text in enumerate(texts, 1) if text in wrong)
         raise DataError(f"{text[:40]!r} in column {name[:60]!r}, row {row}; {CURE}", path=source)
-    empty = 0.0 if marks and found - marks <= {""} else np.nan
-    return np.array([empty if text is None else values[text] for text in texts], dtype=np.float64)
+    known = {**dict.fromkeys(GAPS, np.nan), **values, **dict.fromkeys(marks, 1.0), "": 0.0 if marks else np.nan}
+    return np.array([known[text or ""] for text in texts], dtype=np.float64)
 
 
 def _meaning(text: str) -> float | None:
@@ -148,11 +146,8 @@ def item_lists(cells: np.ndarray, name: str, source: Path_) -> list[list[str] | 
     separator = None
     if not (texts and all(text.startswith("[") and text.endswith("]") for text in texts)):
         separator = next((separator for separator in LIST_SEPARATORS if any(separator in text for text in texts)), "")
-        plain = [text for text in texts if _meaning(text) is not None or text.casefold() in MARKS]
-        if not texts or (separator == "" and len(plain) == len(texts)):
-            return None
-        if separator == "" and plain:  # words beside numbers or beside yes and no: more likely a slip than labels
-            return None
+        if separator == "" and (not texts or any(_meaning(text) is not None or text.casefold() in MARKS for text in texts)):
+            return None  # also where words stand beside 1 or yes, more likely slips than labels
     items: dict[str, list[str] | None] = {text: _bracketed(text) if separator is None else _split(text, separator) for text in set(texts)}
     items |= dict.fromkeys(GAPS, None) | {"": []}  # nothing written is no label, a word for a gap is unknown
     return [items["" if cell is None else key_text(cell)] for cell in cells]

@@ -15,8 +15,9 @@ import re
 import sys
 import warnings
 import zipfile
+import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,8 +56,9 @@ KNOWN, WRITTEN = (*SEPARATORS, *PARQUET, *SHEETS, *JSON_LINES), (*SEPARATORS, *P
 STDIN = "standard input"  # as messages name it
 
 BLOCK_BYTES = 2**20  # of text that one thread of pyarrow parses; longer rows take larger blocks
-LARGEST_BLOCK = 2**31 - 2
-READ_BYTES = 2**24  # read at once where the size is not known beforehand
+LARGEST_BLOCK = 2**28
+ABSENT = "\x1f"  # a separator that no text has, for files of a single column
+READ_BYTES = 2**22  # unpacked or decoded at once
 SAMPLE_BYTES = 2**16  # from which the separator is found; no cell of it is too long for the csv module
 SAMPLE_RECORDS = 50
 COMMA_BYTES = 2**20  # in which decimal commas are looked for
@@ -70,7 +72,6 @@ SEP_LINE = re.compile(rb'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|$)")
 DECIMAL_COMMA = re.compile(r'(?:^|[;\t|\r\n"])[ ]*([+-]?\d*,\d+)(?:[eE][+-]?\d+)?[ ]*(?=$|[;\t|\r\n"])')
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
-LEADING_ZERO = r"^\s*[+-]?0[0-9xX]"
 FAR_CELL = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
 NEGATIVE_ZERO = {"-0": "-0.0"}  # as an integer it would lose its sign
 ROW_NUMBERS = ("column1", "Unnamed: 0")  # what a first column without a name is called
@@ -180,12 +181,14 @@ def _kind_of(content: bytes) -> str:
 def _content(path: Path_) -> bytes:
     """Whole text of a file, unpacked; its memory is asked for before it is taken."""
     check_memory(PEAK_OF_TEXT * Path(path).stat().st_size, "Reading it", path)
-    parts: list[bytes] = []
     with open_lines(path) as file:
+        if not file.packed:
+            return file.stream.read()
+        parts: list[bytes] = []
         while part := file.stream.read(READ_BYTES):
             parts.append(part)
             check_memory((PEAK_OF_TEXT - 1) * len(part), "Reading on", path)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+        return b"".join(parts)
 
 
 # Text files
@@ -199,18 +202,20 @@ class _Dialect(NamedTuple):
 
 def _separated(content: bytes, path: Path_, separator: str | None, header: bool, as_text: Collection[str], *, plain: bool) -> pyarrow.Table:
     """Columns of a text file."""
-    arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
+    arrow = pyarrow_module()
     content = _utf8(content, path)
     line = SEP_LINE.match(content)
     start = line.end() if line else 0
     separator = separator or (line.group(1).decode() if line else _separator(content, start, path))
-    names, start = _header(content, start, separator, path) if header else (_numbered_names(content, start, separator, path), start)
+    first = _line(content, start)
+    found, start = _header(content, start, separator, path) if header else (_numbered_names(content, start, separator, path), start)
+    names = named(found, path, first)
     if re.compile(rb"\S").search(content, start) is None:
         raise DataError("no row follows the column names; the file is empty or cut short.", path=path, line=_line(content, start))
     decimal_comma = separator != "," and _has_decimal_commas(content, start)
     dialect = _Dialect(separator, "," if decimal_comma else ".", start)
     table = _parse(content, names, dialect, as_text, path)
-    if content.count(b'"') % 2:
+    if b'"' in content and content.count(b'"') % 2:
         _check_closed(content, table, dialect, path)
     integers = [field.name for field in table.schema if arrow.types.is_integer(field.type)]
     others = [field.name for field in table.schema if plain and _is_odd(field.type)]
@@ -218,10 +223,10 @@ def _separated(content: bytes, path: Path_, separator: str | None, header: bool,
     if suspects:
         texts = _parse(content, names, dialect, suspects, path, suspects)
         for name in suspects:
-            if name in others or compute.any(compute.match_substring_regex(texts.column(name), LEADING_ZERO)).as_py():
+            if name in others or _holds_codes(texts.column(name)):
                 table = table.set_column(table.column_names.index(name), name, texts.column(name))
-    nameless = header and names[-1] == f"column{len(names)}" and arrow.types.is_null(table.schema.types[-1])
-    return table.select(range(len(names) - 1)) if nameless and len(names) > 1 else table
+    trailing = len(names) > 1 and not found[-1].strip() and arrow.types.is_null(table.schema.types[-1])  # each line ends in a separator
+    return table.select(range(len(names) - 1)) if trailing else table
 
 
 def _is_odd(kind: Any) -> bool:
@@ -266,7 +271,11 @@ def _separator(content: bytes, start: int, path: Path_) -> str:
     if len(content) - start > SAMPLE_BYTES and "\n" in sample:
         sample = sample[: sample.rindex("\n") + 1]
     by_suffix = SEPARATORS.get(Path(str(path).lower().removesuffix(".gz")).suffix, ",")
-    return max(sorted(",;\t|", key=by_suffix.__ne__), key=lambda separator: _agreement(sample, separator))
+    order = sorted(",;\t|", key=by_suffix.__ne__)
+    best = max(order, key=lambda separator: _agreement(sample, separator))
+    if _agreement(sample, best) > (False, 0.0):
+        return best
+    return next((separator for separator in order if separator.encode() not in content), ABSENT)  # a single column
 
 
 def _agreement(sample: str, separator: str) -> tuple[bool, float]:
@@ -302,16 +311,15 @@ def _records(content: bytes, start: int, separator: str, path: Path_) -> Iterato
 
 
 def _header(content: bytes, start: int, separator: str, path: Path_) -> tuple[list[str], int]:
-    """Column names, and where the rows begin."""
+    """Column names as they stand there, and where the rows begin."""
     _check_first_width(content, start, separator, path)
     record, end = next(_records(content, start, separator, path), (None, start))
     if record is None:
         raise DataError("the first line must hold the column names; the file is empty.", path=path, line=1)
-    line = _line(content, start)
     if len(set(record)) < len(record) and all(NUMERAL.fullmatch(name) for name in record):
         cure = "add a line of names. (In Python, header=False does without.)"
-        raise DataError(f"the first line holds numbers, not column names; {cure}", path=path, line=line)
-    return named([original_cell(name) for name in record], path, line), end
+        raise DataError(f"the first line holds numbers, not column names; {cure}", path=path, line=_line(content, start))
+    return [original_cell(name) for name in record], end
 
 
 def _numbered_names(content: bytes, start: int, separator: str, path: Path_) -> list[str]:
@@ -351,7 +359,7 @@ def _has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
     """Whether any cell may begin like 007 or 0x1F; cells of text count too."""
     codes = np.frombuffer(content, dtype=np.uint8)
     before = np.zeros(256, dtype=bool)
-    before[list(separator.encode() + b'\r\n" +-')] = True
+    before[list(separator.encode() + b'\r\n" ')] = True
     behind = np.zeros(256, dtype=bool)
     behind[list(b"0123456789xX")] = True
     for first in range(max(start - 1, 0), len(codes), BLOCK_BYTES):
@@ -360,6 +368,13 @@ def _has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
         if (before[part[zeros]] & behind[part[zeros + 2]]).any():
             return True
     return False
+
+
+def _holds_codes(column: Any) -> bool:
+    """Whether a cell of these whole numbers begins like 007 or 0x1F."""
+    compute = pyarrow_module("pyarrow.compute")
+    cells = compute.utf8_trim_whitespace(column)
+    return bool(compute.any(compute.and_(compute.starts_with(cells, "0"), compute.not_equal(cells, "0"))).as_py())
 
 
 def _parse(
@@ -382,23 +397,36 @@ def _parse(
         column_types=dict.fromkeys(as_text, arrow.string()),
         include_columns=list(only),
     )
-    parse = reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=True, invalid_row_handler=refuse)
+    quoted = b'"' in content  # without quotes, threads can begin at any line
     rows = arrow.py_buffer(content).slice(dialect.start)
-    for block in (BLOCK_BYTES, min(len(content) + 1, LARGEST_BLOCK)):
-        options = reader.ReadOptions(column_names=names, block_size=block)
-        try:
-            return reader.read_csv(arrow.BufferReader(rows), read_options=options, parse_options=parse, convert_options=convert)
-        except arrow.ArrowInvalid as error:
-            if wrong:
-                raise _ragged(wrong[0], content, dialect.start, path) from None
-            if "straddl" not in str(error) or block > BLOCK_BYTES:
-                raise
-    raise DataError("a row is longer than 1 MiB; is a quote left open?", path=path)
+
+    def read(block: int, *, threads: bool, handler: Callable[[Any], str] | None) -> pyarrow.Table:
+        return reader.read_csv(
+            arrow.BufferReader(rows),
+            read_options=reader.ReadOptions(column_names=names, block_size=block, use_threads=threads),
+            parse_options=reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=quoted, invalid_row_handler=handler),
+            convert_options=convert,
+        )
+
+    try:
+        return read(BLOCK_BYTES, threads=len(content) > BLOCK_BYTES, handler=None)
+    except arrow.ArrowInvalid:
+        pass  # a row that is longer than a block, or a wrong one
+    try:
+        return read(min(len(content) + 1, LARGEST_BLOCK), threads=False, handler=refuse)  # pyarrow may crash where threads call Python
+    except arrow.ArrowInvalid as error:
+        if wrong:
+            raise _ragged(wrong[0], content, dialect.start, path) from None
+        if "straddl" in str(error):
+            raise DataError(f"a row is longer than {LARGEST_BLOCK >> 20} MiB; is a quote left open?", path=path) from None
+        raise
 
 
 def _ragged(row: Any, content: bytes, start: int, path: Path_) -> DataError:
     """Refuse a row that has more or fewer cells than there are columns."""
-    place = re.compile(rb"(?:^|(?<=[\r\n]))" + re.escape(row.text.encode()[:10_000])).search(content, start)
+    text = row.text.encode()
+    end = rb"(?![^\r\n])" if len(text) < SAMPLE_BYTES else b""
+    place = re.compile(rb"(?<![^\r\n])" + re.escape(text[:SAMPLE_BYTES]) + end).search(content, start)
     line = _line(content, place.start()) if place else None
     if row.text.count('"') % 2:
         return DataError("a quote is left open; close the quotes of each cell and double those within.", path=path, line=line)
@@ -529,7 +557,7 @@ def _check_sheets(file: Path | io.BytesIO, path: Path_) -> None:
                         width = max([width, *(_column_number(letters) for letters in {letters for letters, _ in cells})])
                         height = max([height, *(int(row) for _, row in cells)])
                 check_claimed_size(SHEET_CELL_BYTES * width * height, f"{height} rows x {width} columns", path, size=size)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
         return  # .xls is no archive; calamine says what is wrong with a damaged one
 
 
@@ -586,8 +614,8 @@ def array_of(cells: Sequence[Any], *, as_text: bool = False) -> Any:
         whole = all(isinstance(cell, int) or cell.is_integer() for cell in filled) and all(abs(cell) < 2**53 for cell in filled)
         return arrow.array(numbers, arrow.int64() if whole else arrow.float64())
     elif kinds <= {datetime.date, datetime.datetime}:
-        moments = [cell if isinstance(cell, datetime.date) else None for cell in cells]
-        return arrow.array(moments, arrow.date32() if kinds == {datetime.date} else arrow.timestamp("us"))
+        moments = [np.datetime64(cell, "us") if isinstance(cell, datetime.date) else None for cell in cells]
+        return arrow.array(moments, arrow.timestamp("us"))
     elif kinds == {list}:
         return arrow.array(
             [None if not isinstance(cell, list) else [cell_text(item) for item in cell if item is not None] for cell in cells],
@@ -595,7 +623,7 @@ def array_of(cells: Sequence[Any], *, as_text: bool = False) -> Any:
         )
     if not kinds and all(cell is None for cell in cells):
         return arrow.nulls(len(cells))
-    return arrow.array([None if cell is None else cell_text(cell) for cell in cells], arrow.string())
+    return arrow.array([None if cell is None or cell != cell else cell_text(cell) for cell in cells], arrow.string())
 
 
 def cell_text(cell: object) -> str:

@@ -49,9 +49,10 @@ class Block(NamedTuple):
 class LineFile:
     """A text file read once, from front to back, by lines or by blocks of lines; messages show `path`."""
 
-    def __init__(self, path: Path_, stream: BinaryIO) -> None:
+    def __init__(self, path: Path_, stream: BinaryIO, *, packed: bool = False) -> None:
         self.path = path
         self.stream = stream
+        self.packed = packed  # what the stream gives is longer than the file
         self.line = 0  # number of lines read
 
     def readline(self) -> bytes:
@@ -120,7 +121,7 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
     with Path(path).open("rb") as raw:
         packed = raw.peek(2)[:2] == GZIP_MAGIC  # a pipe cannot be wound back
         stream = io.BufferedReader(_Unpacked(path, raw), BLOCK_BYTES) if packed else raw
-        lines = LineFile(path, stream)
+        lines = LineFile(path, stream, packed=packed)
         try:
             yield lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:

@@ -69,12 +69,12 @@ def test_marks(kind):
 @pytest.mark.parametrize(
     "cells",
     [
-        ["a|b", None, "b", "c | a"],
-        ["a;b", "", "b", "c;a"],
+        ["a|b", "?", "b", "c | a"],
+        ["a;b", "NULL", "b", "c;a"],
         ["a, b", "NA", "b", "c,a"],
-        ['["a","b"]', "", '["b"]', '["c", "a"]'],
-        ["['a', 'b']", "", "['b']", "['c' 'a']"],
-        ["[a, b]", "", "[b]", "[c, a]"],
+        ['["a","b"]', "n/a", '["b"]', '["c", "a"]'],
+        ["['a', 'b']", "?", "['b']", "['c' 'a']"],
+        ["[a, b]", "?", "[b]", "[c, a]"],
         [["a", "b"], None, ["b"], ["c", "a"]],
     ],
 )
@@ -82,6 +82,11 @@ def test_lists_in_any_spelling(kind, cells):
     names, Y = taken(kind, cells)
     assert names == ("a", "b", "c")
     np.testing.assert_array_equal(Y, [[1, 1, 0], [NAN] * 3, [0, 1, 0], [1, 0, 1]])
+
+
+@pytest.mark.parametrize("nothing", ["", None, "  "])
+def test_nothing_in_a_column_of_written_lists_is_no_label(kind, nothing):
+    assert taken(kind, ["a|b", nothing, "b"])[1].tolist() == [[1, 1], [0, 0], [0, 1]]
 
 
 def test_an_empty_list_has_no_label_and_one_word_is_a_list(kind):
@@ -101,11 +106,8 @@ def test_lists_come_back_from_text(lists, separator):
     names, Y = taken(pa.table, ["" if items is None else separator.join(items) for items in lists])
     assert names == tuple(sorted({item for items in lists for item in items or ()}))
     for items, row in zip(lists, Y, strict=True):
-        if items is None:
-            assert np.isnan(row).all()
-        else:
-            assert {name for name, value in zip(names, row, strict=True) if value == 1} == set(items)
-            assert row.sum() == len(items)
+        assert {name for name, value in zip(names, row, strict=True) if value == 1} == set(items or ())
+        assert row.sum() == len(items or ())
 
 
 @pytest.mark.parametrize(
@@ -133,13 +135,13 @@ def test_labels_in_a_second_table(kind):
     table = kind({"id": [7, 8, 9], "x": [1, 2, 3]})
     wide = kind({"id": ["9", "7"], "a": ["yes", "no"], "b": [0, 1]})
     rest, labels = join_labels(table, "id", wide, "t.csv", "l.csv")
-    assert list(getattr(rest, "column_names", None) or rest.columns) == ["x"]
+    assert list(getattr(rest, "column_names", None) or rest.columns) == ["id", "x"]
     assert labels.names == ("a", "b")
     np.testing.assert_array_equal(labels.Y, [[0, 1], [NAN, NAN], [1, 0]])
     lists = kind({"id": [9.0, 7.0], "tags": ["a|b", "b"]})
     np.testing.assert_array_equal(join_labels(table, "id", lists, "t.csv", "l.csv")[1].Y, [[0, 1], [NAN, NAN], [1, 1]])
     long = kind({"tag": ["a", "b", "b", ""], "id": [9, 9, 7, 7]})
-    np.testing.assert_array_equal(join_labels(table, "id", long, "t.csv", "l.csv")[1].Y, [[0, 1], [NAN, NAN], [1, 1]])
+    np.testing.assert_array_equal(join_labels(table, "id", long, "t.csv", "l.csv")[1].Y, [[0, 1], [0, 0], [1, 1]])
 
 
 def test_long_keys_are_not_rounded():

@@ -150,7 +150,7 @@ def item_lists(cells: np.ndarray, name: str, source: Path_) -> list[list[str] | 
             return None  # also where words stand beside 1 or yes, more likely slips than labels
     items: dict[str, list[str] | None] = {text: _bracketed(text) if separator is None else _split(text, separator) for text in set(texts)}
     items |= dict.fromkeys(GAPS, None) | {"": []}  # nothing written is no label, a word for a gap is unknown
-    return [items["" if cell is None else key_text(cell)] for cell in cells]
+    return [items["" if cell is None else key_text(cell).strip()] for cell in cells]
 
 
 def _is_list(cell: object) -> bool:

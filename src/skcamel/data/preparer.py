@@ -141,7 +141,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : pandas, polars or pyarrow frame, mapping from names to columns, array of shape (n, columns), or the path of a table file
+        X : pandas, polars or pyarrow frame, dict of columns, array of shape (n, columns), or the path of a table file
         y : array of shape (n, q), default=None
             Labels; gaps of a column that go with none of them get no column of their own.
         """
@@ -277,11 +277,11 @@ def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
         from skcamel.data.table import read_columns
 
         X = read_columns(X, as_text=as_text)
-    names = list(X) if isinstance(X, Mapping) else column_names(X)
-    if names is None:
+    names = column_names(X)
+    if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
+        names, cells = list(X), list(X.values())
+    elif names is None:
         names, cells = _of_array(X)
-    elif isinstance(X, Mapping):
-        cells = list(X.values())
     else:
         cells = [X[name] for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
     if (twice := first_repeated(names)) is not None:
@@ -293,7 +293,7 @@ def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
 
 
 def _has_names(X: Any) -> bool:
-    return _is_path(X) or isinstance(X, Mapping) or column_names(X) is not None
+    return isinstance(X, (str, os.PathLike, dict)) or column_names(X) is not None
 
 
 def _is_path(X: Any) -> bool:

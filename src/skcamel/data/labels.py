@@ -285,7 +285,8 @@ def column_names(table: Any) -> list[str]:
 
 def without(table: Any, columns: Collection[str]) -> Any:
     """Return the table without these columns, of the same kind."""
-    kept = [position for position, name in enumerate(column_names(table)) if name not in set(columns)]
+    left = set(columns)
+    kept = [position for position, name in enumerate(column_names(table)) if name not in left]
     return table.iloc[:, kept] if hasattr(table, "iloc") else table.select(kept) if hasattr(table, "column_names") else table[:, kept]
 
 

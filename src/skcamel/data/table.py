@@ -180,10 +180,11 @@ def _kind_of(content: bytes) -> str:
 
 def _content(path: Path_) -> bytes:
     """Whole text of a file, unpacked; its memory is asked for before it is taken."""
-    check_memory(PEAK_OF_TEXT * Path(path).stat().st_size, "Reading it", path)
+    size = Path(path).stat().st_size
+    check_memory(PEAK_OF_TEXT * size, "Reading it", path)
     with open_lines(path) as file:
         if not file.packed:
-            return file.stream.read()
+            return file.stream.read(size or -1)  # of a known size, it never stands there twice; a pipe has none
         parts: list[bytes] = []
         while part := file.stream.read(READ_BYTES):
             parts.append(part)
@@ -221,10 +222,11 @@ def _separated(content: bytes, path: Path_, separator: str | None, header: bool,
     others = [field.name for field in table.schema if plain and _is_odd(field.type)]
     suspects = others + (integers if integers and _has_leading_zeros(content, start, separator) else [])
     if suspects:
+        arrow.default_memory_pool().release_unused()
         texts = _parse(content, names, dialect, suspects, path, suspects)
-        for name in suspects:
-            if name in others or _holds_codes(texts.column(name)):
-                table = table.set_column(table.column_names.index(name), name, texts.column(name))
+        odd = set(others)
+        kept = {name: texts.column(name) for name in suspects if name in odd or _holds_codes(texts.column(name))}
+        table = arrow.Table.from_arrays([kept.get(name, column) for name, column in zip(names, table.columns)], names=names)
     trailing = len(names) > 1 and not found[-1].strip() and arrow.types.is_null(table.schema.types[-1])  # each line ends in a separator
     return table.select(range(len(names) - 1)) if trailing else table
 
@@ -388,32 +390,40 @@ def _parse(
         wrong.append(row)
         return "error"
 
-    convert = reader.ConvertOptions(
-        null_values=list(GAPS),
-        true_values=["true", "True", "TRUE"],  # 0 and 1 are numbers
-        false_values=["false", "False", "FALSE"],
-        strings_can_be_null=False,
-        decimal_point=dialect.decimal_point,
-        column_types=dict.fromkeys(as_text, arrow.string()),
-        include_columns=list(only),
-    )
     quoted = b'"' in content  # without quotes, threads can begin at any line
     rows = arrow.py_buffer(content).slice(dialect.start)
+    threads = len(content) > BLOCK_BYTES
+    texts = dict.fromkeys(as_text, arrow.string())
 
-    def read(block: int, *, threads: bool, handler: Callable[[Any], str] | None) -> pyarrow.Table:
-        return reader.read_csv(
+    def call(read: Any, types: Mapping[str, Any], block: int, *, threads: bool, handler: Callable[[Any], str] | None = None) -> Any:
+        return read(
             arrow.BufferReader(rows),
             read_options=reader.ReadOptions(column_names=names, block_size=block, use_threads=threads),
             parse_options=reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=quoted, invalid_row_handler=handler),
-            convert_options=convert,
+            convert_options=reader.ConvertOptions(
+                null_values=list(GAPS),
+                true_values=["true", "True", "TRUE"],  # 0 and 1 are numbers
+                false_values=["false", "False", "FALSE"],
+                strings_can_be_null=False,
+                decimal_point=dialect.decimal_point,
+                column_types=types,
+                include_columns=list(only),
+            ),
         )
 
+    if threads and not only:  # where the types of the first block fit all, nothing is kept to try others
+        try:
+            with call(reader.open_csv, texts, BLOCK_BYTES, threads=False) as stream:
+                types = {field.name: field.type for field in stream.schema if not arrow.types.is_null(field.type)}
+            return call(reader.read_csv, types, BLOCK_BYTES, threads=True)
+        except arrow.ArrowInvalid:
+            pass
     try:
-        return read(BLOCK_BYTES, threads=len(content) > BLOCK_BYTES, handler=None)
+        return call(reader.read_csv, texts, BLOCK_BYTES, threads=threads)
     except arrow.ArrowInvalid:
         pass  # a row that is longer than a block, or a wrong one
-    try:
-        return read(min(len(content) + 1, LARGEST_BLOCK), threads=False, handler=refuse)  # pyarrow may crash where threads call Python
+    try:  # pyarrow may crash where threads call Python
+        return call(reader.read_csv, texts, min(len(content) + 1, LARGEST_BLOCK), threads=False, handler=refuse)
     except arrow.ArrowInvalid as error:
         if wrong:
             raise _ragged(wrong[0], content, dialect.start, path) from None

@@ -56,7 +56,7 @@ def test_decimal_commas_in_new_rows(tmp_path):
 
 @pytest.mark.parametrize("block", [6, 2**20])
 def test_missing_text_is_nan_in_every_block(tmp_path, monkeypatch, block):
-    monkeypatch.setattr("skcamel.data.table.BLOCK_BYTES", block)
+    monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", block)
     path = tmp_path / "new.csv"
     path.write_text("x,y,c\n1,2,\n1,2,red\n1,2,?\n")
     np.testing.assert_array_equal(read_matching(path, EXPECTED, truth=False).X[:, 2], [np.nan, 1, np.nan])

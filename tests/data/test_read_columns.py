@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from skcamel.data import DataError
 from skcamel.data.labels import GAPS
-from skcamel.data.table import read_columns
+from skcamel.data.readers import read_columns
 
 DAY = datetime.date(2001, 2, 3)
 
@@ -75,7 +75,7 @@ def test_decimal_commas(read):
 
 
 def test_types_are_those_of_whole_columns(read, monkeypatch):
-    monkeypatch.setattr("skcamel.data.table.BLOCK_BYTES", 64)
+    monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", 64)
     n = 50
     table = read("a,b,c,d,e\n" + "1,007,1,0,2001-02-03\n" * n + "-,8,1.5,1,NaT\n" + "2,9,later,0,2001-02-03\n")
     assert [str(kind) for kind in table.schema.types] == ["int64", "string", "string", "int64", "date32[day]"]

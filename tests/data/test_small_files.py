@@ -14,7 +14,7 @@ from scipy.io import savemat
 
 from skcamel import memory
 from skcamel.data import DataError, Dataset, read_dataset, write_dataset
-from skcamel.data.table import read_columns
+from skcamel.data.readers import read_columns
 from skcamel.data.text import open_lines
 
 SPENT = 2**29  # bytes of resident memory that reading any of these files may take

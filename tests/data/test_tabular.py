@@ -99,7 +99,7 @@ def test_semicolons_and_decimal_commas(read):
 def test_a_quoted_cell_may_span_lines(read, monkeypatch):
     text = 'note,x,l\n"two\nlines",1,0\n"a ""quote""",2,1\n'
     for block_bytes in (12, 2**20):
-        monkeypatch.setattr("skcamel.data.table.BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", block_bytes)
         assert read(text).X[:, -1].tolist() == [1, 2]
 
 

@@ -174,7 +174,7 @@ def check(ctx: click.Context, name_or_file: str, *, as_json: bool, **how: Any) -
 def _prepared(source: str, labels: str | None, of_table: dict[str, Any]) -> tuple[list[tuple[str, str, str]], Dataset | None]:
     """What a fit would make of each column of a table; and with labels its rows."""
     from skcamel.data.dataset import Dataset
-    from skcamel.data.table import read_columns
+    from skcamel.data.readers import read_columns
 
     labels_file = of_table.pop("labels_file")
     preparer = preparer_with(of_table).set_params(scaling="none")

@@ -117,7 +117,7 @@ def preparer_with(of_table: Mapping[str, Sequence[str]]) -> TablePreparer:
 def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labels_file: str | None) -> LabelledTable:
     """Read a table file as a preparer wants it, with labels that are columns of it or come from a second file."""
     from skcamel.data.labels import join_labels, take_labels
-    from skcamel.data.table import read_columns
+    from skcamel.data.readers import read_columns
 
     columns = read_columns(source, as_text=preparer.as_written())
     if labels_file is None:
@@ -291,7 +291,7 @@ def _note_extra(source: str, names: Sequence[str]) -> None:
 
 def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: bool, allow_missing: bool) -> Given:
     from skcamel.data.cells import Column
-    from skcamel.data.table import read_columns
+    from skcamel.data.readers import read_columns
     from skcamel.data.text import shortened
     from skcamel.pipeline import final, transformers
 

@@ -135,7 +135,7 @@ def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None
 
 
 def _write_parquet(predictions: Predictions, file: Any) -> None:
-    from skcamel.data.table import pyarrow_module
+    from skcamel.data.separated import pyarrow_module
 
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     sets = arrow.array([list(names) for names in predictions.label_sets], arrow.list_(arrow.string()))
@@ -204,7 +204,7 @@ def _json_columns(path: Path) -> dict[str, list[Any]]:
 
 
 def _parquet_columns(path: Path) -> dict[str, list[Any]]:
-    from skcamel.data.table import pyarrow_module
+    from skcamel.data.separated import pyarrow_module
 
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     try:

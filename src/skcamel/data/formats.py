@@ -210,7 +210,7 @@ def read_labels(path: Path_, labels: tuple[str, ...]) -> np.ndarray:
     """LabelColumns of these names from a file, (n, q); nothing else in it is looked at where the format allows."""
     kind = format_of(path)
     if kind == "table":
-        from skcamel.data.table import read_plain
+        from skcamel.data.readers import read_plain
 
         return _labels_of(read_plain(path), labels, path)
     if kind == "arff":
@@ -240,7 +240,8 @@ def _labels_of(table: Any, labels: tuple[str, ...], path: Path_) -> np.ndarray:
 
 def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
     from skcamel.data.columns import without_nominals
-    from skcamel.data.table import features, read_plain
+    from skcamel.data.readers import read_plain
+    from skcamel.data.table import features
 
     table = read_plain(path, as_text=expected.categories)
     wanted = expected.columns()

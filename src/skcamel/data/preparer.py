@@ -274,7 +274,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
     """Columns of a frame, an array or a table file, by name; those named in `as_text` are read from a file as they are written."""
     if _is_path(X):
-        from skcamel.data.table import read_columns
+        from skcamel.data.readers import read_columns
 
         X = read_columns(X, as_text=as_text)
     names = column_names(X)

@@ -211,6 +211,7 @@ def test_parameters_that_cannot_be_are_refused(table, options, message):
     [
         ([f"P-{k:04d}" for k in range(20)], "id"),
         ([f"user{k}@example.org" for k in range(20)], "id"),
+        ([f"Patient {k}" for k in range(20)], "id"),
         (list(range(5, 25)), "id"),
         ([17 * k * k for k in range(20)], "number"),
         (["None", "NULL", "n/a", "-", *map(str, range(0, 320, 20))], "number"),

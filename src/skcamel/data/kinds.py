@@ -177,7 +177,8 @@ def _of_words(name: str, column: Column) -> Part:
         return _tags(name, column, separator)
     words = np.average([len(value.split()) for value in values], weights=counts)
     unspaced = _has_no_blanks(values)
-    if different >= 0.99 * n >= FEW_ROWS and words < 1.1 and not unspaced:
+    numbered = len({re.sub(r"\d+", "", value) for value in values}) <= 0.05 * different  # Patient 1, Patient 2, …
+    if different >= 0.99 * n >= FEW_ROWS and (numbered or (words < 1.1 and not unspaced)):
         return LeftOut(name, why="id", reason=f"different in every row; --text {name} or --category {name} keeps it")
     varied = (words >= 1.5 and different > 0.6 * n) or (words >= 3 and different > 0.3 * n) or (words >= 6 and different > 20)
     if n >= FEW_ROWS and (varied or (unspaced and different > 0.6 * n)):

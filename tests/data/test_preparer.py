@@ -222,7 +222,7 @@ def test_parameters_that_cannot_be_are_refused(table, options, message):
         ([True, False] * 10, "flag"),
         (["x", None] * 10, "category"),
         (["red, large", "blue", "red, small", "blue, small"] * 5, "tags"),
-        ([f"Well, this is {WORDS[k % 10]}, and it says, in short, {WORDS[k // 3]} {k}" for k in range(20)], "text"),
+        ([f"Well, at first it was {WORDS[k % 10]} and later, as they say, {WORDS[k // 3]} {k}" for k in range(20)], "text"),
         (["這是一個測試文本內容" + chr(0x4E00 + k) for k in range(20)], "text"),
         (["09:30", "10:15", "23:59", "00:00"] * 5, "date"),
         (["none", "mild", "severe", "none"] * 5, "category"),

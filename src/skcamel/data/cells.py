@@ -62,6 +62,7 @@ MONTHS = {
     for number, name in enumerate(names.split(), 1)
 }
 SEPARATORS = ("|", ";", ",")
+QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 NOT_A_TIME = np.datetime64("NaT", "s")
 
 
@@ -407,9 +408,10 @@ def items_of(value: Any, separator: str | None) -> tuple[str, ...]:
 
 
 def _json_items(text: str) -> list[object]:
-    """Items of ``["a", "b"]``, as JSON or as Python prints it; of anything else between brackets, by commas."""
+    """Items of ``["a", "b"]``, ``['a', 'b']``, ``['a' 'b']`` or ``[a, b]``."""
     try:
         items = json.loads(text)
     except (ValueError, RecursionError):
-        return [item.strip().strip("'\"") for item in text[1:-1].split(",")]
+        quoted = [single or double for single, double in QUOTED.findall(text)]
+        return [*quoted] if quoted else [*text[1:-1].split(",")]
     return items if isinstance(items, list) else [items]

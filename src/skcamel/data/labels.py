@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import os
-import re
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skcamel.data import DataError, Path_
+from skcamel.data.cells import MEANING, items_of, list_separator
 from skcamel.data.text import check_claimed_size, check_different_labels, check_memory, first_repeated, shortened
 
 GAPS = frozenset(["", "?", "NA", "N/A", "n/a", "na", "nan", "NaN", "NAN", "NULL", "null", "#N/A", "-", "--", "NaT"])
-YES = frozenset(["1", "+1", "true", "yes", "y", "t", "ja", "j", "oui", "si", "sí", "on"])
-NO = frozenset(["0", "false", "no", "n", "f", "nein", "non", "off"])
 MARKS = frozenset(["x", "✓"])
-LIST_SEPARATORS = "|;,"
-QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 CURE = "labels are 0 and 1, -1 and +1, yes and no, or x and empty. Are the right columns named as labels?"
 
 LabelColumns = str | int | Sequence[str] | Sequence[int]
@@ -126,31 +120,28 @@ def _numbered(cells: np.ndarray, name: str, source: Path_) -> np.ndarray:
 
 def _meaning(text: str) -> float | None:
     """1, 0 or another number; None where the text means neither."""
-    word = text.casefold()
-    if word in YES or word in NO:
-        return float(word in YES)
+    if text.casefold() in MEANING:
+        return MEANING[text.casefold()]
     try:
         return float(text)
     except ValueError:
         return None
 
 
-def item_lists(cells: np.ndarray, name: str, source: Path_) -> list[list[str] | None] | None:
+def item_lists(cells: np.ndarray, name: str, source: Path_) -> list[Sequence[str] | None] | None:
     """Items of each cell, None for gaps; None at all where the column does not hold lists or words, but a label of two values."""
     if cells.dtype.kind != "O":
         return None
     filled = [cell for cell in cells if cell is not None and not (isinstance(cell, str) and cell.strip() in GAPS)]
     if any(_is_list(cell) for cell in filled):
         return [None if cell is None else _items_of(cell) for cell in cells]
-    texts = [key_text(cell) for cell in filled]
-    separator = None
-    if not (texts and all(text.startswith("[") and text.endswith("]") for text in texts)):
-        separator = next((separator for separator in LIST_SEPARATORS if any(separator in text for text in texts)), "")
-        if separator == "" and (not texts or any(_meaning(text) is not None or text.casefold() in MARKS for text in texts)):
-            return None  # also where words stand beside 1 or yes, more likely slips than labels
-    items: dict[str, list[str] | None] = {text: _bracketed(text) if separator is None else _split(text, separator) for text in set(texts)}
-    items |= dict.fromkeys(GAPS, None) | {"": []}  # nothing written is no label, a word for a gap is unknown
-    return [items["" if cell is None else key_text(cell).strip()] for cell in cells]
+    texts = {key_text(cell) for cell in filled}
+    separator = list_separator(texts)
+    if separator is None and (not texts or any(_meaning(text) is not None or text.casefold() in MARKS for text in texts)):
+        return None  # also where words stand beside 1 or yes, more likely slips than labels
+    items: dict[str, Sequence[str] | None] = {text: items_of(text, separator) for text in texts}
+    items |= dict.fromkeys(GAPS, None) | {"": ()}  # nothing written is no label, a word for a gap is unknown
+    return [items["" if cell is None else key_text(cell)] for cell in cells]
 
 
 def _is_list(cell: object) -> bool:
@@ -159,22 +150,6 @@ def _is_list(cell: object) -> bool:
 
 def _items_of(cell: Any) -> list[str]:
     return [key_text(item) for item in cell if item is not None] if _is_list(cell) else [key_text(cell)]
-
-
-def _split(text: str, separator: str) -> list[str]:
-    return [item for part in (text.split(separator) if separator else [text]) if (item := part.strip())]
-
-
-def _bracketed(text: str) -> list[str]:
-    """Items of ``["a", "b"]``, ``['a', 'b']``, ``['a' 'b']`` or ``[a, b]``."""
-    try:
-        return _items_of(json.loads(text))
-    except (ValueError, RecursionError):
-        pass
-    quoted = [single or double for single, double in QUOTED.findall(text)]
-    if not quoted:
-        return _split(text[1:-1], ",")
-    return [str(ast.literal_eval(f'"{item}"')).strip() if "\\" in item and '"' not in item else item.strip() for item in quoted]
 
 
 def join_labels(table: Any, key: str, other: Any, source: Path_, other_source: Path_) -> tuple[Any, Labels]:

@@ -17,11 +17,11 @@ from skcamel import attribution, correlation
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.checks import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
 from skcamel.estimator import MultiLabelClassifier, Outputs
-from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence
+from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
 from skcamel.selection import chosen_rule
 from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, on_device, stacks
 from skcamel.selection.thresholds import Rule, probabilities, slopes
-from skcamel.solve import Solution
+from skcamel.solve import Solution, unknown
 from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, reason_against
 
 
@@ -80,6 +80,9 @@ def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Ans
     relevant, weights = _truth(data, held[0].scores)
     rules = [chosen_rule(relevant, own.scores, own.rule, own.scoring, weights=weights, seed=seed) for own in held]
     cuts = [to_numpy(rule.cuts(relevant, own.scores, weights)) for rule, own in zip(rules, held, strict=True)]
+    if not data.is_complete:  # labels that nobody knows have the score 0, and are not predicted
+        never = np.isnan(data.Y).all(axis=0)
+        cuts = [np.where(never, np.maximum(own, 0.0), own) if rule.is_tuned else own for rule, own in zip(rules, cuts, strict=True)]
     found = [to_numpy(slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
     return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), strict=True)]
 
@@ -95,8 +98,8 @@ def estimated(held: Sequence[Held], answering: Sequence[Answering], data: Data) 
 
 
 def _truth(data: Data, like: Array) -> tuple[Array, Array | None]:
-    """Which labels are present, and the weights of the rows, where `like` lives."""
-    return to_match(data.Y, like) > 0, None if data.weights is None else to_match(data.weights, like)
+    """Which labels are present, and the weights of the rows, or of the entries if some are unknown, where `like` lives."""
+    return to_match(data.Y, like) > 0, None if data.counts is None else to_match(data.counts, like)
 
 
 class RoundingWarning(UserWarning):
@@ -110,6 +113,17 @@ def warn_of_rounding(largest: float, lambda2: float) -> None:
             f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its rounding exceeds lambda2={lambda2:g}: "
             "scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
             RoundingWarning,
+            stacklevel=4,
+        )
+
+
+def warn_of_filling(solution: Solution) -> None:
+    """Say so where unknown labels were not filled to the last digits."""
+    if solution.convergence is None and solution.n_iter >= unknown.MOST_ROUNDS:
+        warnings.warn(
+            f"Unknown labels were still changing after {solution.n_iter} rounds: lambda2 is very small for so few known labels, or lambda1 "
+            "very large. Scores may lack digits; raise lambda2.",
+            ConvergenceWarning,
             stacklevel=4,
         )
 
@@ -156,13 +170,18 @@ class BaseCamel(MultiLabelClassifier):
     def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels]:
         """Training data as the core wants it, rows of weight 0 included; `alive` tells how much more than usual a fit holds."""
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-        labels = check_labels(Y, rows.shape[0])
+        labels = check_labels(Y, rows.shape[0], unknown=True)
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
         check_memory(rows, labels.Y.shape[1], self.device, **alive)
         X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
-        return Data(X64, labels.Y, weights), labels
+        data = Data(X64, labels.Y, weights)
+        if data.is_complete:
+            self.__dict__.pop("known_together_", None)  # of an earlier fit
+        else:
+            self.known_together_ = known_together(labels.Y, weights)
+        return data, labels
 
     def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
         """Set the fitted attributes; arrays are numpy, wherever the fit took place."""

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array, to_numpy
-from skcamel.base import Answering, BaseCamel, Held, Model, estimated, learn_correlation, learn_to_answer, warn_of_rounding
+from skcamel.base import Answering, BaseCamel, Held, Model, estimated, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
 from skcamel.checks import (
     COPIES_ALIVE,
     SCORES_ALIVE,
@@ -56,7 +56,7 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 # What a fit sets beside names that end in "_", and what it knows of the data alone
 FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_scaling", "_slopes", "_target")
-OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_")
+OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
 
 
 class Progress(NamedTuple):
@@ -121,6 +121,13 @@ class CamelClassifierCV(BaseCamel):
         folds also std_test_score and split<k>_test_score.
 
     All other attributes are those of :class:`CamelClassifier`.
+
+    Notes
+    -----
+    Where labels are unknown (NaN), criteria, cuts and weights count known entries: rows rank their known labels, and macro-F1 is the
+    mean over labels that some row knows. Every candidate fills the unknown entries itself, to three digits for the comparison; the
+    winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left
+    out has helped to fill the others, which is accounted for on average over the rows of a label.
 
     Examples
     --------
@@ -432,4 +439,5 @@ class CamelClassifierCV(BaseCamel):
 def _model(winner: Winner, S: np.ndarray, answering: Answering) -> Model:
     lambda2 = winner.params["lambda2"]
     warn_of_rounding(winner.largest, lambda2)
+    warn_of_filling(winner.solution)
     return Model(winner.representation, S, winner.G, lambda2, winner.solution, answering)

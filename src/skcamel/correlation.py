@@ -8,6 +8,9 @@ with labels in {-1, +1} as in the paper, or with these centred (docs/deviations.
 matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that are equal or opposite (in the paper's form empty
 labels among them) enter once and share what they get: S would not be unique. A constant label is 0 when centred: its row and
 its column of S are 0.
+
+Where entries are unknown, C_ij is n times the mean of y_i y_j over the rows that know both labels, 0 where no row does. Such a matrix
+may have negative eigenvalues. They are set to 0, and the lengths of the labels put back. A label that no row knows has S = 0.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, namespace, one_thread_for_small
+from skcamel.arrays import Array, cast, namespace, one_thread_for_small
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
@@ -42,7 +45,7 @@ def learn(
     Parameters
     ----------
     Y : array of shape (n, q)
-        Labels in {-1, +1}.
+        Labels in {-1, +1}, NaN where unknown.
     centred : bool, default=False
         Whether each label is taken minus its (weighted) mean, which is the lasso with an intercept.
     strength : float, default=0.01
@@ -68,9 +71,11 @@ def learn(
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    C = gram(Y, weights, centred=centred)  # (q, q)
+    xp = namespace(Y)
+    complete = not bool(xp.isnan(Y).any())
+    C = gram(Y, weights, centred=centred) if complete else known_gram(Y, weights, centred=centred)  # (q, q)
     penalty = penalties(C, strength)
-    groups = equal_labels(C)
+    groups = equal_labels(C if complete else xp.diag(xp.diagonal(C)))  # what is equal where both are known may differ elsewhere
     one_each = C[groups.first][:, groups.first]
     alone = groups.size[groups.first] == 1
     with one_thread_for_small(len(one_each)):
@@ -97,6 +102,35 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Ar
         Y = Y - (positive - negative) / (positive + negative)  # the mean of a constant label is exact: ±1
     C = Y.T @ (Y if weights is None else Y * weights[:, None])
     return xp.where(xp.abs(C) <= len(Y) * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
+
+
+def known_gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Array:
+    """The positive semi-definite C (q, q) of labels with NaN where unknown.
+
+    >>> known_gram(np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]]))
+    array([[4., 4., 0.],
+           [4., 4., 0.],
+           [0., 0., 4.]])
+    """
+    xp = namespace(Y)
+    known = ~xp.isnan(Y)
+    w = xp.ones_like(Y[:, 0]) if weights is None else weights
+    Y, M = xp.where(known, Y, 0.0), cast(known, "float64")
+    if centred:
+        positive, negative = (w @ xp.clip(sign * Y, 0, None) for sign in (1, -1))
+        Y = M * (Y - (positive - negative) / xp.where(positive + negative > 0, positive + negative, 1.0))
+    together = M.T @ (M * w[:, None])  # weight of the rows that know both
+    C = xp.where(together > 0, xp.sum(w) * (Y.T @ (Y * w[:, None])) / xp.where(together > 0, together, 1.0), 0.0)
+    rounding = len(Y) * np.finfo(np.float64).eps
+    C = xp.where(xp.abs(C) <= rounding * _lengths(C), 0.0, C)
+    lengths = xp.sqrt(xp.diagonal(C))
+    unit = xp.where(lengths > 0, lengths, 1.0)
+    values, vectors = xp.linalg.eigh(C / (unit[:, None] * unit))
+    if float(values[0]) >= -rounding * len(C):
+        return C
+    clipped = (vectors * xp.clip(values, 0, None)) @ vectors.T
+    lengths = lengths / xp.sqrt(xp.where(lengths > 0, xp.diagonal(clipped), 1.0))  # 0 for labels that vary nowhere, or that no row knows
+    return clipped * (lengths[:, None] * lengths)
 
 
 def equal_labels(C: Array) -> EqualLabels:

@@ -42,12 +42,15 @@ class Evidence:
 
     S: np.ndarray  # (q, q)
     seen: np.ndarray  # (q, q) weight of the rows that have both labels
-    total: float  # weight of all rows
+    total: float | np.ndarray  # weight of all rows; (q, q) of the rows that know both labels, if some are unknown
 
     @cached_property
     def expected(self) -> np.ndarray:
         """Weight of the rows that would have both labels if these were independent, (q, q)."""
         present = np.diag(self.seen)
+        if isinstance(self.total, np.ndarray):
+            share = present / np.maximum(np.diag(self.total), 1e-300)  # of the rows that know the label
+            return share[:, None] * share * self.total
         return present[:, None] * (present / self.total)
 
     @cached_property
@@ -67,7 +70,7 @@ def evidence(model: Any) -> Evidence | None:
     """What the training rows of a fitted model show; None for a model of an earlier version, which did not keep it."""
     if not hasattr(model, "cooccurrence_") or not hasattr(model, "total_weight_"):
         return None
-    return Evidence(model.label_correlation_, model.cooccurrence_, model.total_weight_)
+    return Evidence(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
 
 
 def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
@@ -83,6 +86,19 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     if weights is None:
         return present.T @ present, float(len(Y))
     return present.T @ (present * weights[:, None]), float(weights.sum())
+
+
+def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Weight of the rows in which both labels are known (q, q); NaN in Y (n, q) is unknown.
+
+    Examples
+    --------
+    >>> known_together(np.array([[1, 1], [1, np.nan], [-1, -1]]), None)
+    array([[3., 2.],
+           [2., 2.]])
+    """
+    known = (~np.isnan(Y)).astype(np.float64)
+    return known.T @ (known if weights is None else known * weights[:, None])
 
 
 def ordered(amounts: np.ndarray, k: int, shown: Evidence | None = None, target: int | None = None) -> list[Told]:

@@ -28,7 +28,7 @@ MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, 
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
 OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_")  # not every fit sets them
-OPTIONAL += ("cooccurrence_", "total_weight_", "threshold_rule_", "estimate_")  # not every version did
+OPTIONAL += ("cooccurrence_", "total_weight_", "known_together_", "threshold_rule_", "estimate_")  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 Sizes = dict[str, int]
@@ -326,6 +326,7 @@ ANY_CAMEL = COMMON | {
     "label_correlation_": floats("q", "q"),
     "cooccurrence_": floats("q", "q", low=0),
     "total_weight_": POSITIVE,
+    "known_together_": floats("q", "q", low=0),
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "estimate_": record(dict.fromkeys(METRICS, either(number(), undefined))),
     "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),

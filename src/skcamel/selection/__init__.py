@@ -17,9 +17,21 @@ from skcamel import correlation
 from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.selection.combination import LARGEST_ALPHA
-from skcamel.selection.search import Data, Decomposed, Grid, Place, Representation, Results, Scores, candidate_metrics, label_bases, stacks
+from skcamel.selection.search import (
+    Data,
+    Decomposed,
+    Grid,
+    Place,
+    Representation,
+    Results,
+    Scores,
+    candidate_metrics,
+    label_bases,
+    stacks,
+    targets_of,
+)
 from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
-from skcamel.solve import Solution, spectral
+from skcamel.solve import Solution, spectral, unknown
 
 ZERO = Rule("zero")
 SHORTLIST = 3  # candidates of a representation, for each of the seven metrics, whose cuts are tuned
@@ -68,8 +80,8 @@ def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> 
     >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
     ('hamming_loss', 'coverage')
     """
-    relevant = Y > 0 if weights is None else (Y > 0)[weights > 0]
-    mixed = (relevant.any(axis=1) & ~relevant.all(axis=1)).any()
+    Y = Y if weights is None else Y[weights > 0]
+    mixed = ((Y > 0).any(axis=1) & (Y < 0).any(axis=1)).any()
     return criterion if mixed or criterion not in RANKING else "hamming_loss"
 
 
@@ -153,8 +165,10 @@ class _Turn:
         self.bases, self.criteria, self.rule, self.seed = bases, criteria, rule, seed
         self.unit = self.representation.unit(self.spectrum.weights)
         self.penalties = grid.penalties(self.unit)
-        self.targets = spectral.project(self.spectrum, to_match(data.Y, self.spectrum.values))
-        self.relevant = self.targets.Y > 0
+        self.Y, self.is_complete = to_match(data.Y, self.spectrum.values), data.is_complete
+        self.targets, solver = targets_of(spectrum, data), spectral if data.is_complete else unknown
+        self.relevant = self.Y > 0
+        self.weights: Array = None if data.counts is None else to_match(data.counts, self.Y)  # of rows, or of entries
         self.tries_rules = rule.mode == AUTO and any(criterion in METRICS for criterion in criteria)
         # squared errors are compared between candidates of these α alone
         allowed = [k for k, alpha in enumerate(grid.alphas) if alpha <= LARGEST_ALPHA] or range(len(grid.alphas))
@@ -163,7 +177,7 @@ class _Turn:
         self.metrics: list[Scores] = []
         self.kept: dict[int, Array] = {}  # leave-one-out scores of those that lead
         self.solutions: dict[int, Solution] = {}
-        scores = spectral.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties)
+        scores = solver.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties)
         for stack in stacks(F for _, _, F in scores):
             self._judge(stack)
 
@@ -179,13 +193,16 @@ class _Turn:
 
     def _scored(self, scores: Array) -> tuple[list[Scores], list[float]]:
         """The seven metrics and the squared error of each candidate of scores (c, n, q)."""
-        xp, weights = namespace(scores), self.spectrum.weights
+        xp, weights = namespace(scores), self.weights
         tuned = scores if self.rule.is_tuned else scores[:1]
         cuts = xp.stack([self.rule.cuts(self.relevant, F, weights)[None] for F in tuned])
         metrics = candidate_metrics(self.relevant, scores, cuts, weights)
         if not self.comparable:
             return metrics, [math.nan] * len(metrics)
-        rows = xp.sum((scores - self.targets.Y) ** 2, axis=2)  # (c, n)
+        if not self.is_complete:
+            errors = xp.where(self.weights > 0, self.weights * (scores - self.Y) ** 2, 0.0)
+            return metrics, to_numpy(xp.sum(xp.sum(errors, axis=2), axis=1)).tolist()
+        rows = xp.sum((scores - self.Y) ** 2, axis=2)  # (c, n)
         return metrics, to_numpy(xp.sum(rows, axis=1) if weights is None else rows @ weights).tolist()
 
     def least_error(self) -> int:
@@ -204,7 +221,7 @@ class _Turn:
     def best(self) -> dict[str, tuple[int, float, Rule | None]]:
         """For each criterion the leading candidate, its score, and its rule where that is known."""
         found: dict[str, tuple[int, float, Rule | None]] = {}
-        tried = Rules(self.relevant, self.spectrum.weights, self.seed) if self.tries_rules else None
+        tried = Rules(self.relevant, self.weights, self.seed) if self.tries_rules else None
         shortlist = {k for name in NAMES for k in self._ranked(name)[:SHORTLIST]}
         for criterion in self.criteria:
             if tried is not None and criterion in METRICS:
@@ -220,7 +237,11 @@ class _Turn:
         basis = self.bases[local // len(self.penalties)]
         if local not in self.solutions:
             penalties = {key: params[key] for key in ("lambda1", "lambda2")}
-            self.solutions[local] = spectral.solve_in(self.spectrum, self.targets, basis, **penalties).on_cpu()
+            if self.is_complete:
+                solution = spectral.solve_in(self.spectrum, self.targets, basis, **penalties)
+            else:  # filled to the last digits
+                solution, self.kept[local] = unknown.solve(self.spectrum, self.targets, basis, **penalties)
+            self.solutions[local] = solution.on_cpu()
         G = correlation.collaboration(S, params["alpha"])
         largest = spectral.greatest(self.spectrum)
         return Winner(start + local, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local])
@@ -234,17 +255,19 @@ def larger_is_better(name: str, value: float) -> float:
 class Rules:
     """Which rule for the cuts is best: decisions with cuts that other rows set, metrics as means over ninths of the rows.
 
-    Relevance is a bool array (n, q), weights are (n,) or None, and `seed` deals the rows to the ninths.
+    Relevance is a bool array (n, q), weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown. `seed` deals the
+    rows to the ninths.
     """
 
     def __init__(self, relevant: Array, weights: Array | None, seed: int) -> None:
         self.relevant, self.weights = relevant, weights
         part = np.random.default_rng(seed).permutation(len(relevant)) % PARTS
         self.members = as_floats(np.arange(PARTS)[:, None] == part, relevant)  # (PARTS, n)
-        if weights is not None:
+        self.by_entry = weights is not None and weights.ndim == 2
+        if weights is not None and not self.by_entry:
             self.members = self.members * weights
         self.groups = [to_match(part % GROUPS == g, relevant) for g in range(GROUPS)]  # (n,) bool each
-        self.truths = self.members @ cast(relevant, "float64")  # (PARTS, q)
+        self.truths = self._totals(relevant)
         self.sorted: dict[int, Sorted] = {}  # by the identity of the scores
 
     def best_of(self, candidates: Mapping[int, Array], metric: str) -> tuple[int, float, Rule]:
@@ -267,13 +290,19 @@ class Rules:
         """Mean of the metric over the parts, larger is better."""
         xp = namespace(self.members)
         if metric == "hamming_loss":
+            if self.by_entry:
+                return -float(xp.sum(self.weights * (self.relevant != decided)) / xp.sum(self.weights))
             wrong = xp.mean(cast(self.relevant != decided, "float64"), axis=1)  # (n,)
             return -float(xp.mean(wrong) if self.weights is None else self.weights @ wrong / xp.sum(self.weights))
-        hits, size = (self.members @ cast(x, "float64") for x in (self.relevant & decided, decided))  # (PARTS, q)
+        hits, size = (self._totals(x) for x in (self.relevant & decided, decided))
         size = size + self.truths
         if metric == "micro_f1":
             hits, size = xp.sum(hits, axis=1), xp.sum(size, axis=1)
         return float(xp.mean(xp.where(size > 0, 2 * hits / xp.where(size > 0, size, 1.0), 1.0)))
+
+    def _totals(self, x: Array) -> Array:
+        """How many entries of each label are true in each part, by weight, (PARTS, q)."""
+        return self.members @ (self.weights * x if self.by_entry else cast(x, "float64"))
 
     def _sorted(self, scores: Array) -> Sorted:
         """Scores sorted once for all metrics and rules; the caller keeps them alive."""

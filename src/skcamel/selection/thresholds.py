@@ -45,7 +45,10 @@ class Rule:
         return self.mode in DEFAULT_METRIC
 
     def cuts(self, relevant: Array, scores: Array, weights: Array | None = None) -> Array:
-        """Cut of every label, (q,), from relevance bool (n, q), leave-one-out scores (n, q) and weights (n,) of the training rows."""
+        """Cut of every label, (q,), from relevance bool (n, q) and leave-one-out scores (n, q) of the training rows.
+
+        Weights are those of rows (n,), or of entries (n, q), 0 where labels are unknown.
+        """
         return self.of(Sorted(relevant, scores, weights))
 
     def of(self, ranked: Sorted) -> Array:
@@ -60,10 +63,14 @@ class Rule:
 
 
 class Sorted:
-    """Relevance bool (n, q), scores (n, q) and weights (n,), sorted once for all rules, metrics and parts of the rows."""
+    """Relevance bool (n, q), scores (n, q) and weights, sorted once for all rules, metrics and parts of the rows.
+
+    Weights are those of rows (n,), or of entries (n, q). Unknown entries, of weight 0, get a score at which no cut comes to lie.
+    """
 
     def __init__(self, relevant: Array, scores: Array, weights: Array | None = None) -> None:
-        self.relevant, self.scores, self.weights = relevant, scores, weights
+        self.relevant, self.weights = relevant, weights
+        self.scores = scores if weights is None or weights.ndim == 1 else _at_lowest(scores, weights > 0)
 
     @cached_property
     def order(self) -> Array:
@@ -120,8 +127,23 @@ class Sorted:
     def _merged(self) -> _Curve:
         """Of all entries, as if they were one label."""
         xp = namespace(self.scores)
-        weights = None if self.weights is None else xp.reshape(self.weights[:, None] + 0 * self.scores, (-1,))
+        by_entry = self.weights if self.weights is None or self.weights.ndim == 2 else self.weights[:, None] + 0 * self.scores
+        weights = None if by_entry is None else xp.reshape(by_entry, (-1,))
         return _curve(xp.reshape(self.relevant, (-1, 1)), xp.reshape(self.scores, (-1, 1)), weights, self.merged_order[None])
+
+
+def lowered(scores: Array, known: Array) -> Array:
+    """Scores (c, n, q) with unknown entries (n, q) below all others of their row, so that they take no part in its ranking."""
+    xp = namespace(scores)
+    lowest = xp.amin(scores, axis=-1)[..., None]
+    return xp.where(known, scores, lowest - 1 - xp.abs(lowest))
+
+
+def _at_lowest(scores: Array, known: Array) -> Array:
+    """Scores (n, q) with unknown entries at the lowest known score of their label; of all labels where it has none."""
+    xp = namespace(scores)
+    lowest = xp.amin(xp.where(known, scores, xp.inf), axis=0)
+    return xp.where(known, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
 
 
 def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
@@ -152,12 +174,15 @@ def _curve(relevant: Array, scores: Array, weights: Array | None, order: Array) 
     xp = namespace(scores)
     ranked = take_along_rows(scores.T, order).T
     w = xp.ones_like(scores[:, 0]) if weights is None else weights
-    hits = xp.cumsum(take_along_rows((relevant * w[:, None]).T, order), axis=1).T
-    predicted = xp.cumsum(w[order], axis=1).T
+    by_entry = w.ndim == 2
+    hits = xp.cumsum(take_along_rows((relevant * (w if by_entry else w[:, None])).T, order), axis=1).T
+    predicted = xp.cumsum(take_along_rows(w.T, order) if by_entry else w[order], axis=1).T
     upper, lower = ranked[:-1], ranked[1:]
     middle = upper / 2 + lower / 2
     between = xp.where(middle < upper, middle, lower)  # the middle of neighbouring numbers may round to the upper one
-    gap = (ranked[:1] - ranked[-1:]) / predicted[-1:]  # beyond the ends: one mean gap further, and never nothing
+    gap = (ranked[:1] - ranked[-1:]) / xp.where(
+        predicted[-1:] > 0, predicted[-1:], 1.0
+    )  # beyond the ends: one mean gap further, and never nothing
     gap = xp.clip(gap, 1e-6, None) + 1e-15 * xp.abs(ranked[:1])
     cuts = xp.concatenate([ranked[:1] + gap, between, ranked[-1:] - gap])
     ends = xp.ones_like(relevant[:1])
@@ -217,11 +242,13 @@ NEWTON_STEPS = 30
 def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Array:
     """Slope a_j of every label, (q,) or (c, q): the minimum of the cross-entropy with Platt's targets.
 
-    Relevance is a bool array (n, q), leave-one-out scores are (n, q), or (c, n, q) for c models at once, weights (n,).
-    The derivative rises with a, so Newton's step is kept inside a bracket that shrinks to its zero.
+    Relevance is a bool array (n, q), leave-one-out scores are (n, q), or (c, n, q) for c models at once, weights (n,), or (n, q) with
+    0 where labels are unknown. The derivative rises with a, so Newton's step is kept inside a bracket that shrinks to its zero.
     """
     xp = namespace(scores)
-    w = 1.0 if weights is None else weights[:, None]
+    w: Array = 1.0 if weights is None else weights[:, None] if weights.ndim == 1 else weights
+    if weights is not None and weights.ndim == 2:
+        scores = xp.where(weights > 0, scores, 0.0)
     positives, negatives = (xp.sum(w * cast(x, "float64"), axis=0) for x in (relevant, ~relevant))
     targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     high = STEEPEST / xp.clip(xp.amax(xp.abs(scores), axis=-2), 1e-100, None)

@@ -2,9 +2,10 @@
 
     min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||z_i G - y_i||² + λ2/2 ||W||²,     f(x) = φ(x)W + b
 
-with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G. Two modules solve it:
+with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G. Three modules solve it:
 
 spectral     exact, from two decompositions; all parameters and leave-one-out from one of them
+unknown      the same for labels of which some are unknown
 alternating  the paper's Algorithm 1, kept literal
 """
 
@@ -29,7 +30,7 @@ class Solution:
     b: Array  # (q,)
     Z: Array  # (n, q) label-independent embedding
     kernel_mean: Array  # (n,) kernel column of the average training row
-    n_iter: int = 1
+    n_iter: int = 1  # alternations, or rounds in which unknown labels were filled
     convergence: Array | None = None  # (n_iter,) ΔZ of each alternation
 
     def on_cpu(self) -> Solution:

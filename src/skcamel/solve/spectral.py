@@ -135,7 +135,7 @@ def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1
            [-0.333, -0.667]])
     """
     rho, w = basis.ridges(lambda1, lambda2), spectrum.weights
-    beta = _coefficients(spectrum, targets.projected @ basis.R, rho)
+    beta = coefficients(spectrum, targets.projected @ basis.R, rho)
     offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
     scores = targets.Y @ basis.R - rho * (beta if w is None else beta / w[:, None])  # (n, l) of the training rows
     to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
@@ -164,11 +164,11 @@ def leave_one_out(
     """
     xp = namespace(targets.Y)
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    diagonal = _Diagonal(spectrum, [rho for _, _, rho in candidates])
+    diagonal = Diagonal(spectrum, [rho for _, _, rho in candidates])
     rotated = [(targets.projected @ basis.R, targets.Y @ basis.R) for basis in bases]  # (m, l) and (n, l) for each α
-    for block in _blocks(candidates, len(targets.Y)):
+    for block in blocks(candidates, len(targets.Y)):
         rho = xp.concatenate([rho for _, _, rho in block])
-        beta = _coefficients(spectrum, xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1), rho)
+        beta = coefficients(spectrum, xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1), rho)
         step = _step(beta, diagonal(rho), rho, spectrum.weights)  # (n, all components of the block)
         end = 0
         for a, p, own in block:
@@ -183,9 +183,7 @@ def held_out(
 
     K (m, n) is the kernel between the other rows and the training rows.
     """
-    xp = namespace(K)
-    centred = K - spectrum.kernel_mean
-    rows = (centred if spectrum.weights is None else centred * xp.sqrt(spectrum.weights)) @ spectrum.vectors
+    rows = in_eigenbasis(spectrum, K)
     for a, basis in enumerate(bases):
         rotated, mean = targets.projected @ basis.R, targets.mean @ basis.R
         for p, penalty in enumerate(penalties):
@@ -193,7 +191,13 @@ def held_out(
             yield a, p, (mean + rows @ shrunk) @ basis.R.T
 
 
-def _coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
+def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
+    """Other rows in the eigenbasis of the kernel, (m, n - 1), from their kernel K (m, n) with the training rows."""
+    centred = K - spectrum.kernel_mean
+    return (centred if spectrum.weights is None else centred * namespace(K).sqrt(spectrum.weights)) @ spectrum.vectors
+
+
+def coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
     """β_c = D^½ U diag(1/(ω + ρ_c)) Uᵀ D^½ (Y - 1ȳ) r_c for each column c of `rotated` (m, l)."""
     beta = spectrum.vectors @ (rotated / (spectrum.values[:, None] + rho))
     return beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
@@ -209,14 +213,14 @@ def _step(beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
     return rho * beta / xp.where(left == 0, xp.inf, left)
 
 
-def _blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterator[Sequence[tuple[int, int, Array]]]:
+def blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterator[Sequence[tuple[int, int, Array]]]:
     """Candidates taken together: enough for a fat matrix product, few enough for n²/2 doubles."""
     width = max((len(rho) for _, _, rho in candidates), default=1)
     size = max(1, n_rows // (2 * max(1, width)))
     return (candidates[i : i + size] for i in range(0, len(candidates), size))
 
 
-class _Diagonal:
+class Diagonal:
     """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ).
 
     log g is analytic in log ρ (all its singularities lie at Im log ρ = ±π), so interpolation at Chebyshev nodes gives
@@ -243,6 +247,7 @@ class _Diagonal:
         self.logarithms = xp.log(self._direct(xp.exp(self.middle + self.half * self.nodes)))  # (n, n_nodes)
 
     def __call__(self, rho: Array) -> Array:
+        """The sum for each ρ, (n, number of ρ)."""
         if self.nodes is None:
             return self._direct(rho)
         xp = namespace(rho)

@@ -186,7 +186,7 @@ class LabelErrors:
         return float(self.chance[:k].sum())
 
     def told(self, entry: int, k: int = PUSHES) -> list[Told]:
-        """The `k` pushes of other labels into the score of an entry that a text should tell first, as :meth:`Explanation.told` has them.
+        """The `k` pushes of other labels into the score of an entry that a text should tell first.
 
         Parameters
         ----------
@@ -200,8 +200,8 @@ class LabelErrors:
         return ordered(pushes, k, self.evidence, int(label))
 
     def pushes(self, entry: int, k: int = PUSHES) -> str:
-        """The same as text, with what the data show about each pair of labels."""
-        return ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in self.told(entry, k))
+        """The same as text."""
+        return ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}" for push in self.told(entry, k))
 
     def why(self, entry: int, k: int = PUSHES) -> str:
         """Own part and strongest pushes of an entry as text."""
@@ -249,11 +249,10 @@ class LabelErrors:
         if not k:
             return "No entry is listed."
         expected = self.expected_by_chance(k)
-        which = f"Of the first {k}" if k > 1 else "Of this one"
         if expected > 0.95 * k:
-            return f"{which}, chance accounts for all: the scores show no wrong labels beyond what is hard to predict."
+            return "So many would be there by chance too, where labels are hard to predict; the first are still the ones to look at."
         number = f"{expected:.0f}" if expected >= 9.5 else f"{expected:.1f}"
-        return f"{which}, about {number} would be there by chance, with labels that are right."
+        return f"Of the first {k:,}, about {number} would be there by chance, with labels that are right."
 
 
 def in_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:

@@ -27,6 +27,7 @@ NAMES = (
     "column",
     "runner",
     "combination",
+    "suspects",
 )
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.persistence import ModelFileError, load, save
     from skcamel.pipeline import explain, label_sets, outputs
+    from skcamel.suspects import find_label_errors
 
 __version__ = "0.1.0"
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "display",
     "experiment",
     "explain",
+    "find_label_errors",
     "label_sets",
     "load",
     "metrics",
@@ -38,6 +40,7 @@ _HOME = {
     "CamelClassifierCV": "classifier_cv",
     "ModelFileError": "persistence",
     "explain": "pipeline",
+    "find_label_errors": "suspects",
     "label_sets": "pipeline",
     "load": "persistence",
     "outputs": "pipeline",

@@ -66,6 +66,8 @@ def test_every_word_passes_the_one_place_that_makes_it_safe(path):
         "fit mine.csv --labels 9 -o n.skcamel --json",
         "fit mine.csv --labels nothing -o n.skcamel",
         "report m.skcamel --data mine.csv -o page.html",
+        "suspects mine.csv --labels 9 -o out.csv",
+        "suspects mine.csv --labels 9 --json",
     ],
 )
 def test_names_of_columns_and_labels(nasty, command, tmp_path):

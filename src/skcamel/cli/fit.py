@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,25 +12,19 @@ import click
 from skcamel.cli import options
 from skcamel.cli.inputs import (
     LEFT_OUT,
-    LabelledTable,
-    check_complete,
-    is_table,
-    open_dataset,
-    open_table,
-    preparer_with,
+    open_labelled,
+    prepare,
     remember,
     remember_table,
 )
 from skcamel.cli.options import examples
 from skcamel.cli.output import bars, print_columns, say, say_json, words_beside
-from skcamel.data import DataError
 from skcamel.presets import PRESETS
 from skcamel.text import one_line
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.data.dataset import Dataset
     from skcamel.data.preparer import TablePreparer
 
 # method ► class, and the options that it understands beside the common ones
@@ -118,7 +111,7 @@ def fit(
     if output is not None:
         _check_output(Path(output), force=force)
     model = _estimator(method, given, random_state)
-    source, preparer = _opened(data, how, of_table)
+    source, preparer = open_labelled(data, how, of_table)
     path = Path(output or f"{source.name or 'model'}.skcamel")
     _check_output(path, force=force)
     train, test = _parts(source.Y, test_size, random_state)
@@ -137,19 +130,6 @@ def fit(
     facts |= {"fit_seconds": seconds, "model_bytes": path.stat().st_size}
     with words_beside(str(path)):
         say_json(facts) if as_json else _print(facts, data)
-
-
-def _opened(data: str, how: dict[str, Any], of_table: dict[str, Any]) -> tuple[Dataset | LabelledTable, TablePreparer | None]:
-    """What DATA names, and for a table what will prepare it."""
-    if is_table(data):
-        labels_file = of_table.pop("labels_file")
-        preparer = preparer_with(of_table)
-        return open_table(data, preparer, labels=how["labels"], labels_file=labels_file), preparer
-    if unfit := [key for key, value in of_table.items() if value]:
-        raise click.UsageError(f"--{unfit[0].replace('_', '-')} is about the columns of a table; {data} is none.")
-    dataset = open_dataset(data, **how)
-    _check_dataset(dataset, data)
-    return dataset, None
 
 
 def _parts(Y: np.ndarray, test_size: float | None, random_state: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -173,18 +153,10 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
     from skcamel.pipeline import LabelPipeline
     from skcamel.presets import PREPARED
 
-    columns, Y = source.columns.take(train), source.Y[train]
-    try:
-        preparer.fit(columns, Y)
-        if set(preparer.kinds_.values()) & {"category", "date", "text", "tags"}:
-            if preset is not None:
-                model.set_params(representations=PREPARED[preset])
-        else:  # numbers alone: the search knows more ways to scale them
-            preparer.set_params(scaling="none").fit(columns, Y)
-    except ValueError as error:
-        raise DataError(str(error), path=source.source) from error
-    X = preparer.transform(columns)
-    model.fit(X, Y)
+    X, has_words = prepare(preparer, source, train)
+    if has_words and preset is not None:
+        model.set_params(representations=PREPARED[preset])
+    model.fit(X, source.Y[train])
     remember_table(model, X, source.labels)
     return LabelPipeline([("prepare", preparer), ("classify", model)])
 
@@ -200,15 +172,6 @@ def _check_output(path: Path, *, force: bool) -> None:
     check_writable(path)
     if path.exists() and not force and not is_stream(path):
         raise click.UsageError(f"{path} exists already; choose another name by -o, or add --force.")
-
-
-def _check_dataset(dataset: Dataset, source: str) -> None:
-    if both := set(dataset.feature_names) & set(dataset.label_names):
-        raise DataError(f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source)
-    often = Counter(dataset.feature_names)
-    if twice := [name for name in dataset.categories if often[name] > 1]:
-        raise DataError(f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source)
-    check_complete(dataset.X, dataset.feature_names, source)
 
 
 def _estimator(method: str, given: dict[str, Any], random_state: int) -> Any:

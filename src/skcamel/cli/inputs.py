@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +132,36 @@ def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labe
         table = LabelledTable(*join_labels(columns, preparer.id[0], other, source, labels_file), source)
     refuse_unknown(table.labels, labels_file or source)
     return table
+
+
+def open_labelled(data: str, how: dict[str, Any], of_table: dict[str, Any]) -> tuple[Dataset | LabelledTable, TablePreparer | None]:
+    """A labelled file or benchmark set, and for a table what will prepare it."""
+    if is_table(data):
+        of_table = dict(of_table)
+        labels_file = of_table.pop("labels_file")
+        preparer = preparer_with(of_table)
+        return open_table(data, preparer, labels=how["labels"], labels_file=labels_file), preparer
+    if unfit := [key for key, value in of_table.items() if value]:
+        raise click.UsageError(f"--{unfit[0].replace('_', '-')} is about the columns of a table; {data} is none.")
+    dataset = open_dataset(data, **how)
+    _check_dataset(dataset, data)
+    return dataset, None
+
+
+def prepare(preparer: TablePreparer, table: LabelledTable, rows: np.ndarray | None = None) -> tuple[Any, bool]:
+    """Fit a preparer on some rows of a table, or on all: these rows prepared, and whether they hold more than numbers.
+
+    Numbers alone are not scaled: a search knows more ways to do that.
+    """
+    columns, Y = (table.columns, table.Y) if rows is None else (table.columns.take(rows), table.Y[rows])
+    try:
+        preparer.fit(columns, Y)
+        has_words = bool(set(preparer.kinds_.values()) & {"category", "date", "text", "tags"})
+        if not has_words:
+            preparer.set_params(scaling="none").fit(columns, Y)
+    except ValueError as error:
+        raise DataError(str(error), path=table.source) from error
+    return preparer.transform(columns), has_words
 
 
 def refuse_unknown(labels: Labels, source: str) -> None:
@@ -290,7 +321,6 @@ def _note_extra(source: str, names: Sequence[str]) -> None:
 
 
 def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: bool, allow_missing: bool) -> Given:
-    from skcamel.data.cells import Column
     from skcamel.data.readers import read_columns
     from skcamel.data.text import shortened
     from skcamel.pipeline import final, transformers
@@ -313,9 +343,15 @@ def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: b
     _note_extra(source, differences.extra)
     for step in transformers(model)[1:]:
         X = step.transform(X)
+    return Given(X, Y, ids_of(preparer, columns), columns)
+
+
+def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:
+    """The columns of a table that name its rows, as text."""
+    from skcamel.data.cells import Column
+
     ids = {name: Column.of(columns[name]).as_text() for name in preparer.id_columns_ if name in columns.column_names}
-    told = {name: ["" if place < 0 else str(own.values[place]) for place in own.places] for name, own in ids.items()}
-    return Given(X, Y, told, columns)
+    return {name: ["" if place < 0 else str(own.values[place]) for place in own.places] for name, own in ids.items()}
 
 
 def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np.ndarray:
@@ -340,6 +376,15 @@ def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np
         if name in places:
             Y[:, j] = found.Y[:, places[name]]
     return Y
+
+
+def _check_dataset(dataset: Dataset, source: str) -> None:
+    if both := set(dataset.feature_names) & set(dataset.label_names):
+        raise DataError(f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source)
+    often = Counter(dataset.feature_names)
+    if twice := [name for name in dataset.categories if often[name] > 1]:
+        raise DataError(f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source)
+    check_complete(dataset.X, dataset.feature_names, source)
 
 
 def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:

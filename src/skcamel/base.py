@@ -19,10 +19,11 @@ from skcamel.checks import Labels, check_labels, check_memory, check_rows, check
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
 from skcamel.selection import chosen_rule
+from skcamel.selection.coverage import Reference, reference
 from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, on_device, stacks
 from skcamel.selection.thresholds import Rule, probabilities, slopes
 from skcamel.solve import Solution, unknown
-from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, reason_against
+from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, SETS, reason_against
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Answering:
     rule: Rule  # what "auto" came to
     cuts: np.ndarray  # (q,)
     slopes: np.ndarray | None = None  # (q,) of the probabilities; None where there are no leave-one-out scores
+    reference: Reference | None = None  # what new scores are compared with by answers with a stated coverage
 
 
 class Held(NamedTuple):
@@ -76,7 +78,7 @@ def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
 
 
 def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:
-    """Cuts and probabilities of some models from the leave-one-out scores of the training rows."""
+    """Cuts, probabilities and answers of some models from the leave-one-out scores of the training rows."""
     relevant, weights = _truth(data, held[0].scores)
     rules = [chosen_rule(relevant, own.scores, own.rule, own.scoring, weights=weights, seed=seed) for own in held]
     cuts = [to_numpy(rule.cuts(relevant, own.scores, weights)) for rule, own in zip(rules, held, strict=True)]
@@ -84,7 +86,8 @@ def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Ans
         never = np.isnan(data.Y).all(axis=0)
         cuts = [np.where(never, np.maximum(own, 0.0), own) if rule.is_tuned else own for rule, own in zip(rules, cuts, strict=True)]
     found = [to_numpy(slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
-    return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), strict=True)]
+    references = [reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
+    return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), references, strict=True)]
 
 
 def estimated(held: Sequence[Held], answering: Sequence[Answering], data: Data) -> list[Scores]:
@@ -128,6 +131,10 @@ def warn_of_filling(solution: Solution) -> None:
         )
 
 
+NO_REFERENCE = (
+    "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: an earlier version saved it, "
+    "or it is a member of a combination. Fit it anew, or ask the combination."
+)
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
 
@@ -211,6 +218,7 @@ class BaseCamel(MultiLabelClassifier):
         self.label_correlation_, self.n_iter_ = S, 1
         self.thresholds_, self.threshold_rule_ = answering.cuts, answering.rule.mode
         self._slopes: Any = answering.slopes  # None after the alternating solver
+        self._reference = answering.reference
 
     def _outputs(self, X: Array) -> Outputs:
         (found,) = outputs_together([self], X)
@@ -220,7 +228,9 @@ class BaseCamel(MultiLabelClassifier):
         """What the scores (m, q) of some rows mean."""
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(probabilities, slopes=self._slopes) if linked else None
-        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link)
+        without = reason_against(ALTERNATING, SETS) if self._slopes is None else NO_REFERENCE
+        reference = getattr(self, "_reference", None) or without
+        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's: itself, unless a search combined several."""

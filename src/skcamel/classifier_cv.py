@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -55,7 +56,7 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 # What a fit sets beside names that end in "_", and what it knows of the data alone
-FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_scaling", "_slopes", "_target")
+FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_reference", "_scaling", "_slopes", "_target")
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
 
 
@@ -337,7 +338,7 @@ class CamelClassifierCV(BaseCamel):
         for (_, winner), answers in zip(chosen.winners, of_members, strict=True):
             member = self._member(winner)
             self._hand_on(member)
-            member._store(_model(winner, S, answers), labels, kept)
+            member._store(_model(winner, S, replace(answers, reference=None)), labels, kept)  # the combination holds its own
             member._offset, member.intercept_ = member._offset + chosen.shift, member.intercept_ + chosen.shift
             self.members_.append(member)
         self._store_answering(answering, S, labels)

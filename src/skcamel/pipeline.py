@@ -185,8 +185,8 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
 class LabelPipeline(Pipeline):
     """A Pipeline that answers like the estimator of ours in which it ends: what `skcamel fit` makes of a table, and what `load` gives.
 
-    Beside what every Pipeline has, it has `label_sets`, `outputs`, `explain` and `top_k`, and the fitted attributes of its estimator,
-    such as `label_names_`.
+    Beside what every Pipeline has, it has `label_sets`, `predict_sets`, `outputs`, `explain` and `top_k`, and the fitted attributes of its
+    estimator, such as `label_names_`.
 
     Examples
     --------
@@ -212,6 +212,10 @@ class LabelPipeline(Pipeline):
     def label_sets(self, X: Any) -> list[tuple[str, ...]]:
         """See :func:`label_sets`."""
         return label_sets(self, X)
+
+    def predict_sets(self, X: Any, coverage: float = 0.9) -> Any:
+        """Answers yes (1), no (0) or open (-1) with a stated coverage; see :meth:`CamelClassifier.predict_sets`."""
+        return final(self).predict_sets(prepared(self, X), coverage)
 
     def explain(self, X: Any, **options: Any) -> Any:
         """See :func:`explain`."""

@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="playwright is not installed: pip insta
 
 pytestmark = pytest.mark.browser
 
-FIGURES = ("graph", "matrix", "ridges", "curve", "parts")
+FIGURES = ("graph", "matrix", "ridges", "curve", "reliability", "parts")
 
 
 def number(text):
@@ -187,6 +187,19 @@ def test_labels_of_a_row_are_walked_by_keyboard(show):
     page.keyboard.press("Enter")
     focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
     assert focused.startswith(page.inner_text("#why-side h3"))
+
+
+def test_the_tenths_of_the_probabilities_are_read_by_keys(show):
+    page = show("few")
+    _, table = saved(page, "#reliability [data-download=csv]")
+    filled = [row for row in rows_of(table) if row["count"] != "0"]
+    page.focus("#reliability-plot svg")
+    for row in filled:
+        page.keyboard.press("ArrowRight")
+        said = page.inner_text("#reliability-readout")
+        assert said.startswith(f"Probabilities from {float(row['from']):.1f} to {float(row['to']):.1f}: {row['count']}, on average")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#reliability-readout") != said
 
 
 @pytest.mark.parametrize("figure", FIGURES)

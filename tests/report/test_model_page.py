@@ -27,7 +27,8 @@ pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcam
 from skcamel.report import build_model_report
 from skcamel.report.facts import evaluated
 
-ALL = ["collaboration", "correlation", "spectrum", "quality", "why"]
+ALL = ["collaboration", "correlation", "spectrum", "quality", "calibration", "answers", "why"]
+WITHOUT_PROBABILITIES = [name for name in ALL if name != "calibration"]
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_label_names_never_become_markup(page_of):
     html = page_of(pages.model(6, 60, names=pages.NASTY), pages.new_rows(6, 60, names=pages.NASTY))
     assert "<script>window" not in html
     assert "<img" not in html
-    assert html.count("<script") == 5  # page, spectrum, quality and why as data, and the program
+    assert html.count("<script") == 6  # page, spectrum, quality, calibration and why as data, and the program
     assert sent(html, "page")["names"] == list(pages.NASTY)
 
 
@@ -179,8 +180,63 @@ def test_models_of_classes_have_pages(page_of, n_classes, rng):
     model = CamelClassifier().fit(X, y)
     Y = y[:, None] if n_classes == 2 else np.eye(n_classes, dtype=int)[y]
     html = page_of(model, Dataset(X, Y))
-    assert sections(html) == ALL
+    assert sections(html) == (ALL if n_classes == 2 else WITHOUT_PROBABILITIES)
     assert ("where its score is the largest" in html) == (n_classes == 3)
+
+
+def cells(html, table):
+    """Rows of a table, as the full values of their cells."""
+    body = re.search(rf'id="{table}".*?<tbody>(.*?)</tbody>', html, re.DOTALL).group(1)
+    return [re.findall(r'data-key="([^"]*)"', row) for row in body.split("</tr>")[:-1]]
+
+
+def test_measured_coverage_is_what_the_answers_come_to(page_of):
+    model, rows = pages.model(6, 60), pages.new_rows(6, 60)
+    html, has = page_of(model, rows), rows.Y > 0
+    found = cells(html, "covered")
+    assert [row[0] for row in found] == ["0.80", "0.90", "0.95"]
+    for asked, *shown, always in found:
+        answers = model.predict_sets(rows.X, float(asked))
+        expected = [(answers[has] != 0).mean(), (answers[~has] != 1).mean(), (answers == -1).mean()]
+        assert [float(share) for share in shown] == pytest.approx(expected, abs=1e-5)
+        assert int(float(always)) == model.outputs(rows.X).always_open(float(asked)).sum()
+    answers = model.predict_sets(rows.X, 0.9)
+    for j, (name, positives, negatives, is_open) in enumerate(cells(html, "covered-labels")):
+        expected = [(answers[has[:, j], j] != 0).mean(), (answers[~has[:, j], j] != 1).mean(), (answers[:, j] == -1).mean()]
+        assert name == f"label {j + 1}"
+        assert [float(share) for share in (positives, negatives, is_open)] == pytest.approx(expected, abs=1e-5)
+
+
+def test_labels_that_are_always_open_are_named(page_of):
+    rows, given = pages.new_rows(6, 60), pages.data(6, 120)
+    rare = np.array(given.Y[:60])
+    rare[:, 2] = np.arange(60) < 8
+    model = CamelClassifier().fit(given.X[:60], pd.DataFrame(rare, columns=list(given.label_names)))
+    assert "; 1 label has fewer and is always open: label 3." in page_of(model, rows)
+    assert "at 0.9; all have them." in page_of(pages.model(6, 120), pages.new_rows(6, 120))
+
+
+def test_reliability_is_drawn_from_the_probabilities(page_of):
+    model, rows = pages.model(6, 60), pages.new_rows(6, 60)
+    html = page_of(model, rows)
+    p, has, drawn = model.predict_proba(rows.X).ravel(), (rows.Y > 0).ravel(), sent(html, "calibration")
+    which = np.minimum((10 * p).astype(int), 9)
+    assert drawn["counts"] == [np.count_nonzero(which == b) for b in range(10)]
+    gap = 0.0
+    for b in range(10):
+        inside = which == b
+        if inside.any():
+            assert (drawn["predicted"][b], drawn["observed"][b]) == pytest.approx((p[inside].mean(), has[inside].mean()), abs=1e-6)
+            gap += inside.mean() * abs(p[inside].mean() - has[inside].mean())
+        else:
+            assert drawn["predicted"][b] is drawn["observed"][b] is None
+    assert f"Over 360 probabilities, one for each row and label, this is missed by {gap:.3f} on average" in html
+
+
+def test_a_model_without_leave_one_out_scores_has_neither_section(page_of):
+    rows = pages.new_rows(6, 60)
+    html = page_of(pages.model(6, 60, alpha=0.1, solver="alternating", threshold="zero"), rows)
+    assert sections(html) == [name for name in ALL if name not in ("calibration", "answers")]
 
 
 @pytest.mark.parametrize(("kind", "words"), [("paper", "learned as in the paper"), ("centred", "learned from centred labels")])
@@ -348,4 +404,4 @@ def test_a_1d_y_is_taken_with_its_rows(page_of, classes, rng):
     found = evaluated(model, (X[40:], y[40:]))
     expected = [[name == own for name in model[-1].label_names_] for own in y[40:]]
     assert found.relevant.tolist() == expected
-    assert sections(page_of(model, (X[40:], y[40:]))) == ALL
+    assert sections(page_of(model, (X[40:], y[40:]))) == (ALL if len(classes) == 2 else WITHOUT_PROBABILITIES)

@@ -153,6 +153,7 @@ def complete_source(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 
 SEED = click.IntRange(min=0, max=2**32 - 1)
+SHARE = click.FloatRange(0, 1, min_open=True)
 as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON; standard output holds nothing else.")
 data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")
 force = click.option("--force", is_flag=True, help="Overwrite what exists.")

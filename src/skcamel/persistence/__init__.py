@@ -71,6 +71,7 @@ PARTS = {
     "Kernel": "skcamel.kernel",
     "Scaling": "skcamel.scaling",
     "Ranks": "skcamel.scaling",
+    "Reference": "skcamel.selection.coverage",
     "Chain": "skcamel.baselines.transformation",
     "Columns": "skcamel.baselines.logistic",
     "Logistic": "skcamel.baselines.logistic",

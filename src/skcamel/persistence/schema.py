@@ -28,7 +28,7 @@ MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, 
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
 OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_")  # not every fit sets them
-OPTIONAL += ("cooccurrence_", "total_weight_", "known_together_", "threshold_rule_", "estimate_")  # not every version did
+OPTIONAL += ("cooccurrence_", "total_weight_", "known_together_", "threshold_rule_", "estimate_", "_reference")  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 Sizes = dict[str, int]
@@ -277,6 +277,19 @@ def _ranks(value: Any, sizes: Sizes) -> None:
         raise ValueError("must have knots and levels that increase within each column")
 
 
+def _reference(value: Any, sizes: Sizes) -> None:
+    """Leave-one-out scores that ascend within each of the runs: those without and those with each of the labels."""
+    ends, weights = array_of((np.int64, np.int32), "q", "sides"), either(nothing, floats("h", low=0))
+    part("Reference", scores=floats("h", low=-FINITE, high=FINITE), ends=ends, weights=weights)(value, sizes)
+    flat = value.ends.ravel()
+    if value.ends.shape[1] != 2 or flat[0] < 0 or (np.diff(flat) < 0).any() or flat[-1] != len(value.scores):
+        raise ValueError(f"must share {len(value.scores)} scores among two runs for each label")
+    within = np.ones(len(value.scores) - 1, dtype=bool)
+    within[flat[(flat > 0) & (flat < len(value.scores))] - 1] = False  # from the last of a run to the first of the next
+    if (np.diff(value.scores)[within] < 0).any():
+        raise ValueError("must have scores that ascend within each run")
+
+
 SHIFT = either(nothing, floats("d"))
 SCALING = either(
     part("Scaling", name=one_of("none", "unit"), shift=SHIFT, scale=nothing, ranks=nothing),
@@ -330,6 +343,7 @@ ANY_CAMEL = COMMON | {
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "estimate_": record(dict.fromkeys(METRICS, either(number(), undefined))),
     "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
+    "_reference": either(nothing, _reference),
 }
 CAMEL = ANY_CAMEL | {
     "dual_coef_": floats("n", "q"),

@@ -1,4 +1,4 @@
-"""A model, and perhaps data ► its page: who pushes whom, S, the spectrum, quality by label, and why a row got its labels."""
+"""A model, and perhaps data ► its page: who pushes whom, S, the spectrum, quality by label, warranties, and why a row got its labels."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from skcamel.metrics.conventions import TITLES
 from skcamel.pipeline import final
 from skcamel.report.facts import MOST_REFIT, Evaluated, ModelFacts, chosen, evaluated, without_collaboration
 from skcamel.report.page import Column, Page, Rounded, Section, significant, write
+from skcamel.selection.coverage import measured, reliability
 from skcamel.selection.thresholds import f1_curves
 from skcamel.solve.spectral import label_basis
 from skcamel.text import count
@@ -77,7 +78,7 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     if not facts.is_combined:  # each member has its own
         sections.append(spectrum_section(facts))
     if found is not None:
-        sections += [quality_section(facts, found), why_section(facts, found)]
+        sections += [quality_section(facts, found), *calibration_section(found), *answers_section(facts, found), why_section(facts, found)]
     sections += columns_section(facts)
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
@@ -272,6 +273,77 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     return Section("quality", "Quality by label", context, data, ("quality.js",))
 
 
+def calibration_section(found: Evaluated) -> list[Section]:
+    """Probabilities against what came true, over all labels; nothing where the model has none."""
+    if found.outputs.link is None:
+        return []
+    curve = reliability(found.relevant, found.outputs.probabilities)
+    sentence = (
+        f"Over {count(int(curve.counts.sum()), 'probability', 'probabilities')}, one for each row and label, this is missed by "
+        f"{rounded(curve.error)} on average (expected calibration error, over tenths; 0 is best)."
+    )
+    data = {"counts": curve.counts.tolist(), "predicted": curve.predicted.tolist(), "observed": curve.observed.tolist()}
+    return [
+        Section(
+            "calibration",
+            "Are the probabilities right?",
+            {"sentence": sentence, "note": _flattered(found)},
+            data,
+            ("calibration.js",),
+            short="Probabilities",
+        )
+    ]
+
+
+ASKED, SHOWN = (0.8, 0.9, 0.95), 0.9  # coverages, and the one that labels are shown for
+MOST_NAMED = 12  # labels, in a sentence
+KEPT = (
+    Column("Positives right or open", 3, "share of the rows with the label that are answered yes or open"),
+    Column("Negatives right or open", 3, "share of the rows without the label that are answered no or open"),
+    Column("Open", 3, "share of the answers that are open"),
+)
+COVERED = (
+    Column("Asked", note="the share of right or open answers that was asked for"),
+    *KEPT,
+    Column("Labels always open", 0, "labels with too few positives or negatives in training"),
+)
+
+
+def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
+    """Coverage asked for and measured; nothing where the model has no answers with a stated coverage."""
+    if isinstance(found.outputs.reference, str):
+        return []
+    counts = {coverage: measured(found.relevant, found.outputs.sets(coverage)) for coverage in ASKED}
+    always = {coverage: found.outputs.always_open(coverage) for coverage in ASKED}
+    table = [
+        (f"{coverage:.2f}", *(share[0] for share in counts[coverage].total().shares().values()), int(always[coverage].sum()))
+        for coverage in ASKED
+    ]
+    named = [name for name, is_open in zip(facts.names, always[SHOWN], strict=True) if is_open]
+    context = {
+        "rows": count(len(found.relevant), "row"),
+        "note": _flattered(found),
+        "sentence": _always_open(named),
+        "columns": COVERED,
+        "table": table,
+        "coverage": SHOWN,
+        "label_columns": (Column("Label"), *KEPT),
+        "labels": list(zip(facts.names, *counts[SHOWN].shares().values(), strict=True)),
+    }
+    return [Section("answers", "Answers with a stated coverage", context, short="Answers")]
+
+
+def _always_open(names: list[str]) -> str:
+    """Which labels are too rare to be decided."""
+    least = round(1 / (1 - SHOWN)) - 1
+    needed = f"A label needs {least} rows that have it and {least} that lack it in training to be decided at {SHOWN:g}"
+    if not names:
+        return f"{needed}; all have them."
+    shown = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
+    verbs = ("has", "is") if len(names) == 1 else ("have", "are")
+    return f"{needed}; {count(len(names), 'label')} {verbs[0]} fewer and {verbs[1]} always open: {shown}."
+
+
 def _average_precision(found: Evaluated, j: int) -> float:
     relevant = found.relevant[:, j]
     return float(average_precision_score(relevant, found.scores[:, j])) if relevant.any() else float("nan")
@@ -289,6 +361,11 @@ def _seen(found: Evaluated) -> str:
         return "None of these rows was seen in training."
     which = "All of these rows were" if seen == m else f"{seen:,} of these rows {'was' if seen == 1 else 'were'}"
     return f"{which} seen in training: the figures are better than they would be on new rows."
+
+
+def _flattered(found: Evaluated) -> str:
+    """The same where it matters: later sections need not repeat that all rows are new."""
+    return _seen(found) if found.n_seen else ""
 
 
 def why_section(facts: ModelFacts, found: Evaluated) -> Section:

@@ -187,6 +187,21 @@ def as_indicators(Y: Array, name: str = "Y") -> sparse.csr_array:
     return sparse.csr_array(relevant).astype(np.int64)
 
 
+def with_gaps(values: np.ndarray) -> np.ndarray:
+    """Objects as float64, NaN for None and pandas' NA; as they are where one is no number.
+
+    >>> with_gaps(np.array([[1, None]], dtype=object))
+    array([[ 1., nan]])
+    """
+    gaps = np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool).reshape(values.shape)
+    if any(isinstance(value, str | bytes) for value in values[~gaps]):
+        return values
+    try:
+        return np.where(gaps, np.nan, values).astype(np.float64)
+    except (TypeError, ValueError):
+        return values
+
+
 def ones_in(labels: np.ndarray) -> np.ndarray | None:
     """Which labels are 1; None unless the others are all 0 or all -1."""
     relevant = labels == 1

@@ -68,7 +68,7 @@ def test_sparse_and_dense_parts_join(tmp_path):
         ({"stuff": X}, "no matrices data and target.*found 'stuff'"),
         ({"data": X, "target": np.ones((5, 2))}, r"data is \(4, 3\) and target is \(5, 2\); no common number of rows"),
         ({"data": X, "target": Y * 3}, "target holds '0.*, '3"),
-        ({"data": X, "target": Y + np.nan}, "target holds 'nan'"),
+        ({"data": X, "target": np.where(Y == 1, np.nan, 2.0)}, "target holds '2.0', 'nan'"),
         ({"data": np.empty((0, 0)), "target": np.empty((0, 0))}, "they are empty"),
         ({"data": X + 1j, "target": Y}, "found 'target'"),
         ({"train_data": X, "train_target": Y, "test_data": X[:, :2], "test_target": Y}, "different numbers of columns"),

@@ -65,7 +65,8 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index",
     -------
     Dataset
         Features and labels in the order of the ARFF, wherever the labels stand. String and date attributes, and nominals with one
-        value per row, identify rows: they are left out and listed in `dropped`. Missing values (``?``) are NaN.
+        value per row, identify rows: they are left out and listed in `dropped`. Missing values (``?``) and unknown labels (``?``)
+        are NaN.
 
     Raises
     ------
@@ -394,9 +395,13 @@ def _lines(dataset: Dataset, relation: str, *, labels_first: bool) -> Iterator[s
     yield "\n@data\n"
     if not sparse.issparse(dataset.X):
         for x, y in zip(dataset.X, dataset.Y):
-            yield ",".join(ordered(numerals(x, "?"), [str(value) for value in y.tolist()])) + "\n"
+            yield ",".join(ordered(numerals(x, "?"), [_label(value) for value in y.tolist()])) + "\n"
         return
     first_feature, first_label = (dataset.q, 0) if labels_first else (0, dataset.d)
     for features, y in zip(stored_cells(dataset.X, " ", first_feature, "?"), dataset.Y):
-        labels = [f"{label + first_label} 1" for label in np.flatnonzero(y).tolist()]
+        labels = [f"{label + first_label} {_label(y[label])}" for label in np.flatnonzero(y).tolist()]
         yield "{" + ",".join(ordered(features, labels)) + "}\n"
+
+
+def _label(value: float) -> str:
+    return str(int(value)) if value == value else "?"  # NaN: unknown

@@ -34,6 +34,7 @@ from skcamel.data.text import (
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 VALUE = re.compile(rf"\s*(?P<value>(?:{QUOTED})(?=\s*(?:,|\Z))|[^,]*)\s*(?:,|\Z)", re.DOTALL)  # always matches, in linear time
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+UNKNOWN = -1  # among labels that are bytes
 UNUSED = 0.0  # stands for every value of a text attribute, which is dropped
 NEW_LINE, SPACE = b"\n "
 FILLED_CELLS = 2**18  # omitted cells that are filled in at once
@@ -163,6 +164,22 @@ def layout_of(attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Pat
     return Layout(path, attributes, is_label, [known[type_][0] for type_ in types], only_numbers, allowed, cure)
 
 
+def _is_odd(labels: np.ndarray) -> np.ndarray:
+    """Which labels are neither 0 nor 1 nor unknown."""
+    return (labels != 0) & (labels != 1) & ~np.isnan(labels)
+
+
+def _coded(labels: np.ndarray) -> np.ndarray:
+    """Labels as a byte each."""
+    return np.where(np.isnan(labels), UNKNOWN, labels).astype(np.int8)
+
+
+def _decoded(labels: np.ndarray) -> np.ndarray:
+    """Labels from bytes: int64, or float64 with NaN where some are unknown."""
+    unknown = labels == UNKNOWN
+    return np.where(unknown, np.nan, labels) if unknown.any() else labels.astype(np.int64, copy=False)
+
+
 class DenseRows:
     """Collects rows of the form ``value,value,…``."""
 
@@ -180,17 +197,17 @@ class DenseRows:
             lines = block.text.split(b"\n")[:-1]
             table = np.array([_dense_row(decoded(line), number, layout) for number, line in zip(block.lines, lines)])
         labels = table[:, layout.labels]
-        odd = np.argwhere((labels != 0) & (labels != 1))
+        odd = np.argwhere(_is_odd(labels))
         if len(odd):
             row, label = odd[0]
             _refuse_odd_label(labels[row, label], row, label, block, layout)
         self.features.extend(table[:, layout.features], layout.path)
-        self.labels.extend(labels, layout.path)
+        self.labels.extend(_coded(labels), layout.path)
         return len(table)
 
     def finish(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y of all rows."""
-        return self.features.finish(), self.labels.finish().astype(np.int64)
+        return self.features.finish(), _decoded(self.labels.finish())
 
 
 class SparseRows:
@@ -215,10 +232,10 @@ class SparseRows:
         of_label = layout.is_label[columns]
         of_feature = ~of_label & (position[columns] >= 0)
         label_rows, labels, label_values = rows[of_label], position[columns[of_label]], values[of_label]
-        odd = np.flatnonzero((label_values != 0) & (label_values != 1))
+        odd = np.flatnonzero(_is_odd(label_values))
         if odd.size:
             _refuse_odd_label(label_values[odd[0]], label_rows[odd[0]], labels[odd[0]], block, layout)
-        for part, found in zip(self.label_cells, (label_rows + self.n_rows, labels, label_values)):
+        for part, found in zip(self.label_cells, (label_rows + self.n_rows, labels, _coded(label_values))):
             part.extend(found, layout.path)
         self._add_features(len(counts), rows[of_feature], position[columns[of_feature]], values[of_feature])
         self.n_rows = n_rows
@@ -248,7 +265,7 @@ class SparseRows:
         indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
         X = sparse.csr_array((self.values.finish(), self.indices.finish(), indptr), shape=(n, len(layout.features)))
         X.eliminate_zeros()
-        return X, Y
+        return X, _decoded(Y)
 
 
 def _with_defaults(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray) -> Cells:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array
-from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_kinds, row_numbers
+from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_kinds, row_numbers, unknown_entries
 from skcamel.data.statistics import constant_columns, label_counts
 from skcamel.data.text import counted
 from skcamel.rows import default_names
@@ -58,7 +58,8 @@ class _Checked:
     """What every check looks at."""
 
     X: Array  # float64 array or CSR
-    Y: sparse.csr_array
+    Y: sparse.csr_array  # ones where a label is known to be relevant
+    unknown: sparse.csr_array | None  # ones where it is not known; None where all are
     counts: np.ndarray  # (q,) rows of each label
     kinds: np.ndarray  # (n,) equal where feature rows are equal
     train: np.ndarray | None
@@ -81,7 +82,7 @@ def check_dataset(
     Parameters
     ----------
     X : array, sparse matrix or frame of shape (n, d); or a Dataset, which brings all the rest
-    Y : labels of shape (n, q) in {0, 1}, {-1, +1} or bool
+    Y : labels of shape (n, q) in {0, 1}, {-1, +1} or bool, NaN where unknown
     train, test : row numbers or masks, default=None
         Parts to compare with each other.
     label_names, feature_names : sequences of str, default=None
@@ -92,7 +93,7 @@ def check_dataset(
     list of Finding
         Empty if nothing was found. Codes: ``non-finite``, ``label-in-features``, ``shifted-labels``, ``leaked-labels``,
         ``train-test-overlap``, ``empty-labels``, ``full-labels``, ``duplicate-labels``, ``opposite-labels``,
-        ``contradicting-rows``, ``constant-features``, ``unlabelled-rows``.
+        ``contradicting-rows``, ``constant-features``, ``unlabelled-rows``, ``unknown-labels``.
 
     Examples
     --------
@@ -113,6 +114,7 @@ def check_dataset(
     data = _Checked(
         features,
         labels,
+        unknown_entries(Y),
         label_counts(labels),
         row_kinds(features),
         row_numbers(train, n, "train"),
@@ -207,10 +209,10 @@ def _overlap(data: _Checked) -> Iterator[Parts]:
 
 
 def _constant_labels(data: _Checked) -> Iterator[Parts]:
-    n = data.Y.shape[0]
+    known = data.Y.shape[0] - (0 if data.unknown is None else label_counts(data.unknown))
     for code, labels, what in (
         ("empty-labels", np.flatnonzero(data.counts == 0), "no positive row"),
-        ("full-labels", np.flatnonzero((data.counts == n) & (n > 0)), "every row as positive"),
+        ("full-labels", np.flatnonzero((data.counts == known) & (data.counts > 0)), "every row as positive"),
     ):
         if len(labels):
             said = (
@@ -237,10 +239,16 @@ def _equal_labels(data: _Checked) -> Iterator[Parts]:
 
 
 def _contradictions(data: _Checked) -> Iterator[Parts]:
-    sets = row_kinds(data.Y)
-    order = np.lexsort((sets, data.kinds))
-    differs = (np.diff(data.kinds[order]) == 0) & (np.diff(sets[order]) != 0)
-    rows = np.flatnonzero(np.isin(data.kinds, data.kinds[order[1:]][differs]))
+    if data.unknown is None:
+        sets = row_kinds(data.Y)
+        order = np.lexsort((sets, data.kinds))
+        differs = (np.diff(data.kinds[order]) == 0) & (np.diff(sets[order]) != 0)
+        rows = np.flatnonzero(np.isin(data.kinds, data.kinds[order[1:]][differs]))
+    else:  # an unknown label contradicts nothing
+        zeros = sparse.csr_array(1 - (data.Y + data.unknown).toarray())
+        of_kind = sparse.csr_array((np.ones(len(data.kinds), dtype=np.int64), (data.kinds, np.arange(len(data.kinds)))))
+        clashes = (of_kind @ data.Y).multiply(of_kind @ zeros)  # (kinds, q)
+        rows = np.flatnonzero(np.asarray(clashes.sum(axis=1)).ravel()[data.kinds] > 0)
     if len(rows):
         said = (
             f"{counted(len(rows), 'row')} ({_listed(rows.tolist())}) share their features with a row of other labels: "
@@ -260,13 +268,28 @@ def _constant_features(data: _Checked) -> Iterator[Parts]:
 
 
 def _unlabelled(data: _Checked) -> Iterator[Parts]:
-    rows = np.flatnonzero(np.diff(data.Y.indptr) == 0)
+    judged = True if data.unknown is None else np.diff(data.unknown.indptr) < data.Y.shape[1]
+    rows = np.flatnonzero((np.diff(data.Y.indptr) == 0) & judged)
     if len(rows):
         said = (
             f"{counted(len(rows), 'row')} ({_listed(rows.tolist())}) {_verb(rows, 'has', 'have')} no label: "
             "ranking metrics skip them or count them by convention; make sure that no label means 'none' and not 'unknown'."
         )
         yield "unlabelled-rows", "info", said, rows
+
+
+def _unknown_labels(data: _Checked) -> Iterator[Parts]:
+    if data.unknown is None:
+        return
+    entries = np.argwhere(data.unknown.toarray())
+    row, label = entries[0]
+    share = len(entries) / (data.Y.shape[0] * data.Y.shape[1])
+    said = (
+        f"{counted(len(entries), 'cell')} of Y ({share:.1%}) {_verb(entries, 'is', 'are')} unknown, the first in row {row}, label "
+        f"{data.label_names[label]}: methods learn from the known ones, and metrics count these alone; write 0 where 'not given' means "
+        "'not relevant'."
+    )
+    yield "unknown-labels", "info", said, entries
 
 
 _CHECKS: tuple[Callable[[_Checked], Iterator[Parts]], ...] = (
@@ -279,6 +302,7 @@ _CHECKS: tuple[Callable[[_Checked], Iterator[Parts]], ...] = (
     _contradictions,
     _constant_features,
     _unlabelled,
+    _unknown_labels,
 )
 
 

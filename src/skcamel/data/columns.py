@@ -220,12 +220,8 @@ def label_codes(values: tuple[str, ...]) -> Codes | None:
 
 
 def refuse_label(value: float, name: str, cure: str, path: Path_, line: int) -> NoReturn:
-    """Say that a label is missing, or what it is and what to do."""
-    if np.isnan(value):
-        problem = "is missing; remove the row, or write 0 where 'not given' means 'not relevant'."
-    else:
-        problem = f"is {value:g}; {cure}"
-    raise DataError(f"label {name[:60]!r} {problem}", path=path, line=line)
+    """Say what a label is and what to do."""
+    raise DataError(f"label {name[:60]!r} is {value:g}; {cure}", path=path, line=line)
 
 
 def check_nominal(nominal: str) -> None:

@@ -163,7 +163,7 @@ class Rows(NamedTuple):
     """Rows for a model, and which columns of the file were not among its features."""
 
     X: Any  # (n, d), columns in the order of the model
-    Y: np.ndarray | None  # (n, q), labels in the order of the model; None where they were not asked for
+    Y: np.ndarray | None  # (n, q), labels in the order of the model, NaN where unknown; None where they were not asked for
     labels: tuple[str, ...]  # label columns in the file
     ignored: tuple[str, ...]  # neither features nor labels
     by_position: bool  # no names were compared
@@ -229,13 +229,12 @@ def match_labels(dataset: Dataset, labels: tuple[str, ...]) -> np.ndarray:
 
 
 def _labels_of(table: Any, labels: tuple[str, ...], path: Path_) -> np.ndarray:
-    """LabelColumns of these names from a table, (n, q)."""
-    from skcamel.data.labels import Labels, cells_of, label_vector
-    from skcamel.data.table import known_labels
+    """LabelColumns of these names from a table, (n, q): int64, or float64 with NaN where some are unknown."""
+    from skcamel.data.labels import cells_of, label_vector
 
     _positions(table.column_names, labels, "label", path)
     Y = np.column_stack([label_vector(cells_of(table, name), name, path) for name in labels])
-    return known_labels(Labels(labels, Y, labels), path)
+    return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
 def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:

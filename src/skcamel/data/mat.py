@@ -51,8 +51,8 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     Returns
     -------
     Dataset
-        Labels in -1 and +1 become 0 and 1. Matrices are turned where only that gives X and Y the same rows (many authors store
-        labels x rows). Where the file has a training and a test part, `train` and `test` tell them apart.
+        Labels in -1 and +1 become 0 and 1; NaN marks unknown ones. Matrices are turned where only that gives X and Y the same rows (many
+        authors store labels x rows). Where the file has a training and a test part, `train` and `test` tell them apart.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def _oriented(X: Array, Y: Array, x: str, y: str, path: Path_) -> tuple[Array, A
 
 
 def _indicator(Y: Array, name: str, path: Path_) -> np.ndarray:
-    """Labels as 0 and 1."""
+    """Labels as 0 and 1, and NaN where unknown."""
     Y = Y.toarray() if sparse.issparse(Y) else Y
     relevant = ones_in(Y)
     if relevant is None:
@@ -147,7 +147,7 @@ def _indicator(Y: Array, name: str, path: Path_) -> np.ndarray:
             f"{name} holds {found}; labels are 0 and 1, or -1 and +1. Is it the right variable? (In Python, labels=… names another.)",
             path=path,
         )
-    return relevant.astype(np.int64)
+    return np.where(np.isnan(Y), np.nan, relevant) if np.isnan(Y).any() else relevant.astype(np.int64)
 
 
 @dataclass(frozen=True)

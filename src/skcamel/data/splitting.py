@@ -12,7 +12,8 @@ label. Where the rule leaves a choice, these make folds better and faster:
   lacks of the rows' other labels;
 - folds have fixed sizes, and a full fold takes no more.
 
-Labels may be joined by pairs of labels (order 2: Szymański and Kajdanowicz, 2017).
+Labels may be joined by pairs of labels (order 2: Szymański and Kajdanowicz, 2017). Unknown labels (NaN) count neither as positive nor
+as negative: what is spread evenly are the known positives.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
         X : array-like or sparse matrix with n rows
             Only its number of rows is used.
         y : array-like, sparse matrix or frame of shape (n, q), or (n,) of classes
-            Labels in {0, 1}, {-1, +1} or bool.
+            Labels in {0, 1}, {-1, +1} or bool; NaN where unknown.
         groups : array-like of shape (n,), default=None
             Rows with the same group stay together.
 

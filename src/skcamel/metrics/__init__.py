@@ -49,7 +49,7 @@ def evaluate(
     Parameters
     ----------
     Y : array of shape (n, q)
-        Truth in {0, 1} or {-1, +1}.
+        Truth in {0, 1} or {-1, +1}; NaN where unknown, see :mod:`skcamel.metrics.conventions`.
     scores, P : arrays of shape (n, q)
         Scores for the four ranking metrics, decisions for the other three.
     ties, rows, absent
@@ -74,12 +74,12 @@ def evaluate(
     macro_f1          0.889
     micro_f1          0.857
     """
-    relevant, predicted = as_decisions(Y, P)
+    relevant, predicted, known = as_decisions(Y, P)
     scores = as_scores(scores, relevant)
     check_conventions(ties, rows)
     weights = as_weights(sample_weight, relevant)
-    values = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights)
-    values |= decision_metrics(count(relevant, predicted, weights), absent)
+    values = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)
+    values |= decision_metrics(count(relevant, predicted, weights, known), absent)
     return {name: float(values[name]) for name in NAMES}
 
 
@@ -90,6 +90,7 @@ class Counts(NamedTuple):
     false_positive: Array
     false_negative: Array
     total: float  # weight of all rows
+    known: Array | None = None  # weight of the known entries, (q,); None: all are known
 
 
 def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> float:
@@ -98,7 +99,7 @@ def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> f
     Parameters
     ----------
     Y, P : array of shape (n, q)
-        Truth and decisions in {0, 1} or {-1, +1}.
+        Truth and decisions in {0, 1} or {-1, +1}. NaN in Y marks unknown entries, which do not count.
     sample_weight : array of shape (n,), default=None
 
     Examples
@@ -118,6 +119,7 @@ def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
         As in :func:`hamming_loss`.
     absent : float, default=1.0
         F1 of a label that neither occurs nor is predicted. 1 rewards a method that never predicts a rare label: report 0 beside it.
+        A label without a known entry does not count.
 
     Examples
     --------
@@ -140,38 +142,45 @@ def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
     return _metric("micro_f1", Y, P, absent, sample_weight)
 
 
-def count(relevant: Array, predicted: Array, weights: Array | None = None) -> Counts:
+def count(relevant: Array, predicted: Array, weights: Array | None = None, known: Array | None = None) -> Counts:
     """True positives, false positives and false negatives of each label.
 
-    Truth is a bool array (n, q), decisions are (n, q), or (c, n, q) for c candidates at once, weights (n,).
+    Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q) for c candidates at once, weights
+    (n,).
     """
     xp = namespace(relevant)
 
     def total(x: Array) -> Array:
         return cast(xp.sum(x, axis=-2), "float64") if weights is None else weights @ cast(x, "float64")
 
-    both, positives, predictions = total(relevant & predicted), total(relevant), total(predicted)
-    return Counts(both, predictions - both, positives - both, float(len(relevant) if weights is None else xp.sum(weights)))
+    both, positives, predictions = total(relevant & predicted), total(relevant), total(predicted if known is None else predicted & known)
+    weight = float(len(relevant) if weights is None else xp.sum(weights))
+    return Counts(both, predictions - both, positives - both, weight, None if known is None else total(known))
 
 
 def f1_of(counts: Counts, absent: float = 1.0) -> Array:
-    """F1 of every label, `absent` where it neither occurs nor is predicted."""
+    """F1 of every label, `absent` where it neither occurs nor is predicted, NaN where no entry is known."""
     xp = namespace(counts.true_positive)
     twice = 2 * counts.true_positive
     size = twice + counts.false_positive + counts.false_negative
-    return xp.where(size > 0, twice / xp.where(size > 0, size, 1.0), absent)
+    f1 = xp.where(size > 0, twice / xp.where(size > 0, size, 1.0), absent)
+    return f1 if counts.known is None else xp.where(counts.known > 0, f1, xp.nan)
 
 
 def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
-    *of_labels, total = counts
+    *of_labels, total, known = counts
     xp = namespace(of_labels[0])
     both, extra, missed = (xp.sum(part, axis=-1) for part in of_labels)
-    wrong, cells = xp.sum(counts.false_positive + counts.false_negative, axis=-1), total * of_labels[0].shape[-1]
+    wrong, f1 = xp.sum(counts.false_positive + counts.false_negative, axis=-1), f1_of(counts, absent)
+    entries, cells = None, total * of_labels[0].shape[-1]
+    if known is not None:
+        entries = xp.sum(known)
+        f1, cells = f1[..., known > 0] if bool(entries > 0) else f1, float(entries)
     return {
         "hamming_loss": wrong / cells if cells > 0 else wrong * xp.nan,
-        "macro_f1": xp.mean(f1_of(counts, absent), axis=-1),
-        "micro_f1": f1_of(Counts(both, extra, missed, total), absent),
+        "macro_f1": xp.mean(f1, axis=-1),
+        "micro_f1": f1_of(Counts(both, extra, missed, total, entries), absent),
     }
 
 
@@ -180,8 +189,8 @@ def _metric(name: str, Y: Array, P: Array, absent: float, sample_weight: Array |
 
 
 def _checked_counts(Y: Array, P: Array, sample_weight: Array | None) -> Counts:
-    relevant, predicted = as_decisions(Y, P)
-    return count(relevant, predicted, as_weights(sample_weight, relevant))
+    relevant, predicted, known = as_decisions(Y, P)
+    return count(relevant, predicted, as_weights(sample_weight, relevant), known)
 
 
 @dataclass(frozen=True)
@@ -198,20 +207,26 @@ class EdgeCases:
 def edge_cases(Y: Array, P: Array) -> EdgeCases:
     """Count the edge cases of truth Y and decisions P, both (n, q).
 
+    Unknown entries of Y, which are NaN, do not count: neither their truth nor their decisions. Rows and labels of which nothing is
+    known are no edge case.
+
     Examples
     --------
     >>> edge_cases([[0, 0], [1, 0]], [[1, 0], [1, 0]])  # doctest: +NORMALIZE_WHITESPACE
     EdgeCases(rows_without_labels=1, rows_with_all_labels=0, labels_absent=1, labels_never_true=1,
               labels_never_predicted=1)
     """
-    relevant, predicted = map(to_numpy, as_decisions(Y, P))
-    true, found = relevant.any(axis=0), predicted.any(axis=0)
+    relevant, predicted, mask = as_decisions(Y, P)
+    relevant, predicted = to_numpy(relevant), to_numpy(predicted)
+    known = np.ones_like(relevant) if mask is None else to_numpy(mask)
+    judged_rows, judged = known.any(axis=1), known.any(axis=0)
+    true, found = relevant.any(axis=0), (predicted & known).any(axis=0)
     return EdgeCases(
-        rows_without_labels=int((~relevant.any(axis=1)).sum()),
-        rows_with_all_labels=int(relevant.all(axis=1).sum()),
-        labels_absent=int((~true & ~found).sum()),
-        labels_never_true=int((~true).sum()),
-        labels_never_predicted=int((~found).sum()),
+        rows_without_labels=int((judged_rows & ~relevant.any(axis=1)).sum()),
+        rows_with_all_labels=int((judged_rows & (relevant | ~known).all(axis=1)).sum()),
+        labels_absent=int((judged & ~true & ~found).sum()),
+        labels_never_true=int((judged & ~true).sum()),
+        labels_never_predicted=int((judged & ~found).sum()),
     )
 
 
@@ -230,8 +245,9 @@ class LabelReport:
     def __str__(self) -> str:
         names = [one_line(row["label"]) for row in self.rows]
         width = max([5, *map(len, names)])
-        lines = [f"{'label':{width}}  positives  predicted  precision  recall     F1"]
-        line = "{label:{width}}  {positives:9g}  {predicted:9g}  {precision:9.3f}  {recall:6.3f}  {f1:5.3f}"
+        known, known_title = ("  {known:7g}", "    known") if any("known" in row for row in self.rows) else ("", "")
+        lines = [f"{'label':{width}}{known_title}  positives  predicted  precision  recall     F1"]
+        line = f"{{label:{{width}}}}{known}  {{positives:9g}}  {{predicted:9g}}  {{precision:9.3f}}  {{recall:6.3f}}  {{f1:5.3f}}"
         lines += [line.format(width=width, **{**row, "label": name}) for row, name in zip(self.rows, names, strict=True)]
         return "\n".join(lines)
 
@@ -250,12 +266,22 @@ def report(
     absent : float, default=1.0
         F1 of a label that neither occurs nor is predicted; precision or recall of 0/0 is NaN.
 
+    Returns
+    -------
+    LabelReport
+        If some entries of Y are unknown (NaN), with the number of known ones of each label; all other figures count these alone, and
+        F1 is NaN where there are none.
+
     Examples
     --------
     >>> print(report([[1, 0], [1, 1]], [[1, 1], [0, 1]], label_names=["sea", "sun"]))
     label  positives  predicted  precision  recall     F1
     sea            2          1      1.000   0.500  0.667
     sun            1          2      0.500   1.000  0.667
+    >>> print(report([[1, 0], [1, np.nan]], [[1, 1], [0, 1]], label_names=["sea", "sun"]))
+    label    known  positives  predicted  precision  recall     F1
+    sea          2          2          1      1.000   0.500  0.667
+    sun          1          0          1      0.000     nan  0.000
     """
     counts = _checked_counts(Y, P, sample_weight)
     both, extra, missed = (to_numpy(part) for part in counts[:3])
@@ -264,9 +290,10 @@ def report(
         raise ValueError(f"Got {len(names)} label_names for {len(both)} labels; give one name for each column of Y.")
     with np.errstate(invalid="ignore"):
         precision, recall = both / (both + extra), both / (both + missed)
-    columns = zip(names, both + missed, both + extra, precision, recall, to_numpy(f1_of(counts, absent)), strict=True)
-    keys = ("label", "positives", "predicted", "precision", "recall", "f1")
-    return LabelReport(tuple(dict(zip(keys, (name, *map(float, values)), strict=True)) for name, *values in columns))
+    figures = {"positives": both + missed, "predicted": both + extra, "precision": precision, "recall": recall}
+    figures |= {"f1": to_numpy(f1_of(counts, absent))} | ({} if counts.known is None else {"known": to_numpy(counts.known)})
+    rows = zip(names, zip(*(values.tolist() for values in figures.values()), strict=True), strict=True)
+    return LabelReport(tuple({"label": name, **dict(zip(figures, map(float, values), strict=True))} for name, values in rows))
 
 
 def get_scorer(name: str, **conventions: Any) -> Scorer:

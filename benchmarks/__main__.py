@@ -20,6 +20,7 @@ NAMES = (
     "splitting",
     "accuracy",
     "thresholds",
+    "calibration",
     "llsf",
     "baselines",
     "reference",

@@ -21,6 +21,7 @@ NAMES = (
     "splitting",
     "accuracy",
     "thresholds",
+    "calibration",
     "llsf",
     "baselines",
     "reference",

@@ -1,11 +1,10 @@
 """Leave-one-out scores ► answers yes, no or open with a stated coverage; and how well answers and probabilities keep their word.
 
-A new score s of a label is compared with the leave-one-out scores F of the training rows, those of its positives and those of its
-negatives apart. How well it agrees with a yes is the share of positives with F ≤ s, with a no the share of negatives with F ≥ s; in
-both the new row counts as one of them. The answer that agrees better is given, if the other one agrees no better than a share
-1 - coverage of the rows that it holds for; else the answer is open. So of the rows that have a label a share of about 1 - coverage
-gets a no, at most, and of those that lack it as many get a yes: whatever the scores are like, as long as a training row that is left
-out is scored like a new one. No rows are set aside.
+A new score s of a label is compared with the leave-one-out scores F of the training rows. It agrees with a yes as far as the share of
+positives with F ≤ s, and with a no as far as the share of negatives with F ≥ s; the new row itself counts among them. The answer is
+the one that agrees better, provided that the other agrees with a share of 1 - coverage at most; else it is open. If a row that was
+left out is scored like a new one, positives then get a no, and negatives a yes, with a probability of 1 - coverage at most, whatever
+the scores are like. No rows are set aside for this.
 """
 
 from __future__ import annotations

@@ -283,7 +283,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array or CSR matrix of shape (m, d)
         coverage : float in (0, 1], default=0.9
-            1 leaves everything open. A larger coverage opens answers and never closes or turns one.
+            1 leaves everything open. A larger coverage never turns an answer.
 
         Returns
         -------

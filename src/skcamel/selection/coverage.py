@@ -50,9 +50,8 @@ class Reference:
 
     def sets(self, scores: np.ndarray, coverage: float) -> np.ndarray:
         """Answers to every score (m, q), int8: 1 yes, 0 no, -1 open."""
-        no, yes = self.agreement(scores)
-        closed = (np.minimum(no, yes) <= _error(coverage)) & (no != yes) & ~self.always_open(coverage)
-        return np.where(closed, yes > no, OPEN).astype(np.int8)
+        no, yes = self.agreement(scores) > _error(coverage)  # possible
+        return np.where((no != yes) & ~self.always_open(coverage), yes, OPEN).astype(np.int8)
 
     def always_open(self, coverage: float) -> np.ndarray:
         """Labels with so few positives or negatives that no score is unusual among them, bool (q,)."""

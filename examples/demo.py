@@ -54,8 +54,9 @@ def main() -> None:
 
     wrong = np.array(Y_train)
     wrong[[3, 77], [0, 5]] ^= 1
+    turned = Dataset(X_train, wrong, label_names=yeast.label_names)
     print("\ntwo labels were turned by hand, rows 3 and 77; the five that look most wrong:")
-    print(find_label_errors(X_train, wrong, limit=5))
+    print(find_label_errors(turned.X, turned.labels, limit=5))
 
     build_model_report(tuned, Dataset(X_test, Y_test, label_names=yeast.label_names, name="yeast"), PAGE)
     print(f"\nthe same to look at, who pushes whom and why, on the genes kept aside: open {PAGE.resolve().as_uri()}")

@@ -348,7 +348,7 @@ def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
     columns = np.argsort(-importance.max(axis=1, initial=0), kind="stable")[:MOST_COLUMNS]
     labels = np.sort(np.argsort(-importance.max(axis=0, initial=0), kind="stable")[:MOST_LABELS])
     first = labels[importance[columns[0], labels].argmax()]
-    which = "" if len(names) <= MOST_COLUMNS else f", the strongest {MOST_COLUMNS} of {len(names):,}"
+    which = "" if len(names) <= MOST_COLUMNS else f", of which the strongest {MOST_COLUMNS} are shown"
     sentence = (
         f"The strongest: {names[columns[0]]} moves the score of {facts.names[first]} by {significant(importance[columns[0], first])} on "
         f"average, up or down. From {count(len(rows), 'row')} of the data and {count(len(names), 'column')}{which}."

@@ -240,6 +240,19 @@ def test_a_keyboard_user_can_skip_to_the_content(show):
     assert page.evaluate("document.activeElement.id") == "main"
 
 
+def test_the_map_of_columns_can_be_read_by_keys_and_saved(show):
+    page = show("few")
+    page.locator("#added-plot svg").focus()
+    page.keyboard.press("ArrowRight")
+    assert re.search(r"^f\d+ moves .* by \d\.\d+ on average$", page.inner_text("#added-readout"))
+    numbers = page.locator("#added-plot svg text").all_text_contents()[-3:]
+    assert numbers[0] == "0.00"  # the legend begins at nothing
+    assert 0 < float(numbers[1]) < float(numbers[2])
+    name, text = saved(page, "#added [data-download=csv]")
+    assert name.endswith(".csv")
+    assert len(text.strip().splitlines()) == 13  # a head and 12 columns
+
+
 def test_a_page_without_data_has_no_sections_that_need_it(show):
     page = show("no_data")
     assert page.locator("main > section[id]").evaluate_all("all => all.map(one => one.id)") == ["collaboration", "correlation", "spectrum"]

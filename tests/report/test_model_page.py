@@ -18,16 +18,16 @@ import pages
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
 from skcamel.checks import names_compared
-from skcamel.data import Dataset
+from skcamel.data import Dataset, TablePreparer
 from skcamel.explanation import evidence, ordered
 from tiny_steps import Columns
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 
-from skcamel.report import build_model_report
+from skcamel.report import build_model_report, model_page
 from skcamel.report.facts import evaluated
 
-ALL = ["collaboration", "correlation", "spectrum", "quality", "calibration", "answers", "why"]
+ALL = ["collaboration", "correlation", "spectrum", "quality", "calibration", "answers", "why", "importance"]
 WITHOUT_PROBABILITIES = [name for name in ALL if name != "calibration"]
 
 
@@ -46,6 +46,10 @@ def sections(html):
 
 def sent(html, name):
     return json.loads(re.search(rf'id="data-{name}">(.*?)</script>', html).group(1))
+
+
+def numbers(packed):
+    return np.frombuffer(base64.b64decode(packed["f32"]), dtype="<f4").reshape(packed["shape"])
 
 
 def test_a_page_with_data_has_all_sections_and_one_without_has_three(page_of):
@@ -73,7 +77,7 @@ def test_label_names_never_become_markup(page_of):
     html = page_of(pages.model(6, 60, names=pages.NASTY), pages.new_rows(6, 60, names=pages.NASTY))
     assert "<script>window" not in html
     assert "<img" not in html
-    assert html.count("<script") == 6  # page, spectrum, quality, calibration and why as data, and the program
+    assert html.count("<script") == 7  # page, spectrum, quality, calibration, why and importance as data, and the program
     assert sent(html, "page")["names"] == list(pages.NASTY)
 
 
@@ -321,7 +325,7 @@ def test_a_page_needs_no_more_memory_than_it_asks_for(n, m, d, q, tmp_path, monk
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak - 2**21 <= asked[0]  # templates and scripts
+    assert peak - 2**21 <= asked[0] + max(asked[1:])  # templates and scripts; what columns add is asked for apart
 
 
 def test_a_page_that_does_not_fit_is_refused(tmp_path):
@@ -334,8 +338,9 @@ def test_a_page_that_does_not_fit_is_refused(tmp_path):
 
 
 def without_steps(html):
-    """A page less what it says of steps before the estimator."""
-    return re.sub(r"<div><dt>(Steps before it|Features)</dt><dd>.*?</dd></div>\n *", "", html)
+    """A page less what it says of steps before the estimator, and of columns, which steps may name."""
+    html = re.sub(r"<div><dt>(Steps before it|Features)</dt><dd>.*?</dd></div>\n *", "", html)
+    return re.sub(r'<section id="importance".*?</section>|<script [^>]*id="data-importance".*?</script>', "", html, flags=re.DOTALL)
 
 
 def test_the_page_of_a_pipeline_is_that_of_its_estimator_on_the_rows_it_sees(page_of):
@@ -405,3 +410,43 @@ def test_a_1d_y_is_taken_with_its_rows(page_of, classes, rng):
     expected = [[name == own for name in model[-1].label_names_] for own in y[40:]]
     assert found.relevant.tolist() == expected
     assert sections(page_of(model, (X[40:], y[40:]))) == (ALL if len(classes) == 2 else WITHOUT_PROBABILITIES)
+
+
+@pytest.mark.parametrize("combine", [False, True])
+def test_what_the_columns_add_is_the_mean_over_the_rows(page_of, combine):
+    given = pages.data(5, 120)
+    model = CamelClassifierCV.from_preset("quick", alphas=(0.5,), lambda2s=(0.1,), combine=combine).fit(given.X[:60], given.labels[:60])
+    told = sent(page_of(model, pages.new_rows(5, 60)), "importance")
+    wanted = model.explain(given.X[60:], features=True).importance()
+    order = np.argsort(-wanted.max(axis=1))
+    assert told["columns"] == [f"f{g + 1}" for g in order]
+    assert told["labels"] == list(range(5))
+    np.testing.assert_allclose(numbers(told["values"]), wanted[order], rtol=1e-5)
+
+
+def test_columns_made_from_one_source_are_one(page_of):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"town": rng.choice(["Bath", "Ely", "York"], 80), "size": rng.normal(size=80)})
+    Y = pd.DataFrame({"old": (table["town"] == "York").astype(int), "large": (table["size"] > 0).astype(int)})
+    model = make_pipeline(TablePreparer(), CamelClassifier()).fit(table[:40], Y[:40])
+    html = page_of(model, (table[40:], Y[40:]))
+    assert sorted(sent(html, "importance")["columns"]) == ["size", "town"]
+    assert "From 40 rows of the data and 2 columns." in html
+
+
+def test_of_many_columns_and_labels_the_strongest_are_shown(page_of, monkeypatch):
+    told = sent(page_of(pages.model(40, 60, 25), pages.new_rows(40, 60, 25)), "importance")
+    assert (len(told["columns"]), len(told["labels"])) == (20, 30)
+    assert numbers(told["values"]).shape == (20, 30)
+    monkeypatch.setattr(model_page, "BLOCK", 1)  # a row at a time
+    again = sent(page_of(pages.model(40, 60, 25), pages.new_rows(40, 60, 25)), "importance")
+    np.testing.assert_allclose(numbers(again["values"]), numbers(told["values"]), rtol=1e-5)
+
+
+def test_a_sentence_says_why_columns_are_not_shown(page_of, monkeypatch):
+    html = page_of(pages.model(3, 60, kernel="exponential"), pages.new_rows(3, 60))
+    assert sections(html) == ALL
+    assert "Scores can be shared among columns for the kernels rbf, laplacian and linear alone." in html
+    assert 'id="added"' not in html
+    monkeypatch.setattr(model_page, "MOST_FACTORS", 1000)
+    assert "takes too long for a page of a model of 60 training rows" in page_of(pages.model(3, 60), pages.new_rows(3, 60))

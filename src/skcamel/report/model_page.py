@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from skcamel import memory
+from skcamel.attribution import EXPLAINED
 from skcamel.base import BaseCamel
 from skcamel.checks import MATRICES_ALIVE, names_compared
 from skcamel.data.dataset import Dataset
@@ -24,7 +25,7 @@ from skcamel.report.page import Column, Page, Rounded, Section, significant, wri
 from skcamel.selection.coverage import measured, reliability
 from skcamel.selection.thresholds import f1_curves
 from skcamel.solve.spectral import label_basis
-from skcamel.text import count
+from skcamel.text import count, listed
 
 LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/report/test_model_page.py
 MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
@@ -78,7 +79,8 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     if not facts.is_combined:  # each member has its own
         sections.append(spectrum_section(facts))
     if found is not None:
-        sections += [quality_section(facts, found), *calibration_section(found), *answers_section(facts, found), why_section(facts, found)]
+        sections += [quality_section(facts, found), *calibration_section(found), *answers_section(facts, found)]
+        sections += [why_section(facts, found), importance_section(facts, found)]
     sections += columns_section(facts)
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
@@ -398,3 +400,51 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
         "is_refit": alone.is_refit,
     }
     return Section("why", "Why this label", context, data, ("why.js",))
+
+
+MOST_COLUMNS, MOST_LABELS = 20, 30  # in the map of what columns add
+MOST_FACTORS, FEWEST_ROWS = 50_000_000, 5  # columns x training rows x rows, some 4 seconds; fewer rows than 5 say little
+BLOCK = 2**20  # parts of scores alive at a time
+
+
+def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
+    """Mean absolute value of the strongest columns for the labels, over rows that are spread evenly over the data; or why not."""
+    name, title = "importance", "What the columns add"
+    if not all(chosen(own, "kernel") in EXPLAINED for _, own in facts.members):
+        return Section(name, title, {"reason": f"Scores can be shared among columns for the kernels {listed(EXPLAINED)} alone."})
+    factors = sum(facts.model.n_features_in_ * len(own.dual_coef_) for _, own in facts.members)
+    m = min(len(found.scores), MOST_ROWS, MOST_FACTORS // factors)
+    if m < min(FEWEST_ROWS, len(found.scores)):
+        reason = f"This takes too long for a page of a model of {count(facts.n_train, 'training row')}; skcamel explain tells it of a row."
+        return Section(name, title, {"reason": reason})
+    rows = np.unique(np.linspace(0, len(found.scores) - 1, m).astype(int))
+    try:
+        importance, names = _importance(facts, found.X[rows])
+    except MemoryError as error:
+        return Section(name, title, {"reason": str(error)})
+    columns = np.argsort(-importance.max(axis=1, initial=0), kind="stable")[:MOST_COLUMNS]
+    labels = np.sort(np.argsort(-importance.max(axis=0, initial=0), kind="stable")[:MOST_LABELS])
+    first = labels[importance[columns[0], labels].argmax()]
+    which = "" if len(names) <= MOST_COLUMNS else f", of which the strongest {MOST_COLUMNS} are shown"
+    sentence = (
+        f"The strongest: {names[columns[0]]} moves the score of {facts.names[first]} by {significant(importance[columns[0], first])} on "
+        f"average, up or down. From {count(len(rows), 'row')} of the data and {count(len(names), 'column')}{which}."
+    )
+    data = {
+        "columns": [str(names[g]) for g in columns],
+        "labels": labels.tolist(),
+        "values": importance[np.ix_(columns, labels)],
+    }
+    context = {"reason": "", "sentence": sentence, "n_labels": len(labels) if len(labels) < len(facts.names) else 0}
+    return Section(name, title, context, data, ("heatmap.js", "importance.js"))
+
+
+def _importance(facts: ModelFacts, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean absolute value of each column, or source of columns, for each label, (G, q), and the names (G,)."""
+    q = len(facts.names)
+    at_once = max(1, BLOCK // (q * (facts.model.n_features_in_ + q)))
+    total, names = 0.0, np.empty(0, dtype=object)
+    for start in range(0, X.shape[0], at_once):
+        told = facts.model.explain(X[start : start + at_once], features=True, sources=facts.sources)
+        total, names = total + len(told) * told.importance(), told.feature_names
+    return np.asarray(total) / X.shape[0], names

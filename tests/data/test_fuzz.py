@@ -1,5 +1,7 @@
 """The first seeds of the fuzzer of readers, and files of another kind than their name says."""
 
+import tracemalloc
+
 import pytest
 
 from fuzzing.readers import FORMATS, attack, check, originals, outcome
@@ -7,6 +9,12 @@ from skcamel.data import DataError
 
 FILES = 3840  # damaged ones, the same in every run; ``make fuzz`` goes on
 TESTS = 12
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tracing():
+    yield
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("part", range(TESTS))

@@ -292,7 +292,7 @@ def _parse(
         return call(reader.read_csv, texts, BLOCK_BYTES, threads=threads)
     except arrow.ArrowInvalid:
         pass  # a row that is longer than a block, or a wrong one
-    try:  # pyarrow may crash where threads call Python
+    try:  # in one thread: rows are numbered, and no foreign thread calls Python
         return call(reader.read_csv, texts, min(len(content) + 1, LARGEST_BLOCK), threads=False, handler=refuse)
     except arrow.ArrowInvalid as error:
         if wrong:

@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -19,13 +20,16 @@ from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
 from skcamel.checks import names_compared
 from skcamel.data import Dataset, TablePreparer
+from skcamel.experiment.paper import rounded
 from skcamel.explanation import evidence, ordered
+from skcamel.metrics import evaluate
 from tiny_steps import Columns
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 
 from skcamel.report import build_model_report, model_page
-from skcamel.report.facts import evaluated
+from skcamel.report.facts import ModelFacts, evaluated
+from skcamel.report.model_page import quality_section
 
 ALL = ["collaboration", "correlation", "spectrum", "quality", "calibration", "answers", "why", "importance"]
 WITHOUT_PROBABILITIES = [name for name in ALL if name != "calibration"]
@@ -450,3 +454,25 @@ def test_a_sentence_says_why_columns_are_not_shown(page_of, monkeypatch):
     assert 'id="added"' not in html
     monkeypatch.setattr(model_page, "MOST_FACTORS", 1000)
     assert "takes too long for a page of a model of 60 training rows" in page_of(pages.model(3, 60), pages.new_rows(3, 60))
+
+
+def test_quality_counts_the_labels_that_are_known(page_of, rng):
+    X, complete = rng.normal(size=(60, 3)), rng.integers(0, 2, size=(60, 3))
+    model = CamelClassifier().fit(X[:40], complete[:40])
+    gaps = np.where(rng.random((20, 3)) < 0.3, np.nan, complete[40:])
+    gaps[:, 2] = np.nan
+    found = evaluated(model, Dataset(X[40:], gaps))
+    np.testing.assert_array_equal(found.truth, gaps)
+    np.testing.assert_array_equal(evaluated(model, (X[40:], gaps)).truth, gaps)
+    assert evaluated(model, (X[40:], complete[40:])).truth.dtype == np.int64
+    context = quality_section(ModelFacts(model), found).context
+    seven = evaluate(gaps, found.scores, found.predicted)
+    assert [value for _, value, _ in context["metrics"]] == [rounded(value) for value in seven.values()]
+    for j, row in enumerate(context["table"][:2]):
+        known = ~np.isnan(gaps[:, j])
+        assert row[1] == gaps[known, j].sum()
+        assert row[6] == average_precision_score(gaps[known, j], found.scores[known, j])
+    share = 100 * np.isnan(gaps).mean()
+    assert context["note"].endswith(f"{share:.2g} % of the label entries are unknown: figures count the others.")
+    assert "of the label entries are unknown" in page_of(model, Dataset(X[40:], gaps))
+    assert "unknown" not in quality_section(ModelFacts(model), evaluated(model, Dataset(X[40:], complete[40:]))).context["note"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import has_fit_parameter
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, to_numpy
 from skcamel.checks import (
+    Labels,
     check_labels,
     check_rows,
     check_threshold,
@@ -23,13 +24,15 @@ from skcamel.checks import (
     unchanged_on_error,
     warn_of_constant_labels,
 )
+from skcamel.data.dataset import NamedLabels, unknown_entries, with_gaps
 from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.rows import column_names, dense
 from skcamel.selection import chosen_rule
-from skcamel.selection.thresholds import AUTO, MODES
+from skcamel.selection.thresholds import AUTO, MODES, Rule
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
 INNER_FOLDS = 5
-TrainingData = tuple[Array, np.ndarray, np.ndarray | None]  # X (n, d), Y (n, q) in {0, 1}, weights (n,)
+TrainingData = tuple[Array, np.ndarray, np.ndarray | None]  # X (n, d), Y (n, q) in {0, 1}, NaN where unknown, weights (n,)
 
 
 @dataclass(eq=False, repr=False)  # fields are the parameters, as in its subclasses
@@ -37,7 +40,7 @@ class Baseline(MultiLabelClassifier):
     """A method that rates labels by F (m, q); its scores are F - 1/2, and labels with a score above their cut are predicted.
 
     A subclass checks its parameters in `_check_parameters`, learns in `_learn(X, Y, weights)` from float64 rows (array or CSR),
-    labels in {0, 1} and positive weights or None, and answers with F in `_confidences(X)`.
+    labels in {0, 1}, NaN where unknown, and positive weights or None, and answers with F in `_confidences(X)`.
     """
 
     _: KW_ONLY
@@ -67,7 +70,8 @@ class Baseline(MultiLabelClassifier):
         ----------
         X : array, CSR matrix or frame of shape (n, d)
         y : array, sparse matrix or frame of shape (n, q)
-            Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too.
+            Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too. NaN, None or NA marks
+            unknown labels; what a method makes of them stands in its notes. A label without a known entry is never predicted.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row, except for what is drawn at random: bootstrap samples and folds.
             Penalties and tolerances are measured against these copies, so give numbers near 1.
@@ -79,11 +83,15 @@ class Baseline(MultiLabelClassifier):
         with unchanged_on_error(self):
             self._check_parameters()
             rows = check_rows(self, X, reset=True, pairwise=False)
-            labels = check_labels(y, rows.shape[0])
+            labels = check_partial_labels(y, rows.shape[0])
             weights = check_weights(sample_weight, rows.shape[0])
-            warn_of_constant_labels(labels, weights)
+            unknown = np.isnan(labels.Y)
+            warn_of_constant_labels(replace(labels, Y=_guessed(labels.Y)) if unknown.any() else labels, weights)
             self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
-            self.thresholds_ = self._learn_all(rows.astype(np.float64), (labels.Y > 0).astype(np.float64), weights)
+            Y = (labels.Y > 0).astype(np.float64)
+            Y[unknown] = np.nan
+            cuts = self._learn_all(rows.astype(np.float64), Y, weights)
+            self.thresholds_ = np.where(unknown.all(axis=0), np.maximum(cuts, 0.0), cuts)
         return self
 
     def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -98,7 +106,8 @@ class Baseline(MultiLabelClassifier):
         if not rule.is_tuned and rule.mode != AUTO:
             return rule.cuts(Y > 0, Y, weights)
         scores = self._held_out_scores(X, Y, weights)
-        return chosen_rule(Y > 0, scores, rule, getattr(self, "scoring", ""), weights=weights).cuts(Y > 0, scores, weights)
+        rule = chosen_rule(Y > 0, below_known(Y, scores), rule, getattr(self, "scoring", ""), weights=weights)
+        return tuned_cuts(rule, Y, scores, weights)
 
     def _held_out_scores(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """Score of every row by a model that learned without its fold, (n, q)."""
@@ -152,6 +161,11 @@ class WithCuts(Baseline):
             )
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        if unknown := int(np.isnan(Y).sum()):
+            raise ValueError(
+                f"Y has {unknown} unknown entries (NaN), and one estimator for all labels needs every label of a row; drop those rows, or "
+                "use BinaryRelevance(estimator), which learns each label from the rows where it is known."
+            )
         self.estimator_ = clone_fitted(self.estimator, X, Y[:, 0] if Y.shape[1] == 1 else Y, weights)
 
     def _confidences(self, X: Array) -> np.ndarray:
@@ -159,6 +173,52 @@ class WithCuts(Baseline):
         if isinstance(given, list):
             return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.estimator_.classes_, strict=True)])
         return class_one(given, self.estimator_.classes_)[:, None] if len(self.label_names_) == 1 else np.asarray(given)
+
+
+def check_partial_labels(y: Array, n_rows: int) -> Labels:
+    """Labels as :func:`check_labels` gives them, NaN where an entry of a label matrix is unknown."""
+    is_matrix = hasattr(y, "toarray") or len(getattr(y, "shape", ())) == 2 or (isinstance(y, list) and np.ndim(y[:1]) == 2)
+    unknown = unknown_entries(_stored(y)) if is_matrix else None
+    if unknown is None:
+        return check_labels(y, n_rows)
+    mask, given, names = unknown.toarray() > 0, _stored(y), column_names(y)
+    filled = np.where(mask, -1.0 if (given == -1).any() else 0.0, given)
+    labels = check_labels(filled if names is None else NamedLabels.of(filled, names), n_rows)
+    return replace(labels, Y=np.where(mask, np.nan, labels.Y))
+
+
+def _stored(y: Array) -> np.ndarray:
+    """A label matrix as an array, of numbers where its entries are numbers and gaps."""
+    Y = np.asarray(to_numpy(dense(y)))
+    return with_gaps(Y) if Y.dtype == object else Y
+
+
+def _guessed(Y: np.ndarray) -> np.ndarray:
+    """Labels in {-1, +1} whose unknown entries are +1 if all known ones of the label are, else -1: labels that are constant stay so."""
+    unknown = np.isnan(Y)
+    always = (unknown | (Y > 0)).all(axis=0) & ~unknown.all(axis=0)
+    return np.where(unknown, np.where(always, 1.0, -1.0), Y)
+
+
+def below_known(Y: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Scores (n, q) in which those of unknown entries of Y lie below all others.
+
+    A cut that tells known entries apart then counts unknown ones neither as hits nor as false alarms.
+
+    >>> below_known(np.array([[1.0], [np.nan], [0.0]]), np.array([[2.0], [5.0], [-1.0]])).ravel()
+    array([ 2., -2., -1.])
+    """
+    unknown = np.isnan(Y)
+    if not unknown.any():
+        return scores
+    known = scores[~unknown]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+    return np.where(unknown, low - max(high - low, 3e-6) / 3, scores)
+
+
+def tuned_cuts(rule: Rule, Y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Cuts of a rule, (q,), that the known entries of Y decide."""
+    return rule.cuts(Y > 0, below_known(Y, scores), weights)
 
 
 def half_less(F: np.ndarray) -> np.ndarray:
@@ -175,6 +235,11 @@ def half_less(F: np.ndarray) -> np.ndarray:
 def some_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> TrainingData:
     """A part of the training data."""
     return X[rows], Y[rows], None if weights is None else weights[rows]
+
+
+def known_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None, known: np.ndarray) -> TrainingData:
+    """The rows of a mask (n,)."""
+    return (X, Y, weights) if known.all() else some_rows(X, Y, weights, np.flatnonzero(known))
 
 
 def with_weight(X: Array, Y: np.ndarray, weights: np.ndarray | None) -> TrainingData:

@@ -231,6 +231,7 @@ class JFSC(BaseJFSC):
     weigh as much as one of that length. J itself is monitored, and the run ends after `max_iter` iterations, when J changes by
     at most `tol`, or when J <= 0. None of these is a failure, so nothing warns. Row weights enter the lengths of the
     residuals, the cosines of R, the sums of S and the means of the fair preset. On dense features "fair" is better, as for LLSF.
+    Unknown labels (NaN) are filled as for LLSF; such an entry counts in S partly as inside and partly as outside its label.
 
     Examples
     --------

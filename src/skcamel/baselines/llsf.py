@@ -163,6 +163,9 @@ class LLSF(BaseLLSF):
     T = ||XW - Y||² + α tr(R W'W) + β nnz(W) changes by at most `tol`, or when T <= 0; that is no failure, so nothing warns.
     Row weights weight the squares, the cosines of R and the means of the fair preset.
 
+    Unknown labels (NaN) are replaced by the weighted mean of the known entries of their label, in the targets and in R. To leave them
+    out of the loss instead, each label would need a Gram matrix of its own. Cuts are tuned, and penalties chosen, on known entries.
+
     On dense numeric features rows of unit length and no intercept cost much accuracy, so the faithful preset carries
     scikit-learn's tag `poor_score`; the fair preset does not.
 

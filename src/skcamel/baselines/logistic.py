@@ -10,7 +10,7 @@ never made: its products are those of the sparse rows plus a correction of rank 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -172,6 +172,14 @@ class Logistic:
         """P(target = 1 | row), (m, B)."""
         return expit(self.columns.margins(X, self.coef, self.intercept))
 
+    def over(self, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
+        """The same models for rows standardised by other columns, which hold those of this model: weights and intercepts."""
+        places = np.searchsorted(columns.kept, self.columns.kept)
+        raw = self.coef / self.columns.spread[:, None]
+        coef = np.zeros((len(columns.kept), self.coef.shape[1]))
+        coef[places] = raw * columns.spread[places, None]
+        return coef, self.intercept + (columns.mean[places] - self.columns.mean) @ raw
+
     def chain_probabilities(self, X: Array, order: np.ndarray) -> np.ndarray:
         """P of each label, (m, B): in the given order, the labels so far enter as hard predictions."""
         split = int(np.searchsorted(self.columns.kept, X.shape[1]))
@@ -206,42 +214,75 @@ class Softmax:
 def fit_logistic(X: Array, Y: np.ndarray, weights: np.ndarray | None = None, **limits: Any) -> Logistic:
     """One binary model for each column of Y (n, B) in {0, 1} from rows X (n, d), weighted by `weights` (n,); limits as in :func:`solve`.
 
-    A target with one class gets that class with probability 1.
+    A target with one class gets that class with probability 1. One with unknown values (NaN) is learned from the other rows alone, as a
+    fit on these would; one without a known value gets probability 0.
 
     >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0.0], [1.0], [0.0], [1.0]])
     >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
     np.float64(2.0)
     """
+    if np.isnan(Y).any():
+        return _fit_known(X, Y, weights, **limits)
     columns, live = varying_columns(X, weights), varies(Y)
     solved = solve(design(columns, X), Y[:, live], 1, weights, **limits)
     return _model(columns, *solved, live, Y[0])
 
 
-def fit_chains(X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None = None, **limits: Any) -> list[Logistic]:
+def _fit_known(X: Array, Y: np.ndarray, weights: np.ndarray | None, **limits: Any) -> Logistic:
+    """One fit for all targets that are known in the same rows."""
+    columns = varying_columns(X, weights)
+    coef, intercept = np.zeros((len(columns.kept), Y.shape[1])), np.full(Y.shape[1], -np.inf)
+    endings = [Ending(np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=bool))]
+    patterns, pattern = np.unique(~np.isnan(Y), axis=1, return_inverse=True)
+    for p, known in enumerate(patterns.T):
+        targets, rows = np.flatnonzero(pattern.ravel() == p), np.flatnonzero(known)
+        if len(rows):
+            own = fit_logistic(X[rows], Y[rows][:, targets], None if weights is None else weights[rows], **limits)
+            coef[:, targets], intercept[targets] = own.over(columns)
+            endings.append(own.ending)
+    return Logistic(columns, coef, intercept, Ending(*(np.concatenate(parts) for parts in zip(*map(astuple, endings), strict=True))))
+
+
+def fit_chains(
+    X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None = None, known: np.ndarray | None = None, **limits: Any
+) -> list[Logistic]:
     """For each chain one binary model of every label, from X (n, d) and the labels before it: all in one batch.
 
     Each row of `orders` (C, q) is a permutation of the labels. `counts` (n, C) says how often each row of X and Y is in the bag of
     each chain, or its weight there; None: once. The models are over the columns of [X, Y]. Columns that are constant in a bag get
     no weight there, and a label with one class in a bag gets that class with probability 1. Limits as in :func:`solve`.
+
+    `known` (n, q) says which entries of Y are true, the others being guesses; None: all. A guess stands for an earlier label, but no
+    model learns from the rows in which its own label is one. A label without a known entry gets probability 0.
     """
     width, n_chains = X.shape[1], len(orders)
     bags = np.ones((len(Y), n_chains)) if counts is None else counts
     seen = bags.any(axis=1)
-    rows, Y, bags = beside(X, Y)[seen], Y[seen], bags[seen]
+    rows, Y, bags, known = beside(X, Y)[seen], Y[seen], bags[seen], None if known is None else known[seen]
     columns = varying_columns(rows, bags.sum(axis=1))
     alive = np.array([varies(rows[bag > 0]) for bag in bags.T])  # (C, d + q)
-    chain, target = np.nonzero(alive[:, width:])
+    values = Y[bags.argmax(axis=0)]  # (C, q) of labels that are constant in a bag
+    live = alive[:, width:]
+    if known is not None:
+        values = (bags.T @ (known * Y) > 0).astype(np.float64)
+        live = (values > 0) & (bags.T @ (known * (1 - Y)) > 0)
+    chain, target = np.nonzero(live)
     place = np.argsort(orders, axis=1)
     sees = alive[chain]
+    if known is not None:
+        for problem in np.flatnonzero(np.isin(target, np.nonzero(~known)[1])):
+            sees[problem] = varies(rows[(bags[:, chain[problem]] > 0) & known[:, target[problem]]])
     sees[:, width:] &= place[chain] < place[chain, target][:, None]
     allowed = np.ones((1 + len(columns.kept), len(chain)), dtype=bool)
     allowed[1:] = sees[:, columns.kept].T
     weights = None if counts is None else bags.take(chain, axis=1)
+    if known is not None:
+        weights = bags.take(chain, axis=1) * known.take(target, axis=1)
     coef, ending = solve(design(columns, rows), Y.take(target, axis=1), 1, weights, allowed, **limits)
     models = []
     for c in range(n_chains):
         of_chain = Ending(**{name: values[chain == c] for name, values in vars(ending).items()})
-        models.append(_model(columns, coef[:, chain == c], of_chain, alive[c, width:], Y[bags[:, c].argmax()]))
+        models.append(_model(columns, coef[:, chain == c], of_chain, live[c], values[c]))
     return models
 
 

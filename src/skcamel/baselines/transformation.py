@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
-from skcamel.baselines.base import Baseline, class_one, clone_fitted, some_rows
+from skcamel.baselines.base import Baseline, class_one, clone_fitted, known_rows, some_rows
 from skcamel.baselines.logistic import (
     MAX_ITER,
     TOLERANCE,
@@ -91,6 +91,7 @@ class BinaryRelevance(LogisticBaseline):
 
     Notes
     -----
+    A label is learned from the rows where it is known, as by a fit on these rows alone.
     A label with one class in training gets that class with probability 1. Where a label can be separated by the features
     its weights would grow for ever; they stop when the loss of all rows together is below 0.01.
 
@@ -182,6 +183,10 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     rows of a bag enter once, with their count times their `sample_weight` as weight. Columns and labels that are constant in a
     bag are dropped there.
 
+    A link learns from the rows where its label is known. Where an earlier label is unknown in them, the decision of
+    :class:`BinaryRelevance` stands for it. That is what the link of this label decides at the head of a chain, so still no link waits for
+    another.
+
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
@@ -212,16 +217,26 @@ class EnsembleOfClassifierChains(LogisticBaseline):
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         orders, counts = self._plans(*Y.shape)
+        guessed = self._guessed(X, Y, weights) if np.isnan(Y).any() else Y
         size = max(1, TOGETHER // Y.size) if self.base_estimator is None else 1
         groups = [slice(start, start + size) for start in range(0, self.n_estimators, size)]
         with convergence_warning():
             fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._chains)(X, Y, orders[group], None if counts is None else counts[:, group], weights) for group in groups
+                delayed(self._chains)(X, Y, guessed, orders[group], None if counts is None else counts[:, group], weights)
+                for group in groups
             )
         self.estimators_ = [chain for chains in fitted for chain in chains]
         self._votes = self.combine == "vote"
         steps = [chain.links.ending.n_iter.max(initial=1) for chain in self.estimators_ if isinstance(chain.links, Logistic)]
         self.n_iter_ = int(max(steps, default=1))
+
+    def _guessed(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Y with decisions of binary relevance where labels are unknown."""
+        single = BinaryRelevance(self.base_estimator, max_iter=self.max_iter, tol=self.tol)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the links are told of
+            single._learn(X, Y, weights)
+        return np.where(np.isnan(Y), single._confidences(X) >= 0.5, Y)
 
     def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
@@ -236,19 +251,25 @@ class EnsembleOfClassifierChains(LogisticBaseline):
             orders[member] = random.permutation(n_labels) if fixed is None else fixed
         return orders, counts
 
-    def _chains(self, X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None) -> list[Chain]:
+    def _chains(
+        self, X: Array, Y: np.ndarray, guessed: np.ndarray, orders: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None
+    ) -> list[Chain]:
         if self.base_estimator is None:
             if weights is not None:
                 counts = weights[:, None] * (np.ones((1, len(orders))) if counts is None else counts)
-            links = fit_chains(X, Y, orders, counts, tol=self.tol, max_iter=self.max_iter)
+            known = None if guessed is Y else ~np.isnan(Y)
+            links = fit_chains(X, guessed, orders, counts, known, tol=self.tol, max_iter=self.max_iter)
         else:
-            of_members = [None] * len(orders) if counts is None else counts.T
-            links = [self._foreign_links(X, Y[:, order], bag, weights) for order, bag in zip(orders, of_members, strict=True)]
+            members = zip(orders, [None] * len(orders) if counts is None else counts.T, strict=True)
+            links = [self._foreign_links(X, Y[:, order], guessed[:, order], bag, weights) for order, bag in members]
         return [Chain(order, of_chain) for order, of_chain in zip(orders, links, strict=True)]
 
-    def _foreign_links(self, X: Array, in_order: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None) -> list[Any]:
+    def _foreign_links(
+        self, X: Array, Y: np.ndarray, guessed: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None
+    ) -> list[Any]:
+        """A model for each link; the labels and guesses are in the order of the chain."""
         base = self.base_estimator
-        return [fit_one(base, beside(X, in_order[:, :s]), in_order[:, s], counts, weights) for s in range(in_order.shape[1])]
+        return [fit_one(base, beside(X, guessed[:, :s]), Y[:, s], counts, weights) for s in range(Y.shape[1])]
 
     def _confidences(self, X: Array) -> np.ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))
@@ -298,6 +319,9 @@ class RAkEL(LogisticBaseline):
     pattern; among equals, for the one with the lowest code. At cut 0, half of the votes predict a label. F takes few values, so
     ranking metrics depend much on the rule for ties.
 
+    A set learns from the rows in which all its labels are known; with fewer than two such rows it votes for none of them. Labels without
+    a known entry are in no set.
+
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
@@ -319,30 +343,40 @@ class RAkEL(LogisticBaseline):
             check_count("n_estimators", self.n_estimators, otherwise="or None")
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        q = Y.shape[1]
+        known = ~np.isnan(Y)
+        members = np.flatnonzero(known.any(axis=0)) if known.any() else np.arange(Y.shape[1])  # labels to draw from
+        q = len(members)
         wanted = 2 * q if self.n_estimators is None else self.n_estimators
-        self.labelsets_ = draw_labelsets(q, min(self.k, q), wanted, check_random_state(self.random_state))
-        powersets = [label_powerset(Y[:, labels]) for labels in self.labelsets_]
-        self.patterns_ = [patterns for patterns, _ in powersets]
-        codes = np.column_stack([codes for _, codes in powersets])
+        self.labelsets_ = members[draw_labelsets(q, min(self.k, q), wanted, check_random_state(self.random_state))]
+        complete = np.column_stack([known[:, labels].all(axis=1) for labels in self.labelsets_])  # (n, M)
+        complete[:, complete.sum(axis=0) < min(2, len(Y))] = False
+        codes = np.zeros(complete.shape, dtype=np.int64)
+        self.patterns_: list[np.ndarray] = []
+        for m, labels in enumerate(self.labelsets_):
+            rows = complete[:, m]
+            patterns, codes[rows, m] = label_powerset(Y[rows][:, labels])
+            self.patterns_.append(patterns if rows.any() else np.zeros((1, len(labels)), dtype=np.int64))
         self._models: list[tuple[list[int], Any]]  # the sets that a model answers for, and the model
         if self.base_estimator is None:
             with convergence_warning():
-                self._models = self._batched(X, codes, weights)
+                self._models = self._batched(X, codes, complete, weights)
         else:
-            self._models = [([m], fit_one(self.base_estimator, X, code, weights=weights)) for m, code in enumerate(codes.T)]
+            own = (known_rows(X, codes[:, m], weights, rows) for m, rows in enumerate(complete.T))
+            self._models = [([m], fit_one(self.base_estimator, *part[:2], weights=part[2])) for m, part in enumerate(own)]
         steps = [model.ending.n_iter.max(initial=1) for _, model in self._models if isinstance(model, Softmax)]
         self.n_iter_ = int(max(steps, default=1))
 
-    def _batched(self, X: Array, codes: np.ndarray, weights: np.ndarray | None) -> list[tuple[list[int], Any]]:
-        """One fit for all sets with the same number of patterns."""
+    def _batched(self, X: Array, codes: np.ndarray, complete: np.ndarray, weights: np.ndarray | None) -> list[tuple[list[int], Any]]:
+        """One fit for all sets with the same number of patterns that are complete in the same rows."""
         groups = defaultdict(list)
         for m, patterns in enumerate(self.patterns_):
-            groups[len(patterns)].append(m)
-        return [
-            (sets, fit_softmax(X, codes[:, sets], n_patterns, weights, tol=self.tol, max_iter=self.max_iter) if n_patterns > 1 else 0)
-            for n_patterns, sets in groups.items()
-        ]
+            groups[len(patterns), complete[:, m].tobytes() if len(patterns) > 1 else b""].append(m)
+        models: list[tuple[list[int], Any]] = []
+        for (n_patterns, _), sets in groups.items():
+            own_X, own_codes, own_weights = known_rows(X, codes[:, sets], weights, complete[:, sets[0]])
+            limits = {"tol": self.tol, "max_iter": self.max_iter}
+            models.append((sets, fit_softmax(own_X, own_codes, n_patterns, own_weights, **limits) if n_patterns > 1 else 0))
+        return models
 
     def _confidences(self, X: Array) -> np.ndarray:
         votes, counts = np.zeros((X.shape[0], len(self.label_names_))), np.zeros(len(self.label_names_))
@@ -397,13 +431,14 @@ def convergence_warning() -> Iterator[None]:
 
 
 def fit_one(base: Any, X: Array, y: np.ndarray, counts: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
-    """A fitted clone, or the class itself where y has only one.
+    """A fitted clone, or the class itself where y has only one; rows with an unknown y (NaN) are left out, and class 0 stands for none.
 
     `counts` say how often a bootstrap repeats each row. Rows are repeated, since not every classifier takes weights.
     """
     if counts is not None:
         X, y, weights = some_rows(X, y, weights, np.repeat(np.arange(len(y)), counts.astype(int)))
-    return int(y[0]) if (y == y[0]).all() else clone_fitted(base, X, y, weights)
+    X, y, weights = known_rows(X, y, weights, ~np.isnan(y))
+    return int(y[0]) if len(y) and (y == y[0]).all() else clone_fitted(base, X, y, weights) if len(y) else 0
 
 
 def positive_probability(model: Any, X: Array) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.inputs import is_catalogue_name, note_training_rows, open_model, rows_for
+from skcamel.cli.inputs import is_catalogue_name, note_training_rows, open_model, rows_for, told_unknown
 from skcamel.cli.options import SHARE, as_json, complete_source, data_home, examples
 from skcamel.cli.output import note, say, say_json
 from skcamel.data import DataError
@@ -65,7 +65,7 @@ def evaluate(
 ) -> None:
     """Compare with the truth: a MODEL on a labelled FILE, or --predictions with --truth.
 
-    Do not evaluate a model on the rows that it was fitted on.
+    Do not evaluate a model on the rows that it was fitted on. Empty cells and ? among the labels are unknown: they count in no figure.
     """
     if model is not None and file is not None and truth is None and predictions is None:
         found, outputs = _of_model(model, file, data_home)
@@ -135,7 +135,9 @@ def _tell(
     as_json: bool,
 ) -> None:
     from skcamel import metrics
+    from skcamel.data.dataset import known_share
 
+    known = known_share(Y)
     figures: dict[str, Any] = metrics.evaluate(Y, P if scores is None else scores, P)
     if scores is None:
         note("the predictions hold no scores, so the four ranking metrics are left out.")
@@ -146,9 +148,10 @@ def _tell(
         found: dict[str, Any] = {"rows": len(Y), "labels": len(names), "metrics": figures, "edge_cases": cases}
         if answers is not None:
             found["sets"] = answers if per_label else {key: value for key, value in answers.items() if key != "per_label"}
+        found |= {"known": known} if known < 1 else {}
         say_json(found | ({"per_label": list(report)} if per_label else {}))
         return
-    say(f"{len(Y):,} rows, {len(names):,} labels\n")
+    say(f"{len(Y):,} rows, {len(names):,} labels{f'; {told_unknown(known)}' if known < 1 else ''}\n")
     print_metrics({"value": figures})
     if lines := [f"  {number:6,}  {EDGE_CASES[name]}" for name, number in cases.items() if number]:
         say("\n".join(["", *lines]))

@@ -16,6 +16,7 @@ from skcamel.cli.inputs import (
     prepare,
     remember,
     remember_table,
+    told_unknown,
 )
 from skcamel.cli.options import examples
 from skcamel.cli.output import bars, print_columns, say, say_json, words_beside
@@ -99,7 +100,8 @@ def fit(
     the model is fitted on the other rows alone.
 
     DATA may be a table as people keep it (CSV, TSV, Excel, Parquet, JSON lines, - for standard input), with words, dates, text and
-    gaps; 'skcamel datasets check DATA' tells what becomes of each column.
+    gaps; 'skcamel datasets check DATA' tells what becomes of each column. Gaps among the labels are unknown labels: the fit learns from
+    the others.
     """
     from skcamel.persistence import save
 
@@ -206,9 +208,12 @@ def _number_or_word(text: str) -> float | str:
 
 def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.ndarray | None) -> dict[str, Any]:
     """What came of a fit."""
+    from skcamel.data.dataset import known_share
     from skcamel.metrics import evaluate
 
     facts: dict[str, Any] = {"features": int(model.n_features_in_), "labels": source.Y.shape[1]}
+    known = known_share(source.Y)
+    facts |= {"known": known} if known < 1 else {}
     if preparer is None:
         facts["dropped"] = list(source.dropped)
     else:
@@ -249,6 +254,8 @@ def _print(facts: dict[str, Any], source: str) -> None:
     columns = facts.get("columns")
     width = f"{len(columns)} columns" if columns else f"{facts['features']} features"
     say(f"{one_line(source)}: {rows} rows, {width}, {facts['labels']} labels")
+    if "known" in facts:
+        say(f"{told_unknown(facts['known'])}; the fit and the figures use the others.")
     if columns:
         print_columns([tuple(told.values()) for told in columns], most=20)
     figures = {}

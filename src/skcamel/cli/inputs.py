@@ -48,17 +48,22 @@ class LabelledTable:
 
     @property
     def Y(self) -> NamedLabels:  # noqa: N802 - as a Dataset has it
-        """Labels as `fit` takes them, (n, q), where all are known."""
+        """Labels as `fit` takes them, (n, q): int64, or float64 with NaN where some are unknown."""
         from skcamel.data.dataset import NamedLabels
 
-        return NamedLabels.of(self.labels.Y.astype("int64"), self.labels.names)
+        return NamedLabels.of(whole_if_known(self.labels.Y), self.labels.names)
+
+
+def whole_if_known(Y: np.ndarray) -> np.ndarray:
+    """Labels as int64, as they are where some are NaN."""
+    return Y if (Y != Y).any() else Y.astype("int64")
 
 
 class Given(NamedTuple):
     """Rows of a file as the estimator of a model wants them."""
 
     X: Any
-    Y: np.ndarray | None
+    Y: np.ndarray | None  # NaN where unknown
     ids: dict[str, list[str]]  # columns that name the rows
     table: Any = None  # the columns of a table before they were prepared
 
@@ -122,16 +127,13 @@ def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labe
 
     columns = read_columns(source, as_text=preparer.as_written())
     if labels_file is None:
-        table = LabelledTable(*take_labels(columns, _label_columns(labels, source), source), source)
-    else:
-        if len(preparer.id) != 1:
-            raise click.UsageError("--labels-file is joined by the column that names the rows in both files; name it by --id.")
-        other = read_columns(labels_file, as_text=preparer.id)
-        if labels is not None:
-            other = other.select([*preparer.id, *column_names([labels], "--labels")])
-        table = LabelledTable(*join_labels(columns, preparer.id[0], other, source, labels_file), source)
-    refuse_unknown(table.labels, labels_file or source)
-    return table
+        return LabelledTable(*take_labels(columns, _label_columns(labels, source), source), source)
+    if len(preparer.id) != 1:
+        raise click.UsageError("--labels-file is joined by the column that names the rows in both files; name it by --id.")
+    other = read_columns(labels_file, as_text=preparer.id)
+    if labels is not None:
+        other = other.select([*preparer.id, *column_names([labels], "--labels")])
+    return LabelledTable(*join_labels(columns, preparer.id[0], other, source, labels_file), source)
 
 
 def open_labelled(data: str, how: dict[str, Any], of_table: dict[str, Any]) -> tuple[Dataset | LabelledTable, TablePreparer | None]:
@@ -164,19 +166,9 @@ def prepare(preparer: TablePreparer, table: LabelledTable, rows: np.ndarray | No
     return preparer.transform(columns), has_words
 
 
-def refuse_unknown(labels: Labels, source: str) -> None:
-    """Refuse labels that are not given."""
-    import numpy as np
-
-    unknown = np.argwhere(np.isnan(labels.Y))
-    if len(unknown):
-        row, label = unknown[0].tolist()
-        others = f" ({len(unknown):,} such cells in all)" if len(unknown) > 1 else ""
-        raise DataError(
-            f"label {labels.names[label]!r:.60} is missing in row {row + 1}{others}; remove such rows, or write 0 where 'not given' "
-            "means 'not relevant' ([] in a column of lists).",
-            path=source,
-        )
+def told_unknown(known: float) -> str:
+    """Say how many label entries are unknown, given the share of the known ones."""
+    return f"{100 * (1 - known):.2g} % of the label entries are unknown"
 
 
 def _label_columns(text: str | None, source: str) -> int | str | list[str] | list[int]:
@@ -355,7 +347,7 @@ def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:
 
 
 def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np.ndarray:
-    """The labels of the model, (n, q), from the columns that hold labels."""
+    """The labels of the model, (n, q), NaN where unknown, from the columns that hold labels."""
     import numpy as np
 
     from skcamel.data.labels import take_labels
@@ -364,18 +356,14 @@ def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np
     if not labels:
         raise DataError(f"no column holds the labels {shortened(names)}; give a file that holds the truth, or use 'predict'.", path=source)
     _, found = take_labels(columns, labels, source)
-    refuse_unknown(found, source)
     places = {name: k for k, name in enumerate(found.names)}
     absent = [name for name in names if name not in places]
     if absent and found.names == found.columns:  # of lists, a label may be in no row
         raise DataError(f"the labels {shortened(absent)} of the model are missing; give a file that holds the truth.", path=source)
     if unknown := [name for name in found.names if name not in names]:
         note(f"{source} holds {count(len(unknown), 'label')} that the model does not know, left aside: {shortened(unknown)}.")
-    Y = np.zeros((len(found.Y), len(names)), dtype=np.int64)
-    for j, name in enumerate(names):
-        if name in places:
-            Y[:, j] = found.Y[:, places[name]]
-    return Y
+    unlisted = np.where(np.isnan(found.Y).all(axis=1) & bool(places), np.nan, 0.0)  # a label that no list names, unknown with its row
+    return whole_if_known(np.column_stack([found.Y[:, places[name]] if name in places else unlisted for name in names]))
 
 
 def _check_dataset(dataset: Dataset, source: str) -> None:

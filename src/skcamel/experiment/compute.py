@@ -26,7 +26,7 @@ import skcamel
 from skcamel import memory
 from skcamel.data import DataError
 from skcamel.data.catalogue import load_dataset
-from skcamel.data.dataset import Dataset, digest
+from skcamel.data.dataset import Dataset, digest, known_share
 from skcamel.data.formats import read_dataset
 from skcamel.data.splitting import MultilabelStratifiedKFold
 from skcamel.experiment.identity import jsonable
@@ -136,6 +136,7 @@ def _record(task: Task) -> dict[str, Any]:
         unit.as_dict()
         | measured(data.Y[test], outcomes)
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
+        | ({"known": known} if (known := known_share(data.Y)) < 1 else {})
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
         | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
         | {f"version_{name}": number for name, number in _versions().items()}

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.classifier import CamelClassifier
-from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_digests
+from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_digests, unknown_entries
 from skcamel.estimator import Outputs
 from skcamel.experiment.paper import paper_figures, title_of
 from skcamel.experiment.records import Records
@@ -98,6 +98,12 @@ class Evaluated:
     predicted: np.ndarray  # decisions, (m, q); the best class alone where the model was fitted on classes
     name: str
     note: str  # how the labels of the two were matched, where it needs saying
+    known: np.ndarray  # (m, q) bool, which entries of `relevant` are known
+
+    @property
+    def truth(self) -> np.ndarray:
+        """Labels in 0 and 1, (m, q): int64, or float64 with NaN where some are unknown."""
+        return self.relevant.astype(np.int64) if self.known.all() else np.where(self.known, self.relevant, np.nan)
 
     @cached_property
     def n_seen(self) -> int:
@@ -116,7 +122,7 @@ def evaluated(model: Any, data: Any) -> Evaluated:
     estimator: Any = final(model)
     names = [str(name) for name in estimator.label_names_]
     if isinstance(data, Dataset):
-        relevant, theirs = data.Y > 0, list(data.label_names)
+        relevant, known, theirs = data.Y > 0, ~np.isnan(data.Y), list(data.label_names)
         _check_count("labels", len(theirs), len(names))
         X, same_features = _taken(model, data)
         rows = prepared(model, X)
@@ -126,6 +132,8 @@ def evaluated(model: Any, data: Any) -> Evaluated:
         rows, same_features = prepared(model, X), True  # a model fitted on a frame looks at the names itself
         outputs = estimator.outputs(rows)
         relevant, theirs = _relevant(Y, outputs), (column_names(Y) if np.ndim(Y) == 2 else None) or names
+        unknown = None if np.ndim(Y) == 1 else unknown_entries(Y)
+        known = np.ones(relevant.shape, dtype=bool) if unknown is None else unknown.toarray() == 0
         check_same_rows(outputs.scores, relevant)
         _check_count("labels", relevant.shape[1], len(names))
     columns = _positions(theirs, names)
@@ -135,7 +143,8 @@ def evaluated(model: Any, data: Any) -> Evaluated:
     )
     columns = slice(None) if columns is None else columns
     name = data.name if isinstance(data, Dataset) else ""
-    return Evaluated(estimator, as_features(rows), relevant[:, columns], outputs, outputs.scores, outputs.decisions, name, note)
+    found = (outputs, outputs.scores, outputs.decisions, name, note)
+    return Evaluated(estimator, as_features(rows), relevant[:, columns], *found, known[:, columns])
 
 
 def _check_count(what: str, given: int, wanted: int) -> None:

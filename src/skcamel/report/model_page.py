@@ -254,8 +254,8 @@ def columns_section(facts: ModelFacts) -> list[Section]:
 
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     """The seven metrics, a table of labels, and how the F1 of each depends on its cut."""
-    Y, P = found.relevant.astype(np.int64), found.predicted
-    curves = f1_curves(found.relevant, found.scores)
+    Y, P = found.truth, found.predicted
+    curves = _curves(found)
     cuts = facts.model.thresholds_
     keys = ("label", "positives", "predicted", "precision", "recall", "f1")
     rows = [
@@ -266,12 +266,12 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     seven = evaluate(Y, found.scores, P)
     context = {
         "rows": count(len(Y), "row"),
-        "note": f"{_seen(found)} {found.note}".strip(),
+        "note": " ".join(filter(None, (_seen(found), found.note, _unknown(found)))),
         "metrics": [(TITLES[name], rounded(value), "↓" if name in LOSSES else "↑") for name, value in seven.items()],
         "columns": QUALITY,
         "table": rows,
     }
-    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(row[5]) for row in rows]}
+    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(np.nan_to_num(row[5])) for row in rows]}
     return Section("quality", "Quality by label", context, data, ("quality.js",))
 
 
@@ -347,8 +347,25 @@ def _always_open(names: list[str]) -> str:
 
 
 def _average_precision(found: Evaluated, j: int) -> float:
-    relevant = found.relevant[:, j]
-    return float(average_precision_score(relevant, found.scores[:, j])) if relevant.any() else float("nan")
+    known = found.known[:, j]
+    relevant = found.relevant[known, j]
+    return float(average_precision_score(relevant, found.scores[known, j])) if relevant.any() else float("nan")
+
+
+def _curves(found: Evaluated) -> list[tuple[np.ndarray, np.ndarray]]:
+    """F1 of each label against its cut, over the rows in which it is known; over all where that is none."""
+    if found.known.all():
+        return f1_curves(found.relevant, found.scores)
+    curves: list[tuple[np.ndarray, np.ndarray]] = []
+    for relevant, scores, known in zip(found.relevant.T, found.scores.T, found.known.T, strict=True):
+        rows = known if known.any() else ~known
+        curves += f1_curves(relevant[rows, None], scores[rows, None])
+    return curves
+
+
+def _unknown(found: Evaluated) -> str:
+    unknown = 1 - found.known.mean()
+    return f"{100 * unknown:.2g} % of the label entries are unknown: figures count the others." if unknown else ""
 
 
 def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:

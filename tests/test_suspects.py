@@ -281,9 +281,7 @@ def test_a_label_that_is_the_same_everywhere():
 
 def bad_inputs():
     X, Y = made()
-    unknown = Y.astype(float)
-    unknown[4, 1] = np.nan
-    yield "1 unknown entries", ValueError, (X, unknown)
+    yield "no known entry", ValueError, (X, np.full(Y.shape, np.nan))
     yield "one column of classes", ValueError, (X, Y[:, 0])
     yield "at least 2", ValueError, (X[:1], Y[:1], CamelClassifier())
     yield "rows but X has", ValueError, (X[1:], Y)
@@ -319,3 +317,17 @@ def test_without_pandas(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         found.to_frame()
+
+
+def test_unknown_entries_are_left_out_and_the_rest_is_judged():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] + X[:, 0] > 0, X[:, 2] > 0]).astype(float)
+    Y[5, 0] = 1 - Y[5, 0]
+    hidden = rng.random(Y.shape) < 0.2
+    hidden[5, 0] = False
+    found = find_label_errors(X, np.where(hidden, np.nan, Y))
+    assert len(found) == (~hidden).sum()
+    assert not hidden[found.rows, found.labels].any()
+    assert (found.rows[0], found.labels[0]) == (5, 0)
+    assert "row" in str(found)

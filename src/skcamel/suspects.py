@@ -17,15 +17,15 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skcamel import classifier, correlation
-from skcamel.arrays import to_match, to_numpy
+from skcamel.arrays import to_numpy
 from skcamel.base import BaseCamel, learn_correlation
 from skcamel.checks import check_count
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import CamelClassifierCV
-from skcamel.explanation import Evidence, Told, cooccurrence, ordered
+from skcamel.explanation import Evidence, Told, cooccurrence, known_together, ordered
 from skcamel.pipeline import final
-from skcamel.selection.search import Data, label_bases, represent
-from skcamel.solve import spectral
+from skcamel.selection.search import Data, label_bases, represent, targets_of
+from skcamel.solve import spectral, unknown
 from skcamel.text import one_line
 
 PUSHES = 3  # told for each entry
@@ -44,12 +44,12 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     ----------
     X : array, CSR matrix or frame of shape (n, d); whatever a Pipeline takes
     Y : array, sparse matrix or frame of shape (n, q)
-        Labels in {0, 1} or {-1, +1}.
+        Labels in {0, 1} or {-1, +1}; NaN where one is unknown.
     estimator : CamelClassifier, CamelClassifierCV, or Pipeline that ends in one, default=None
         What is tried; it is left as it is. None: ``CamelClassifierCV.from_preset("quick")``. The other steps of a Pipeline are fitted
         on all rows.
     limit : int, default=None
-        Keep only so many, the first; None: all n q entries.
+        Keep only so many, the first; None: all known entries.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
         base=held.base[rows, columns],
         deviations=held.deviations,
         collaboration=held.G,
-        evidence=Evidence(held.S, *cooccurrence(data.Y, None)),
+        evidence=Evidence(held.S, cooccurrence(data.Y, None)[0], known_together(data.Y, None)),
     )
 
 
@@ -281,17 +281,19 @@ class _Held(NamedTuple):
 def _least_error(estimator: Any, data: Data) -> _Held:
     """Scores of the candidate with the least squared error by leave-one-out; the first of equal ones."""
     S = learn_correlation(estimator, data)
-    least, alpha, scores = np.inf, 0.0, data.Y
+    known, Y = ~np.isnan(data.Y), np.nan_to_num(data.Y)
+    solver = spectral if data.is_complete else unknown
+    least, alpha, scores = np.inf, 0.0, Y
     for spectrum, alphas, penalties in _candidates(estimator, data):
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, alphas)]
-        targets = spectral.project(spectrum, to_match(data.Y, spectrum.values))
-        for a, _, F in spectral.leave_one_out(spectrum, targets, bases, penalties):
-            error = float(((F - targets.Y) ** 2).sum())
+        for a, _, F in solver.leave_one_out(spectrum, targets_of(spectrum, data), bases, penalties):
+            held = to_numpy(F)
+            error = float(((held - Y) ** 2)[known].sum())
             if error < least:
-                least, alpha, scores = error, alphas[a], to_numpy(F)
+                least, alpha, scores = error, alphas[a], held
     G = correlation.collaboration(S, alpha)
     basis = spectral.label_basis(G)
-    means = (data.Y.sum(axis=0) - data.Y) / (len(data.Y) - 1)  # (n, q) of the other rows
+    means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)  # (n, q) of the other rows
     deviations = (scores - means) @ basis.R @ (basis.P / basis.d).T  # (F - F̄) G⁺
     return _Held(scores, means @ basis.R @ basis.R.T, deviations, G, S)
 

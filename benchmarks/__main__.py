@@ -26,6 +26,7 @@ NAMES = (
     "column",
     "runner",
     "combination",
+    "unknown",
 )
 
 

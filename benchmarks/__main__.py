@@ -29,6 +29,7 @@ NAMES = (
     "runner",
     "combination",
     "suspects",
+    "unknown",
 )
 
 

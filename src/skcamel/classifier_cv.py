@@ -126,7 +126,7 @@ class CamelClassifierCV(BaseCamel):
     Notes
     -----
     Where labels are unknown (NaN), criteria, cuts and weights count known entries: rows rank their known labels, and macro-F1 is the
-    mean over labels that some row knows. Every candidate fills the unknown entries itself, to three digits for the comparison; the
+    mean over labels that some row knows. Every candidate fills the unknown entries itself, to two or three digits for the comparison; the
     winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left
     out has helped to fill the others, which is accounted for on average over the rows of a label.
 

@@ -24,8 +24,8 @@ from skcamel.arrays import Array, cast, namespace
 from skcamel.solve import Solution, spectral
 from skcamel.solve.spectral import LabelBasis, Spectrum
 
-EXACT, ROUGH = 1e-11, 1e-3  # relative residuals: of a fit, and where candidates are compared
-ROUNDING = 1e-15  # residuals of this size, relative to the labels, are noise
+EXACT, ROUGH = 1e-11, 3e-3  # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
+ROUNDING = 1e-15  # in units of the labels
 MOST_ROUNDS = 1000
 Candidate = tuple[LabelBasis, tuple[float, float]]  # of G, with (λ1, λ2)
 
@@ -37,8 +37,10 @@ class Filled(NamedTuple):
     n_rounds: int
 
 
-def fill(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, tol: float = EXACT) -> Filled:
+def fill(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, start: Array | None = None, tol: float = EXACT) -> Filled:
     """Fill NaN in labels Y (n, q) with ZG of the solution, for several candidates at once: products with U are faster if they are fat.
+
+    Unknown entries start from those of `start` (n, q), or from the mean of their label.
 
     >>> import numpy as np
     >>> K = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two rows are alike
@@ -51,12 +53,23 @@ def fill(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, tol: 
     xp = namespace(Y)
     known, operator = ~xp.isnan(Y), _Operator(spectrum, candidates)
     root = 1.0 if spectrum.weights is None else xp.sqrt(spectrum.weights)[:, None]
-    X = xp.stack([root * xp.where(known, Y, means(Y, spectrum.weights))] * len(candidates))  # (c, n, q), D^½ Y
-    residual = xp.where(known, 0.0, -operator(X))
-    direction, squares = residual, _dot(residual, residual)  # (c, 1, 1) each
-    enough = xp.maximum(tol**2 * squares, ROUNDING**2 * _dot(X, X))
-    n_rounds = 0
-    while n_rounds < MOST_ROUNDS and bool((squares > enough).any()):
+    X = xp.stack([root * xp.where(known, Y, means(Y, spectrum.weights) if start is None else start)] * len(candidates))  # (c, n, q), D^½ Y
+    image = operator(X)
+    enough = xp.maximum(tol**2 * _dot(image, image), ROUNDING**2 * _dot(X, X))  # (c, 1, 1)
+    residual = xp.where(known, 0.0, -image)
+    direction, squares = residual, _dot(residual, residual)
+    found: dict[int, Array] = {}
+    waiting, n_rounds = list(range(len(candidates))), 0
+    while True:
+        still = squares > enough if n_rounds < MOST_ROUNDS else squares < 0
+        if not bool(still.all()):  # candidates that are done leave
+            rest = [k for k, more in enumerate(still[:, 0, 0].tolist()) if more]
+            found |= {waiting[k]: X[k] for k in range(len(waiting)) if k not in rest}
+            waiting = [waiting[k] for k in rest]
+            if not waiting:
+                return Filled([xp.where(known, Y, found[k] / root) for k in range(len(candidates))], n_rounds)
+            X, residual, direction, squares, enough = (part[rest] for part in (X, residual, direction, squares, enough))
+            operator = _Operator(spectrum, [candidates[k] for k in waiting])
         n_rounds += 1
         image = xp.where(known, 0.0, operator(direction))
         length = _ratio(squares, _dot(direction, image))
@@ -64,7 +77,6 @@ def fill(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, tol: 
         residual = residual - length * image
         squares, before = _dot(residual, residual), squares
         direction = residual + _ratio(squares, before) * direction
-    return Filled([xp.where(known, Y, labels / root) for labels in X], n_rounds)
 
 
 def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float) -> tuple[Solution, Array]:
@@ -85,7 +97,7 @@ def leave_one_out(
 ) -> Iterator[tuple[int, int, Array]]:
     """As :func:`skcamel.solve.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 
-    Each candidate has its own filling, to three digits. That the filling of other rows depends on the row that is left out is
+    Each candidate has its own filling, to two or three digits. That the filling of other rows depends on the row that is left out is
     accounted for on average: unknown entries, taken as spread at random over the rows of a label, act like more noise on all
     entries. What they add to the variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the known share and ḡ_j the mean over
     the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are exact.
@@ -94,9 +106,10 @@ def leave_one_out(
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
     extra = {(a, p): _extra_ridges(spectrum, bases[a], *penalties[p], shares) for a, p, _ in candidates}
     diagonal = spectral.Diagonal(spectrum, [rho + extra[a, p] for a, p, rho in candidates])
+    start = _middle(spectrum, Y, bases, penalties)
     for block in spectral.blocks(candidates, len(Y) // 2):
         pairs = [(bases[a], penalties[p]) for a, p, _ in block]
-        labels = fill(spectrum, Y, pairs, tol=ROUGH).labels
+        labels = fill(spectrum, Y, pairs, start=start, tol=ROUGH).labels
         for (a, p, _), scores in zip(block, _left_out(spectrum, labels, pairs, [extra[a, p] for a, p, _ in block], diagonal), strict=True):
             yield a, p, scores
 
@@ -104,11 +117,12 @@ def leave_one_out(
 def held_out(
     spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
 ) -> Iterator[tuple[int, int, Array]]:
-    """As :func:`skcamel.solve.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to three digits."""
+    """As :func:`skcamel.solve.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
     rows = spectral.in_eigenbasis(spectrum, K)
     candidates = [(a, p, basis.d) for a, basis in enumerate(bases) for p in range(len(penalties))]
+    start = _middle(spectrum, Y, bases, penalties)
     for block in spectral.blocks(candidates, len(Y) // 2):
-        filled = fill(spectrum, Y, [(bases[a], penalties[p]) for a, p, _ in block], tol=ROUGH)
+        filled = fill(spectrum, Y, [(bases[a], penalties[p]) for a, p, _ in block], start=start, tol=ROUGH)
         for (a, p, _), labels in zip(block, filled.labels, strict=True):
             basis, targets = bases[a], spectral.project(spectrum, labels)
             shrunk = targets.projected @ basis.R / (spectrum.values[:, None] + basis.ridges(*penalties[p]))
@@ -126,6 +140,12 @@ def means(Y: Array, weights: Array | None) -> Array:
     known = ~xp.isnan(Y)
     w = cast(known, "float64") if weights is None else known * weights[:, None]
     return _ratio(xp.sum(w * xp.where(known, Y, 0.0), axis=0), xp.sum(w, axis=0))
+
+
+def _middle(spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]) -> Array:
+    """The filling (n, q) of a candidate from the middle of the grid, from which the others start."""
+    middle = bases[len(bases) // 2], sorted(penalties, key=lambda penalty: penalty[1])[len(penalties) // 2]
+    return fill(spectrum, Y, [middle], tol=ROUGH).labels[0]
 
 
 class _Operator:

@@ -121,7 +121,6 @@ def test_tables_without_names(read):
         ("x,l\n1,0\n1\n", 3, "1 cells, the first line has 2"),
         ('x,l\n1,0\n"a\nb",1\n1,2,3\n', 5, "3 cells, the first line has 2"),
         ("x,l\n1,2\n", None, "label 'l' is 2 in row 1; labels are 0 and 1"),
-        ("x,l\n1,0\n1,\n", None, "label 'l' is missing in row 2; remove the row"),
         ("x,l\n1,0\n1,maybe\n", None, "'maybe' in column 'l', row 2; labels are 0 and 1"),
         ("x,l\n1,-1\n1,0\n", None, "label 'l' holds -1 and 0"),
         ('x,l\n"1,0\n', 2, "close the quotes"),
@@ -290,3 +289,12 @@ def test_a_table_can_come_through_a_pipe(tmp_path):
     data = read_table(tmp_path / "pipe.csv", labels=["a"])
     writer.join()
     assert (data.X.tolist(), data.Y.tolist()) == ([[1.5], [2.5]], [[1], [0]])
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_unknown_labels_come_back(tmp_path, suffix):
+    Y = np.array([[1.0, 0.0], [np.nan, 1.0], [0.0, np.nan], [1.0, 1.0]])
+    data = Dataset(np.arange(8.0).reshape(4, 2) ** 2, Y, name="gaps")
+    with pytest.warns(UserWarning, match="does not hold"):
+        write_table(data, tmp_path / f"gaps{suffix}")
+    assert read_table(tmp_path / f"gaps{suffix}", labels=2).equals(data)

@@ -337,10 +337,13 @@ def _of_array(X: Any) -> tuple[list[str], list[np.ndarray]]:
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:
-    """Labels in 0 and 1, (n, q); None where y is no such matrix."""
+    """Labels in 0 and 1, (n, q), unknown ones as the mean of their label; None where y is no such matrix."""
     if y is None:
         return None
     labels = np.asarray(y.toarray() if sparse.issparse(y) else y)
     labels = labels[:, None] if labels.ndim == 1 else labels
-    known = labels.dtype.kind in "biuf" and labels.shape[0] == n and np.isin(labels, (-1, 0, 1)).all()
-    return (labels == 1).astype(np.float64) if known else None
+    if labels.dtype.kind not in "biuf" or labels.shape[0] != n or not (np.isin(labels, (-1, 0, 1)) | (labels != labels)).all():
+        return None
+    known = labels == labels
+    mean = (labels == 1).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, labels == 1, mean)

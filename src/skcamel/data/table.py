@@ -15,7 +15,7 @@ from skcamel import memory
 from skcamel.data import DataError, Path_
 from skcamel.data.columns import WORDS, Attribute, check_nominal, feature_codes, finished, number
 from skcamel.data.dataset import Dataset
-from skcamel.data.labels import GAPS, LabelColumns, Labels, arrow_cells, take_labels
+from skcamel.data.labels import GAPS, LabelColumns, arrow_cells, take_labels
 from skcamel.data.readers import PARQUET, read_plain, suffix_of
 from skcamel.data.separated import SEPARATORS, is_text, pyarrow_module
 from skcamel.data.text import (
@@ -60,7 +60,7 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
     Returns
     -------
     Dataset
-        Columns in the order of the file. Gaps (empty cells, ``?``, ``NA``, ``-`` …) are NaN in features and refused in labels. Text columns
+        Columns in the order of the file. Gaps (empty cells, ``?``, ``NA``, ``-`` …) are NaN, in labels too: unknown. Text columns
         with one value per row identify rows, and a first column without a name that counts from 0 or 1 numbers them: they are left
         out and listed in `dropped`. The values of other text columns are in `categories`.
 
@@ -80,7 +80,6 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
     """
     check_nominal(nominal)
     table, taken = take_labels(read_plain(path, separator=separator, header=header), labels, path)
-    Y = known_labels(taken, path)
     X, attributes = features(table, path)
     own = attributes
     if header and attributes[0].name in ROW_NUMBERS:
@@ -90,20 +89,7 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
     dropped = [attribute.name for attribute in attributes if id(attribute) not in left]
     categories = {attribute.name: attribute.values for attribute in kept if attribute.kind == "nominal"}
     _warn(dropped, [name for name, values in categories.items() if _is_arbitrary(values)], nominal, path)
-    return Dataset(X, Y, names, taken.names, name=stem(path), source=str(path), dropped=tuple(dropped), categories=categories)
-
-
-def known_labels(labels: Labels, path: Path_) -> np.ndarray:
-    """Labels as int64 (n, q); unknown ones are refused."""
-    unknown = np.argwhere(np.isnan(labels.Y))
-    if len(unknown):
-        row, label = unknown[0]
-        name = labels.names[label] if labels.names == labels.columns else labels.columns[0]
-        raise DataError(
-            f"label {name[:60]!r} is missing in row {row + 1}; remove the row, or write 0 where 'not given' means 'not relevant'.",
-            path=path,
-        )
-    return labels.Y.astype(np.int64)
+    return Dataset(X, taken.Y, names, taken.names, name=stem(path), source=str(path), dropped=tuple(dropped), categories=categories)
 
 
 def features(table: pyarrow.Table, path: Path_, categories: Categories | None = None) -> tuple[np.ndarray, list[Attribute]]:
@@ -215,7 +201,7 @@ def _lines(dataset: Dataset, separator: str) -> Iterator[str]:
     for start in range(0, dataset.n, WRITE_ROWS):
         X = dataset.X[start : start + WRITE_ROWS]
         for x, y in zip(X.toarray() if sparse.issparse(X) else X, dataset.Y[start : start + WRITE_ROWS]):
-            yield separator.join([*(NEGATIVE_ZERO.get(cell, cell) for cell in numerals(x, "")), *map(str, y.tolist())]) + "\n"
+            yield separator.join([*(NEGATIVE_ZERO.get(cell, cell) for cell in numerals(x, "")), *numerals(y, "")]) + "\n"
 
 
 def _quoted(name: str, separator: str) -> str:
@@ -228,7 +214,7 @@ def _write_parquet(dataset: Dataset, path: Path_) -> None:
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     memory.require(8.0 * dataset.n * dataset.d, "A dense table of the features", "Write .arff or .svm instead, which hold sparse ones.")
     X = dataset.X.toarray() if sparse.issparse(dataset.X) else dataset.X
-    columns = [arrow.array(column) for column in X.T] + [arrow.array(column) for column in dataset.Y.T.astype(np.int8)]
+    columns = [arrow.array(column) for column in X.T] + [arrow.array(column, arrow.int8(), from_pandas=True) for column in dataset.Y.T]
     table = arrow.Table.from_arrays(columns, names=[*dataset.feature_names, *dataset.label_names])
     with whole_file(path) as file:
         parquet.write_table(table, file)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,8 @@ def time_ratio() -> float:
     data = load_dataset("yeast")
     Y = np.asarray(data.Y, dtype=float)
     hidden = np.where(np.random.default_rng(0).random(Y.shape) < 0.5, np.nan, Y)
-    return seconds(lambda: CamelClassifier().fit(data.X, hidden)) / seconds(lambda: CamelClassifier().fit(data.X, Y))
+    pairs = [[seconds(lambda labels=labels: CamelClassifier().fit(data.X, labels), 1) for labels in (hidden, Y)] for _ in range(5)]
+    return median(own / complete for own, complete in pairs)  # in turn: others may use the machine
 
 
 def run() -> list[Row]:

@@ -12,6 +12,8 @@ from skcamel import CamelClassifier, CamelClassifierCV, correlation, load, save
 from skcamel.checks import ConstantLabelWarning
 from skcamel.explanation import evidence
 from skcamel.metrics import NAMES, evaluate
+from skcamel.report.facts import ModelFacts
+from skcamel.report.model_page import _sent
 from skcamel.selection import Rules
 from skcamel.selection.combination import Combination
 from skcamel.selection.search import Data, candidate_metrics
@@ -293,6 +295,14 @@ def test_evidence_counts_rows_that_know_both_labels():
             assert shown.seen[i, j] == (weights * (Y[:, i] == 1) * (Y[:, j] == 1)).sum()
             shares = [(weights * (Y[:, k] == 1)).sum() / weights[~np.isnan(Y[:, k])].sum() for k in (i, j)]
             assert shown.expected[i, j] == pytest.approx(shares[0] * shares[1] * weights[both].sum())
+
+
+def test_the_page_of_a_model_is_told_what_to_expect_of_known_rows():
+    X, _, Y = make()
+    model = CamelClassifier().fit(X, Y)
+    told = _sent(ModelFacts(model))
+    assert "total" not in told
+    np.testing.assert_allclose(told["expected"], evidence(model).expected[np.triu_indices(4)])
 
 
 def test_what_cannot_take_unknown_labels_says_so():

@@ -94,7 +94,10 @@ def _sent(facts: ModelFacts) -> dict[str, Any] | None:
     if shown is None:
         return None
     seen = np.concatenate([row[i:] for i, row in enumerate(shown.seen)])
-    return {"seen": seen, "total": shown.total, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
+    told = {"seen": seen, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
+    if isinstance(shown.total, np.ndarray):  # labels were unknown in some rows
+        return told | {"expected": np.concatenate([row[i:] for i, row in enumerate(shown.expected)])}
+    return told | {"total": shown.total}
 
 
 def _check_memory(facts: ModelFacts, m: int) -> None:

@@ -24,7 +24,7 @@ from skcamel.arrays import Array, cast, namespace
 from skcamel.solve import Solution, spectral
 from skcamel.solve.spectral import LabelBasis, Spectrum
 
-EXACT, ROUGH = 1e-11, 3e-3  # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
+EXACT, ROUGH = 1e-10, 3e-3  # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
 ROUNDING = 1e-15  # in units of the labels
 MOST_ROUNDS = 1000
 Candidate = tuple[LabelBasis, tuple[float, float]]  # of G, with (λ1, λ2)
@@ -156,13 +156,13 @@ class _Operator:
         self.spectrum, self.bases = spectrum, [basis for basis, _ in candidates]
         noise = xp.concatenate([_noise(basis, *penalty) for basis, penalty in candidates])
         rho = xp.concatenate([basis.ridges(*penalty) for basis, penalty in candidates])
-        self.damping = noise / (spectrum.values[:, None] + rho)  # (m, all components)
+        self.damping = (noise / (rho + spectrum.values[:, None])).T  # (all components, m)
 
     def __call__(self, V: Array) -> Array:
         xp, U = namespace(V), self.spectrum.vectors
-        rotated = xp.concatenate([part @ basis.R for part, basis in zip(V, self.bases, strict=True)], axis=1)
-        change = U @ (self.damping * (U.T @ rotated)) - rotated
-        return V + xp.stack([part @ basis.R.T for part, basis in zip(_parts(change, self.bases), self.bases, strict=True)])
+        rotated = xp.concatenate([basis.R.T @ part.T for part, basis in zip(V, self.bases, strict=True)])  # this way U is read fastest
+        change = (self.damping * (rotated @ U)) @ U.T - rotated  # (all components, n)
+        return V + xp.stack([part @ basis.R.T for part, basis in zip(_parts(change.T, self.bases), self.bases, strict=True)])
 
 
 def _left_out(

@@ -295,7 +295,7 @@ def test_memory_is_asked_for_before_it_is_used(rng, monkeypatch):
             shapley(Kernel(name, 3.0), train[:30], train, coefficients, columns)
             peak = tracemalloc.get_traced_memory()[1] - before
             tracemalloc.stop()
-            assert peak <= asked.pop()
+            assert peak <= asked.pop() + 2**18  # what other threads of a test run take meanwhile
 
 
 @pytest.fixture

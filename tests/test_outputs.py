@@ -109,6 +109,4 @@ def test_a_page_evaluates_the_kernel_once_for_all_rows_and_once_for_each_kind_of
     evaluations.clear()
     build_model_report(model, data, tmp_path / "page.html")
     assert evaluations.count(1200) == 1
-    assert (
-        len(evaluations) <= 5
-    )  # reasons of 500 rows by label and by column, and a refit with α = 0: its training rows, and those 500 again
+    assert len(evaluations) <= 5  # 500 rows for reasons by label, by column, and with α = 0, whose refit takes the training rows

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KNOWN = {
     **dict.fromkeys((".arff",), "arff"),
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".parquet", ".pq", ".xlsx", ".xlsm", ".xls", ".ods", ".jsonl", ".ndjson"), "table"),
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".parquet", ".pq", ".xlsx", ".xlsm", ".jsonl", ".ndjson"), "table"),
     **dict.fromkeys((".mat",), "mat"),
     **dict.fromkeys((".svm", ".svmlight", ".libsvm", ".txt"), "svmlight"),
 }

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 PARQUET = (".parquet", ".pq")
-SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+SHEETS = (".xlsx", ".xlsm")  # calamine reads others too, and aborts the process on some damaged ones
 JSON_LINES = (".jsonl", ".ndjson")
 KNOWN = (*SEPARATORS, *PARQUET, *SHEETS, *JSON_LINES)
 STDIN = "standard input"  # as messages name it
@@ -65,8 +65,8 @@ def read_columns(
     Parameters
     ----------
     path : str or path
-        ``.csv``, ``.tsv``, ``.tab``, ``.jsonl`` or ``.ndjson``, also compressed as ``.gz``; ``.parquet``, ``.pq``; ``.xlsx``, ``.xlsm``,
-        ``.xls``, ``.ods``. ``"-"`` is standard input: CSV, JSON lines, Parquet or a spreadsheet, as its first bytes tell.
+        ``.csv``, ``.tsv``, ``.tab``, ``.jsonl`` or ``.ndjson``, also compressed as ``.gz``; ``.parquet``, ``.pq``; ``.xlsx``, ``.xlsm``.
+        ``"-"`` is standard input: CSV, JSON lines, Parquet or a spreadsheet, as its first bytes tell.
     separator : str, optional
         One character between the cells of a text file; by default it is found among comma, semicolon, tab and bar.
     header : bool, default=True
@@ -254,7 +254,7 @@ def _check_sheets(file: Path | io.BytesIO, path: Path_) -> None:
                         height = max([height, *(int(row) for _, row in cells)])
                 check_claimed_size(SHEET_CELL_BYTES * width * height, f"{height} rows x {width} columns", path, size=size)
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
-        return  # .xls is no archive; calamine says what is wrong with a damaged one
+        return  # calamine says what is wrong with a damaged one
 
 
 def _column_number(letters: bytes) -> int:

@@ -31,7 +31,7 @@ from skcamel.report import build_model_report, model_page
 from skcamel.report.facts import ModelFacts, evaluated
 from skcamel.report.model_page import quality_section
 
-ALL = ["collaboration", "correlation", "spectrum", "quality", "calibration", "answers", "why", "importance"]
+ALL = ["collaboration", "correlation", "spectrum", "quality", "calibration", "answers", "why", "importance", "doubted"]
 WITHOUT_PROBABILITIES = [name for name in ALL if name != "calibration"]
 
 
@@ -476,3 +476,28 @@ def test_quality_counts_the_labels_that_are_known(page_of, rng):
     assert context["note"].endswith(f"{share:.2g} % of the label entries are unknown: figures count the others.")
     assert "of the label entries are unknown" in page_of(model, Dataset(X[40:], gaps))
     assert "unknown" not in quality_section(ModelFacts(model), evaluated(model, Dataset(X[40:], complete[40:]))).context["note"]
+
+
+def test_doubted_labels_contradict_their_scores_most(page_of):
+    given = pages.data(4, 120)
+    model = CamelClassifier(correlation="centred").fit(given.X[:60], given.labels[:60])
+    X, Y = given.X[60:], given.Y[60:].astype(float)
+    Y[0] = np.nan
+    found = evaluated(model, Dataset(X, Y, label_names=given.label_names))
+    section = model_page.doubted_section(ModelFacts(model), found)
+    support = np.where(np.isnan(Y), np.inf, np.where(Y == 1, 1, -1) * model.decision_function(X))
+    expected = sorted(support[support < 0])[:20]
+    listed = [(int(row), given.label_names.index(label)) for row, label, *_ in section.context["table"]]
+    np.testing.assert_allclose([support[place] for place in listed], expected)
+    html = page_of(model, Dataset(X, Y, label_names=given.label_names))
+    assert "contradict their scores most" in html
+
+
+def test_unknown_labels_do_not_count_in_coverage_and_calibration(page_of):
+    given = pages.data(4, 120)
+    model = CamelClassifier().fit(given.X[:60], given.labels[:60])
+    X, Y = given.X[60:], given.Y[60:].astype(float)
+    Y[::3, 1] = np.nan
+    found = evaluated(model, Dataset(X, Y, label_names=given.label_names))
+    (section,) = model_page.calibration_section(found)
+    assert sum(section.data["counts"]) == (~np.isnan(Y)).sum()

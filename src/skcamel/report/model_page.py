@@ -80,7 +80,7 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
         sections.append(spectrum_section(facts))
     if found is not None:
         sections += [quality_section(facts, found), *calibration_section(found), *answers_section(facts, found)]
-        sections += [why_section(facts, found), importance_section(facts, found)]
+        sections += [why_section(facts, found), importance_section(facts, found), doubted_section(facts, found)]
     sections += columns_section(facts)
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
@@ -282,7 +282,7 @@ def calibration_section(found: Evaluated) -> list[Section]:
     """Probabilities against what came true, over all labels; nothing where the model has none."""
     if found.outputs.link is None:
         return []
-    curve = reliability(found.relevant, found.outputs.probabilities)
+    curve = reliability(found.truth, found.outputs.probabilities)
     sentence = (
         f"Over {count(int(curve.counts.sum()), 'probability', 'probabilities')}, one for each row and label, this is missed by "
         f"{rounded(curve.error)} on average (expected calibration error, over tenths; 0 is best)."
@@ -300,6 +300,8 @@ def calibration_section(found: Evaluated) -> list[Section]:
     ]
 
 
+MOST_DOUBTED = 20
+DOUBTED = (Column("Row"), Column("Label"), Column("Given"), Column("Score", 3, "above 0 speaks for the label, below 0 against it"))
 ASKED, SHOWN = (0.8, 0.9, 0.95), 0.9  # coverages, and the one that labels are shown for
 MOST_NAMED = 12  # labels, in a sentence
 KEPT = (
@@ -318,7 +320,7 @@ def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
     """Coverage asked for and measured; nothing where the model has no answers with a stated coverage."""
     if isinstance(found.outputs.reference, str):
         return []
-    counts = {coverage: measured(found.relevant, found.outputs.sets(coverage)) for coverage in ASKED}
+    counts = {coverage: measured(found.truth, found.outputs.sets(coverage)) for coverage in ASKED}
     always = {coverage: found.outputs.always_open(coverage) for coverage in ASKED}
     table = [
         (f"{coverage:.2f}", *(share[0] for share in counts[coverage].total().shares().values()), int(always[coverage].sum()))
@@ -336,6 +338,17 @@ def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
         "labels": list(zip(facts.names, *counts[SHOWN].shares().values(), strict=True)),
     }
     return [Section("answers", "Answers with a stated coverage", context, short="Answers")]
+
+
+def doubted_section(facts: ModelFacts, found: Evaluated) -> Section:
+    """Labels of the data that the scores contradict most."""
+    given = np.where(found.relevant, 1, -1)
+    support = np.where(found.known, given * found.scores, np.inf)
+    first = np.argsort(support, axis=None, kind="stable")[:MOST_DOUBTED]
+    places = [(int(row), int(label)) for row, label in zip(*np.unravel_index(first, support.shape)) if support[row, label] < 0]
+    table = [(str(r), facts.names[j], "yes" if found.relevant[r, j] else "no", found.scores[r, j]) for r, j in places]
+    context = {"note": _flattered(found), "columns": DOUBTED, "table": table}
+    return Section("doubted", "Labels that look wrong", context, short="Doubts")
 
 
 def _always_open(names: list[str]) -> str:

@@ -189,7 +189,7 @@ def graph_section(facts: ModelFacts) -> Section:
     if facts.alpha == 0:
         sentence += " This model has α = 0 and does not use them; they show what collaboration could draw on."
     context = {"sentence": sentence, "alpha": significant(facts.alpha)}
-    return Section("collaboration", "Collaboration", context, scripts=("collaboration.js",))
+    return Section("collaboration", "Collaboration", context, scripts=("collaboration.js",), short="Pushes")
 
 
 def _first_push(facts: ModelFacts) -> str:
@@ -213,7 +213,9 @@ def _first_push(facts: ModelFacts) -> str:
 
 def matrix_section(facts: ModelFacts) -> Section:
     """S as an ordered heat map."""
-    return Section("correlation", "Correlation matrix", {"learned": facts.learned}, scripts=("heatmap.js", "correlation.js"))
+    return Section(
+        "correlation", "Correlation matrix", {"learned": facts.learned}, scripts=("heatmap.js", "correlation.js"), short="Correlation"
+    )
 
 
 def spectrum_section(facts: ModelFacts) -> Section:
@@ -252,7 +254,7 @@ BECOMES = (
 def columns_section(facts: ModelFacts) -> list[Section]:
     """What the steps say that they make of each column; nothing where none says."""
     rows = [tuple(map(str, row)) for step in facts.steps if hasattr(step, "describe") for row in step.describe()]
-    return [Section("columns", "What becomes of each column", {"columns": BECOMES, "table": rows})] if rows else []
+    return [Section("columns", "What becomes of each column", {"columns": BECOMES, "table": rows}, short="Table")] if rows else []
 
 
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
@@ -275,7 +277,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
         "table": rows,
     }
     data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(np.nan_to_num(row[5])) for row in rows]}
-    return Section("quality", "Quality by label", context, data, ("quality.js",))
+    return Section("quality", "Quality by label", context, data, ("quality.js",), short="Quality")
 
 
 def calibration_section(found: Evaluated) -> list[Section]:
@@ -432,7 +434,7 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
         "flags": flags.astype(np.uint8),
         "is_refit": alone.is_refit,
     }
-    return Section("why", "Why this label", context, data, ("why.js",))
+    return Section("why", "Why this label", context, data, ("why.js",), short="Why")
 
 
 MOST_COLUMNS, MOST_LABELS = 20, 30  # in the map of what columns add
@@ -444,17 +446,19 @@ def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
     """Mean absolute value of the strongest columns for the labels, over rows that are spread evenly over the data; or why not."""
     name, title = "importance", "What the columns add"
     if not all(chosen(own, "kernel") in EXPLAINED for _, own in facts.members):
-        return Section(name, title, {"reason": f"Scores can be shared among columns for the kernels {listed(EXPLAINED)} alone."})
+        return Section(
+            name, title, {"reason": f"Scores can be shared among columns for the kernels {listed(EXPLAINED)} alone."}, short="Columns"
+        )
     factors = sum(facts.model.n_features_in_ * len(own.dual_coef_) for _, own in facts.members)
     m = min(len(found.scores), MOST_ROWS, MOST_FACTORS // factors)
     if m < min(FEWEST_ROWS, len(found.scores)):
         reason = f"This takes too long for a page of a model of {count(facts.n_train, 'training row')}; skcamel explain tells it of a row."
-        return Section(name, title, {"reason": reason})
+        return Section(name, title, {"reason": reason}, short="Columns")
     rows = np.unique(np.linspace(0, len(found.scores) - 1, m).astype(int))
     try:
         importance, names = _importance(facts, found.X[rows])
     except MemoryError as error:
-        return Section(name, title, {"reason": str(error)})
+        return Section(name, title, {"reason": str(error)}, short="Columns")
     columns = np.argsort(-importance.max(axis=1, initial=0), kind="stable")[:MOST_COLUMNS]
     labels = np.sort(np.argsort(-importance.max(axis=0, initial=0), kind="stable")[:MOST_LABELS])
     first = labels[importance[columns[0], labels].argmax()]
@@ -469,7 +473,7 @@ def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
         "values": importance[np.ix_(columns, labels)],
     }
     context = {"reason": "", "sentence": sentence, "n_labels": len(labels) if len(labels) < len(facts.names) else 0}
-    return Section(name, title, context, data, ("heatmap.js", "importance.js"))
+    return Section(name, title, context, data, ("heatmap.js", "importance.js"), short="Columns")
 
 
 def _importance(facts: ModelFacts, X: Any) -> tuple[np.ndarray, np.ndarray]:

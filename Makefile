@@ -15,8 +15,9 @@ ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
 
-demo: $(VENV)/.demo  ## fit CAMEL on yeast and show what it found
+demo: $(VENV)/.demo  ## fit CAMEL on yeast and on a table of support tickets, and show what it found
 	$(BIN)/python examples/demo.py
+	$(BIN)/python examples/messy_table.py
 
 test: lint types check  ## lint, types and the whole test suite
 

@@ -16,15 +16,20 @@ NAMES = (
     "centred",
     "metrics",
     "readers",
+    "preparation",
+    "tables",
     "splitting",
     "accuracy",
     "thresholds",
+    "calibration",
     "llsf",
     "baselines",
     "reference",
     "column",
     "runner",
     "combination",
+    "suspects",
+    "unknown",
 )
 
 

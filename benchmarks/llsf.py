@@ -29,8 +29,7 @@ def whole_grid(search: Any, X: np.ndarray, Y: np.ndarray) -> int:
     axes = search._axes()
     candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
     _, problem = search._problem(X, Y.astype(np.float64))
-    options = {"max_iter": search.max_iter, "tol": search.tol, "budget": search.memory_budget}
-    return sum(end.W.shape[1] for _, end in problem.solve_batches(search._penalties(candidates), **options))
+    return sum(end.W.shape[1] for _, end in problem.solve_batches(**search._solver(candidates), budget=search.memory_budget))
 
 
 def separate_fits(make: Callable[..., Any], search: Any, X: np.ndarray, Y: np.ndarray) -> float:

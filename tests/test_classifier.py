@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 
+from reference.solver import stationarity
 from skcamel import CamelClassifier
 from skcamel.classifier import choose_solver
 from skcamel.metrics import macro_f1, micro_f1
-from skcamel.solve import stationarity
 
 
 @pytest.fixture(scope="module")

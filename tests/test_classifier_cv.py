@@ -4,8 +4,11 @@ import logging
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.datasets import make_multilabel_classification
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
 from skcamel.base import BaseCamel, outputs_together
@@ -242,3 +245,42 @@ def test_models_of_one_pass_share_the_evaluation_of_their_kernels(rng, monkeypat
     for found, scores in zip(outputs_together(models, X[50:]), expected, strict=True):
         np.testing.assert_allclose(found.scores, scores, rtol=0, atol=1e-12)
     assert len(evaluated) == len({model.scaling_ for model in models}) < len(models)
+
+
+@pytest.mark.parametrize("splitter", [GroupKFold(3), LeaveOneGroupOut()])
+def test_groups_reach_the_splitter(splitter, data, rng):
+    X, Y, _ = data
+    groups = rng.permutation(np.arange(50) % 7)
+    splits = list(splitter.split(X, Y, groups))
+    assert all(not set(groups[train]) & set(groups[test]) for train, test in splits)
+    grouped, by_hand_ = CamelClassifierCV(cv=splitter, **SMALL).fit(X, Y, groups=groups), CamelClassifierCV(cv=splits, **SMALL).fit(X, Y)
+    assert grouped.best_params_ == by_hand_.best_params_
+    for key in (f"split{k}_test_score" for k in range(len(splits))):
+        np.testing.assert_array_equal(grouped.cv_results_[key], by_hand_.cv_results_[key])
+    each, each_by_hand = (
+        CamelClassifierCV(cv=splitter, **SMALL).fit_each(X, Y, groups=groups),
+        CamelClassifierCV(cv=splits, **SMALL).fit_each(X, Y),
+    )
+    assert {name: model.best_score_ for name, model in each.items()} == {name: model.best_score_ for name, model in each_by_hand.items()}
+
+
+def test_groups_reach_the_splitter_through_a_pipeline(data):
+    X, Y, _ = data
+    groups = np.arange(50) % 4
+    model = make_pipeline(StandardScaler(), CamelClassifierCV(cv=GroupKFold(2), **SMALL)).fit(X, Y, camelclassifiercv__groups=groups)
+    assert np.isfinite(model[-1].best_score_)
+
+
+def test_groups_are_routed_where_they_are_asked_for(data):
+    X, Y, _ = data
+    with config_context(enable_metadata_routing=True):
+        model = CamelClassifierCV(cv=GroupKFold(2), **SMALL).set_fit_request(groups=True)
+        found = cross_validate(model, X, Y, params={"groups": np.arange(50) % 6}, cv=GroupKFold(3), error_score="raise")
+    assert np.isfinite(found["test_score"]).all()
+
+
+@pytest.mark.parametrize("cv", ["loo", 3, [(np.arange(25), np.arange(25, 50))]])
+def test_groups_that_nobody_would_use_are_refused(cv, data):
+    X, Y, _ = data
+    with pytest.raises(ValueError, match=r"groups were given, but .*cv.* does not use them; .* cv=GroupKFold\(5\)"):
+        CamelClassifierCV(cv=cv, **SMALL).fit(X, Y, groups=np.arange(50))

@@ -22,8 +22,10 @@ def with_value(array, value):
 BAD_DATA = [
     (with_value(X, np.nan), Y, "Input X contains NaN"),
     (with_value(X, np.inf), Y, "Input X contains infinity"),
-    (X, with_value(Y, np.nan), r"Y has 1 unknown entries \(NaN\), the first in row 1, label 1; drop those rows, or write 0"),
-    (X, pd.DataFrame({"sea": [1, 0] * 3, "sun": [1, None] * 3}, dtype=object), "Y has 3 unknown entries .* row 1, label sun"),
+    (X, np.full((6, 2), np.nan), r"Y has shape \(6, 2\) and no known entry \(all are NaN\); give the labels that are known"),
+    (X, with_value(np.where(Y == 1, 2.0, Y), np.nan), "Y must hold only 0 and 1"),
+    (X, pd.DataFrame({"sea": [1, 2] * 3, "sun": [1, None] * 3}, dtype=object), "Y must hold only 0 and 1"),
+    (X, np.array([1.0, 2.0, np.nan] * 2), "Input y contains NaN"),
     (X, Y + 1, r"Y must hold only 0 and 1, or only -1 and \+1, one column per label; found 1, 2"),
     (X, with_value(Y, -1), "Y must hold only 0 and 1, or only -1"),
     (X, with_value(Y, 0.5), "Y must hold only 0 and 1"),

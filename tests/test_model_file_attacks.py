@@ -10,10 +10,13 @@ import zlib
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from fuzzing import model_files
 from skcamel import CamelClassifier, ModelFileError, load, persistence, save
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from tiny_steps import Foreign
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(20, 4))
@@ -28,6 +31,7 @@ MODELS = {
     "ecc": EnsembleOfClassifierChains(2, random_state=0).fit(X, Y),
     "rakel": RAkEL(2, random_state=0).fit(X, Y),
     "llsf": LLSF(preset="fair").fit(X, Y),
+    "pipeline": make_pipeline("passthrough", make_pipeline(StandardScaler(), "passthrough"), make_pipeline(CamelClassifier())).fit(X, Y),
 }
 
 
@@ -171,6 +175,93 @@ REFUSED = {
 }
 
 
+def steps(change):
+    """An edit of the list of steps."""
+    return lambda header, arrays: change(header["steps"])
+
+
+def foreign(change):
+    """An edit of the bytes that skops wrote."""
+
+    def edit(header, arrays):
+        name = header["steps"][1][1]["steps"][0][1]["$skops"]
+        arrays[name] = np.frombuffer(change(arrays[name].tobytes()), dtype=np.uint8)
+
+    return edit
+
+
+def unpacked(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(members, method=zipfile.ZIP_STORED):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def told(change):
+    """An edit of what skops reads, in a sound archive."""
+    return foreign(lambda content: packed((members := unpacked(content)) | {"schema.json": change(members["schema.json"])}))
+
+
+def pipelines_within(levels):
+    node = {"class": "Pipeline", "steps": [["a", "passthrough"]]}
+    for _ in range(levels):
+        node = {"class": "Pipeline", "steps": [["a", node]]}
+    return node
+
+
+def bare_model(header):
+    return header[2][1]["steps"][0][1]
+
+
+REFUSED |= {
+    name: ("pipeline", edit)
+    for name, edit in {
+        "an unknown class as step": steps(lambda own: own.__setitem__(0, ["a", {"class": "Popen", "parameters": {}, "state": {}}])),
+        "an unknown class as last step": steps(lambda own: own.__setitem__(2, ["a", {"class": "Popen", "parameters": {}, "state": {}}])),
+        "a model before the last step": steps(lambda own: own.__setitem__(0, ["a", bare_model(own)])),
+        "a last step that is a transformer": steps(lambda own: own.pop()),
+        "a last step of another library": steps(lambda own: own.__setitem__(2, ["a", own[1][1]["steps"][0][1]])),
+        "a last step that passes on": steps(lambda own: own[2][1]["steps"].append(["b", "passthrough"])),
+        "a last step that is nothing": steps(lambda own: own.append(["b", None])),
+        "a step that is text": steps(lambda own: own.__setitem__(0, ["a", "drop"])),
+        "a step that is a number": steps(lambda own: own.__setitem__(0, ["a", 1])),
+        "a step that is a list": steps(lambda own: own.__setitem__(0, ["a", []])),
+        "a class that is a list": steps(lambda own: own.__setitem__(0, ["a", {"class": ["Pipeline"]}])),
+        "no steps": steps(lambda own: own.clear()),
+        "a step of three": steps(lambda own: own[0].append(1)),
+        "a name twice": steps(lambda own: own[0].__setitem__(0, own[1][0])),
+        "a name with two dashes": steps(lambda own: own[0].__setitem__(0, "a__b")),
+        "a name of a parameter": steps(lambda own: own[0].__setitem__(0, "memory")),
+        "a name that is a number": steps(lambda own: own[0].__setitem__(0, 1)),
+        "many nested Pipelines": steps(lambda own: own.__setitem__(0, ["a", pipelines_within(100)])),
+        "very many nested Pipelines": steps(lambda own: own.__setitem__(0, ["a", pipelines_within(300)])),
+        "a model that is not sound": steps(lambda own: bare_model(own)["state"].update(n_iter_=-1)),
+        "no archive of skops": foreign(lambda content: b"abc"),
+        "an empty archive of skops": foreign(lambda content: packed({})),
+        "a step cut short": foreign(lambda content: content[:-30]),
+        "a compressed step": foreign(lambda content: packed(unpacked(content), zipfile.ZIP_DEFLATED)),
+        "a step without its arrays": foreign(lambda content: packed({"schema.json": unpacked(content)["schema.json"]})),
+        "a step that is no JSON": told(lambda text: text[:-5]),
+        "a step that is deep JSON": told(lambda text: b"[" * 10**5),
+        "a step of an unknown type": told(lambda text: text.replace(b"StandardScaler", b"StandardScalpel")),
+        "a step that is a function of the system": told(
+            lambda text: text.replace(b"StandardScaler", b"system").replace(b"sklearn.preprocessing._data", b"os")
+        ),
+        "a step that transforms nothing": told(
+            lambda text: text.replace(b"StandardScaler", b"LogisticRegression").replace(
+                b"sklearn.preprocessing._data", b"sklearn.linear_model._logistic"
+            )
+        ),
+    }.items()
+}
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_model_that_is_not_sound_is_refused(case, edited):
     name, edit = REFUSED[case]
@@ -286,3 +377,33 @@ def test_names_that_cannot_be_written_are_not_saved(tmp_path):
     model.label_names_[0] = "\udc80"
     with pytest.raises(ValueError, match="half characters"):
         save(model, tmp_path / "model")
+
+
+def test_a_type_that_is_not_trusted_is_never_built(edited, monkeypatch):
+    """Neither its constructor nor its state is touched before its name was found in `trusted`."""
+    MODELS["untrusted"] = make_pipeline(Foreign(), CamelClassifier()).fit(X, Y)
+    path = edited("untrusted", lambda header, arrays: None)
+    monkeypatch.setattr(Foreign, "__new__", lambda *_, **__: pytest.fail("was built"))
+    with pytest.raises(ModelFileError, match=r"not trusted.*\['tiny_steps.Foreign'\]"):
+        load(path)
+
+
+@pytest.mark.parametrize("first", range(0, 400, 100))
+def test_a_step_changed_at_random_is_refused_or_transforms(first, edited):
+    for seed in range(first, first + 100):
+        rng = np.random.default_rng(seed)
+
+        def flip(content, rng=rng):
+            changed = bytearray(content)
+            for _ in range(int(rng.integers(1, 4))):
+                changed[rng.integers(len(changed))] = rng.integers(256)
+            return bytes(changed)
+
+        try:
+            model = load(edited("pipeline", foreign(flip)))
+        except ModelFileError:
+            continue
+        except Exception as error:
+            error.add_note(f"seed {seed}")
+            raise
+        assert hasattr(model[1], "transform")

@@ -22,6 +22,7 @@ def save_with_a_function(path):
 REFUSALS = {
     frozenset({support.ALTERNATING, support.TUNED}): lambda _: CamelClassifier(solver="alternating", threshold="auto").fit(X, Y),
     frozenset({support.ALTERNATING, support.PROBABILITIES}): lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_proba,
+    frozenset({support.ALTERNATING, support.SETS}): lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_sets(X),
     frozenset({support.CLASSES, support.PROBABILITIES}): lambda _: CamelClassifier().fit(X, np.arange(12) % 3).predict_proba,
     frozenset({support.COMBINE, support.FOLDS}): lambda _: CamelClassifierCV(combine=True, cv=3).fit(X, Y),
     frozenset({support.PRECOMPUTED, support.SCALING}): lambda _: CamelClassifier(kernel="precomputed", scaling="unit").fit(X @ X.T, Y),

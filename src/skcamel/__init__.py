@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.persistence import ModelFileError, load, save
+    from skcamel.pipeline import explain, label_sets, outputs
+    from skcamel.suspects import find_label_errors
 
 __version__ = "0.1.0"
 __all__ = [
@@ -21,8 +23,12 @@ __all__ = [
     "data",
     "display",
     "experiment",
+    "explain",
+    "find_label_errors",
+    "label_sets",
     "load",
     "metrics",
+    "outputs",
     "report",
     "save",
 ]
@@ -33,7 +39,11 @@ _HOME = {
     "CamelClassifier": "classifier",
     "CamelClassifierCV": "classifier_cv",
     "ModelFileError": "persistence",
+    "explain": "pipeline",
+    "find_label_errors": "suspects",
+    "label_sets": "pipeline",
     "load": "persistence",
+    "outputs": "pipeline",
     "save": "persistence",
     **dict.fromkeys(("baselines", "data", "display", "experiment", "metrics", "report"), ""),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -13,16 +13,17 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import correlation
+from skcamel import attribution, correlation
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.checks import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
 from skcamel.estimator import MultiLabelClassifier, Outputs
-from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence
+from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
 from skcamel.selection import chosen_rule
+from skcamel.selection.coverage import Reference, reference
 from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, on_device, stacks
 from skcamel.selection.thresholds import Rule, probabilities, slopes
-from skcamel.solve import Solution
-from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, reason_against
+from skcamel.solve import Solution, unknown
+from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, SETS, reason_against
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Answering:
     rule: Rule  # what "auto" came to
     cuts: np.ndarray  # (q,)
     slopes: np.ndarray | None = None  # (q,) of the probabilities; None where there are no leave-one-out scores
+    reference: Reference | None = None  # what new scores are compared with by answers with a stated coverage
 
 
 class Held(NamedTuple):
@@ -76,12 +78,16 @@ def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
 
 
 def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:
-    """Cuts and probabilities of some models from the leave-one-out scores of the training rows."""
+    """Cuts, probabilities and answers of some models from the leave-one-out scores of the training rows."""
     relevant, weights = _truth(data, held[0].scores)
     rules = [chosen_rule(relevant, own.scores, own.rule, own.scoring, weights=weights, seed=seed) for own in held]
     cuts = [to_numpy(rule.cuts(relevant, own.scores, weights)) for rule, own in zip(rules, held, strict=True)]
+    if not data.is_complete:  # labels that nobody knows have the score 0, and are not predicted
+        never = np.isnan(data.Y).all(axis=0)
+        cuts = [np.where(never, np.maximum(own, 0.0), own) if rule.is_tuned else own for rule, own in zip(rules, cuts, strict=True)]
     found = [to_numpy(slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
-    return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), strict=True)]
+    references = [reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
+    return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), references, strict=True)]
 
 
 def estimated(held: Sequence[Held], answering: Sequence[Answering], data: Data) -> list[Scores]:
@@ -95,8 +101,8 @@ def estimated(held: Sequence[Held], answering: Sequence[Answering], data: Data) 
 
 
 def _truth(data: Data, like: Array) -> tuple[Array, Array | None]:
-    """Which labels are present, and the weights of the rows, where `like` lives."""
-    return to_match(data.Y, like) > 0, None if data.weights is None else to_match(data.weights, like)
+    """Which labels are present, and the weights of the rows, or of the entries if some are unknown, where `like` lives."""
+    return to_match(data.Y, like) > 0, None if data.counts is None else to_match(data.counts, like)
 
 
 class RoundingWarning(UserWarning):
@@ -114,6 +120,21 @@ def warn_of_rounding(largest: float, lambda2: float) -> None:
         )
 
 
+def warn_of_filling(solution: Solution) -> None:
+    """Say so where unknown labels were not filled to the last digits."""
+    if solution.convergence is None and solution.n_iter >= unknown.MOST_ROUNDS:
+        warnings.warn(
+            f"Unknown labels were still changing after {solution.n_iter} rounds: lambda2 is very small for so few known labels, or lambda1 "
+            "very large. Scores may lack digits; raise lambda2.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+NO_REFERENCE = (
+    "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: an earlier version saved it, "
+    "or it is a member of a combination. Fit it anew, or ask the combination."
+)
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
 
@@ -156,13 +177,18 @@ class BaseCamel(MultiLabelClassifier):
     def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels]:
         """Training data as the core wants it, rows of weight 0 included; `alive` tells how much more than usual a fit holds."""
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-        labels = check_labels(Y, rows.shape[0])
+        labels = check_labels(Y, rows.shape[0], unknown=True)
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
         check_memory(rows, labels.Y.shape[1], self.device, **alive)
         X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
-        return Data(X64, labels.Y, weights), labels
+        data = Data(X64, labels.Y, weights)
+        if data.is_complete:
+            self.__dict__.pop("known_together_", None)  # of an earlier fit
+        else:
+            self.known_together_ = known_together(labels.Y, weights)
+        return data, labels
 
     def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
         """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
@@ -192,6 +218,7 @@ class BaseCamel(MultiLabelClassifier):
         self.label_correlation_, self.n_iter_ = S, 1
         self.thresholds_, self.threshold_rule_ = answering.cuts, answering.rule.mode
         self._slopes: Any = answering.slopes  # None after the alternating solver
+        self._reference = answering.reference
 
     def _outputs(self, X: Array) -> Outputs:
         (found,) = outputs_together([self], X)
@@ -201,28 +228,71 @@ class BaseCamel(MultiLabelClassifier):
         """What the scores (m, q) of some rows mean."""
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(probabilities, slopes=self._slopes) if linked else None
-        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link)
+        without = reason_against(ALTERNATING, SETS) if self._slopes is None else NO_REFERENCE
+        reference = getattr(self, "_reference", None) or without
+        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's: itself, unless a search combined several."""
         check_is_fitted(self)
         return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
 
-    def explain(self, X: Array) -> Explanation:
-        """Exact additive parts of every score: the label's own prediction and the push of every other label.
+    def explain(self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None) -> Explanation:
+        """Exact additive parts of every score: the label's own prediction and the push of every other label; the columns' if asked.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
+        features : bool, default=False
+            Whether to share the scores by columns too, as Shapley values: what a column adds when it becomes known, averaged over
+            all orders in which columns may become known. It takes the kernels "rbf", "laplacian" or "linear".
+        sources : sequence of d names or ints, default=None
+            Which source each column comes from; columns of one source are taken together, as those of one encoded text are. None:
+            every column on its own.
 
         Returns
         -------
         Explanation
-            ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``.
+            ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``. With ``features=True``
+            also ``feature_base`` (q,) and ``features`` (m, G, q) with ``feature_base + features.sum(axis=1) == decision_function(X)``.
+
+        Notes
+        -----
+        Where a column is not known it is drawn from its values in the training rows, each row once whatever its weight, apart from
+        the other columns. Columns of one source are drawn together, from 2,000 of the rows where more than 4,000 were fitted.
+        With ``scaling="unit"`` rows are divided by their length first: the columns are those of the divided row.
+
+        Examples
+        --------
+        >>> from skcamel import CamelClassifier
+        >>> X = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+        >>> model = CamelClassifier(lambda2=0.01).fit(X, X[:, :1] > 0)
+        >>> found = model.explain(X[2:3], features=True, sources=["size", "colour", "colour"])
+        >>> [f"{name} {value:.2f}" for name, value in found.top_features(1)[0]["label1"]]
+        ['size 0.88']
         """
-        members, rows = self.weighted_members(), self._new_rows(X)
+        if sources is not None and not features:
+            raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
+        members = self.weighted_members()
+        if features:
+            attribution.check_kernels([member._kernel for _, member in members])
+        rows = self._new_rows(X)
         parts = sum(weight * member._deviations(rows)[:, :, None] * member.collaboration_ for weight, member in members)
-        return Explanation(self.base_scores_, np.asarray(parts), self.label_names_, self.thresholds_, evidence(self), self.correlation)
+        shared = self._by_column(rows, sources) if features else {}
+        shown = evidence(self)
+        return Explanation(self.base_scores_, np.asarray(parts), self.label_names_, self.thresholds_, shown, self.correlation, **shared)
+
+    def _by_column(self, rows: Array, sources: Sequence[Hashable] | None) -> dict[str, np.ndarray]:
+        """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
+        names, columns = attribution.players(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
+        q = len(self.label_names_)
+        values, base = np.zeros((rows.shape[0], len(columns), q)), np.zeros(q)
+        for weight, own in self.weighted_members():
+            of_member, absent = attribution.shapley(own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns)
+            of_member *= weight
+            values += of_member
+            base += weight * (absent + own._offset)
+        return {"features": values, "feature_base": base, "feature_names": names}
 
     def deviations(self, X: Array) -> np.ndarray:
         """f(x) - f̄ of every row, (m, q): how far the labels' own predictions are from those of the average training row.

@@ -35,7 +35,7 @@ MATRICES_ALIVE, SCORES_ALIVE, COPIES_ALIVE = 5, 40, 4
 class Labels:
     """Labels as the solver wants them, and what is needed to answer in the user's terms."""
 
-    Y: np.ndarray  # (n, q) float64 in {-1, +1}
+    Y: np.ndarray  # (n, q) float64 in {-1, +1}, NaN where unknown
     names: np.ndarray  # (q,) str as objects
     classes: np.ndarray  # arange(q) for label matrices, the classes of a 1-d y
     target: str  # "matrix", "binary" or "multiclass"
@@ -100,8 +100,8 @@ def names_compared() -> Iterator[None]:
         yield
 
 
-def check_labels(Y: Array, n_rows: int) -> Labels:
-    """Labels from an indicator matrix (array, sparse, frame, tensor) or from a 1-d y of classes."""
+def check_labels(Y: Array, n_rows: int, *, unknown: bool = False) -> Labels:
+    """Labels from an indicator matrix (array, sparse, frame, tensor), with `unknown` entries if these are allowed, or from a 1-d y."""
     if Y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
     names = column_names(Y)
@@ -115,7 +115,7 @@ def check_labels(Y: Array, n_rows: int) -> Labels:
         Y = Y[:, 0]
     if Y.shape[0] != n_rows:
         raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
-    return _matrix_labels(Y, names) if Y.ndim == 2 else _class_labels(Y)
+    return _matrix_labels(Y, names, unknown) if Y.ndim == 2 else _class_labels(Y)
 
 
 def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None:
@@ -172,7 +172,7 @@ def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE, c
 
 
 def inner_splits(
-    estimator: Any, X: Array, Y: np.ndarray, target: str, weights: np.ndarray | None = None
+    estimator: Any, X: Array, Y: np.ndarray, target: str, weights: np.ndarray | None = None, groups: Array | None = None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
 
@@ -185,6 +185,8 @@ def inner_splits(
     Y : array of shape (n, q)
     target : {"matrix", "binary", "multiclass"}
     weights : array of shape (n,), default=None
+    groups : array of shape (n,), default=None
+        Handed to the splitter.
     """
     is_matrix = target == "matrix"
     y = Y if is_matrix else Y.argmax(axis=1) if target == "multiclass" else Y[:, 0]
@@ -193,7 +195,7 @@ def inner_splits(
     else:
         splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
     rows, counts = np.arange(len(y)), np.ones(len(y), dtype=bool) if weights is None else weights > 0
-    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y)]
+    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
     splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
     if not splits or not all(len(train) and len(test) for train, test in splits):
         raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
@@ -210,7 +212,8 @@ def _as_array(Y: Any) -> np.ndarray:
 
 
 def _is_indicator(Y: np.ndarray) -> bool:
-    """Whether all entries are in {0, 1} or all in {-1, +1}."""
+    """Whether all entries are in {0, 1} or all in {-1, +1}, or unknown."""
+    Y = _with_ones(Y, _unknown(Y))
     if Y.dtype.kind not in "biuf":
         try:
             Y = Y.astype(np.float64)
@@ -219,16 +222,19 @@ def _is_indicator(Y: np.ndarray) -> bool:
     return bool(np.isin(Y, (0, 1)).all() or np.isin(Y, (-1, 1)).all())
 
 
-def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels:
+def _matrix_labels(Y: np.ndarray, names: list[str] | None, may_be_unknown: bool) -> Labels:
     if Y.shape[1] == 0:
         raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
     unknown = _unknown(Y)
-    if unknown.any():
+    if unknown.all() and unknown.size:
+        raise ValueError(f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are known.")
+    if unknown.any() and not may_be_unknown:
         row, label = np.argwhere(unknown)[0]
         raise ValueError(
             f"Y has {int(unknown.sum())} unknown entries (NaN), the first in row {row}, label {names[label] if names else label}; "
             "drop those rows, or write 0 where 'not given' means 'not relevant'."
         )
+    Y = _with_ones(Y, unknown)
     if not _is_indicator(Y):
         found = sorted({str(value) for value in np.unique(Y[:1000].astype(str))})[:6]
         raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
@@ -237,7 +243,9 @@ def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels:
         raise ValueError(f"Y has two columns called {twice!r}; labels are told apart by name, rename one.")
     q = Y.shape[1]
     label_names = names or default_names("label", q)
-    return Labels(np.where(Y.astype(np.float64) == 1, 1.0, -1.0), np.array(label_names, dtype=object), np.arange(q), "matrix")
+    signs = np.where(Y.astype(np.float64) == 1, 1.0, -1.0)
+    signs[unknown] = np.nan
+    return Labels(signs, np.array(label_names, dtype=object), np.arange(q), "matrix")
 
 
 def _unknown(Y: np.ndarray) -> np.ndarray:
@@ -247,6 +255,11 @@ def _unknown(Y: np.ndarray) -> np.ndarray:
     if Y.dtype.kind == "O":
         return np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in Y.ravel()]).reshape(Y.shape)
     return np.zeros(Y.shape, dtype=bool)
+
+
+def _with_ones(Y: np.ndarray, unknown: np.ndarray) -> np.ndarray:
+    """Labels with 1, which both codings have, in place of unknown entries; not a copy where there are none."""
+    return np.where(unknown, 1, Y) if unknown.any() else Y
 
 
 def _class_labels(y: np.ndarray) -> Labels:
@@ -293,13 +306,18 @@ def _warn_of_joined_names(classes: np.ndarray) -> None:
 
 
 def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -> None:
-    """Say so where a label is the same in every row that has weight: nothing can be learned for it."""
+    """Say so where a label is the same in every row that has weight and knows it, or known in none: nothing can be learned for it."""
     if labels.target != "matrix":
         return
     Y = labels.Y if weights is None else labels.Y[weights > 0]
-    positives = (Y > 0).sum(axis=0)
-    for count, what in ((0, "no positive row"), (len(Y), "no negative row")):
-        empty = labels.names[positives == count]
+    positives, negatives = (Y > 0).sum(axis=0), (Y < 0).sum(axis=0)
+    known = positives + negatives > 0
+    for lacking, what in (
+        (known & (positives == 0), "no positive row"),
+        (known & (negatives == 0), "no negative row"),
+        (~known, "no known entry"),
+    ):
+        empty = labels.names[lacking]
         if len(empty):
             named = ", ".join(map(str, empty[:5])) + (", …" if len(empty) > 5 else "")
             warnings.warn(

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.base import Answering, BaseCamel, Held, Model, learn_correlation, learn_to_answer, warn_of_rounding
+from skcamel.base import Answering, BaseCamel, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
 from skcamel.checks import (
     check_bandwidth,
     check_in_unit_interval,
@@ -21,8 +21,8 @@ from skcamel.checks import (
     check_shared_parameters,
     unchanged_on_error,
 )
-from skcamel.selection.search import Data, Representation, on_device, rows_for
-from skcamel.solve import alternating, spectral
+from skcamel.selection.search import Data, Representation, on_device, rows_for, targets_of
+from skcamel.solve import alternating, spectral, unknown
 from skcamel.support import ALTERNATING, TUNED, check_together
 
 SOLVERS = ("auto", "spectral", "alternating")
@@ -57,7 +57,7 @@ class CamelClassifier(BaseCamel):
         centred labels pushes have the signs that people expect of labels that go together or avoid each other; scores
         are about as good.
     solver : {"auto", "spectral", "alternating"}, default="auto"
-        "auto" is "spectral", the exact closed form; "alternating" is the paper's Algorithm 1.
+        "auto" is "spectral", the exact closed form; "alternating" is the paper's Algorithm 1, which needs all labels known.
     max_iter : int, default=10_000
         Most iterations of the label correlation and of the alternating solver.
     tol : float, default=1e-6
@@ -78,6 +78,8 @@ class CamelClassifier(BaseCamel):
         S; column j says which labels reconstruct label j.
     cooccurrence_, total_weight_ : array of shape (q, q) and float
         Number of training rows that have both labels, on the diagonal that have the label, and of all; weights count.
+    known_together_ : array of shape (q, q)
+        Number of training rows in which both labels are known; only where some are unknown.
     collaboration_ : array of shape (q, q)
         G = (1 - α) I + α S.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
@@ -88,7 +90,7 @@ class CamelClassifier(BaseCamel):
         σ; 1 for kernels without one.
     thresholds_ : array of shape (q,)
     n_iter_ : int
-        Alternations, 1 for the direct solver.
+        Alternations; 1 for the direct solver, or its rounds where labels are unknown.
     convergence_ : array of shape (n_iter_,)
         ||ΔZ|| of each alternation; only with the alternating solver.
     label_names_ : array of shape (q,)
@@ -98,6 +100,15 @@ class CamelClassifier(BaseCamel):
         Training rows, scaled; None for a precomputed kernel.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Notes
+    -----
+    Where labels are unknown, the term of λ1 counts known entries alone, and the model is the exact minimum of that. S comes from the
+    rows in which both labels are known. Cuts and probabilities count known entries; the leave-one-out scores behind them are exact
+    but for the effect of a row on what the unknown entries of other rows are filled with, which is accounted for on average.
+
+    A row without any known label helps to scale the features, and sets σ and the average row; else nothing depends on it. A label
+    without any known row has the score 0 and the probability ½, is not predicted, and takes no part in the collaboration.
 
     See Also
     --------
@@ -161,7 +172,7 @@ class CamelClassifier(BaseCamel):
         ----------
         X : array, CSR matrix, frame or tensor of shape (n, d); the kernel matrix (n, n) for kernel="precomputed"
         y : array, sparse matrix, frame or tensor of shape (n, q)
-            Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too.
+            Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame are kept. A 1-d y of classes is accepted too.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row.
 
@@ -172,6 +183,10 @@ class CamelClassifier(BaseCamel):
         with unchanged_on_error(self):
             self._check_parameters()
             data, labels = self._checked(X, y, sample_weight)
+            if not data.is_complete and choose_solver(self.solver) == "alternating":
+                raise ValueError(
+                    f"Y has {int(np.isnan(data.Y).sum())} unknown entries (NaN) and solver='alternating' needs all; use solver='spectral'."
+                )
             data, kept = data.with_weight(self._is_pairwise())
             S = learn_correlation(self, data)
             G = correlation.collaboration(S, self.alpha)
@@ -196,11 +211,15 @@ def _exact(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
     """Exact fit of one candidate."""
     representation, K, weights = _represent(estimator, data)
     spectrum = spectral.decompose(K, weights)
-    targets, basis = spectral.project(spectrum, to_match(data.Y, K)), spectral.label_basis(to_match(G, K))
+    targets, basis = targets_of(spectrum, data), spectral.label_basis(to_match(G, K))
     penalties = estimator.lambda1, estimator.lambda2
-    solution = spectral.solve_in(spectrum, targets, basis, lambda1=penalties[0], lambda2=penalties[1])
     warn_of_rounding(spectral.greatest(spectrum), estimator.lambda2)
-    ((_, _, scores),) = spectral.leave_one_out(spectrum, targets, [basis], [penalties])
+    if data.is_complete:
+        solution = spectral.solve_in(spectrum, targets, basis, lambda1=penalties[0], lambda2=penalties[1])
+        ((_, _, scores),) = spectral.leave_one_out(spectrum, targets, [basis], [penalties])
+    else:
+        solution, scores = unknown.solve(spectrum, targets, basis, lambda1=penalties[0], lambda2=penalties[1])
+        warn_of_filling(solution)
     (answering,) = learn_to_answer([Held(scores, estimator._rule())], data)
     return Model(representation, S, G, estimator.lambda2, solution, answering)
 

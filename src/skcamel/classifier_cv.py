@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -12,7 +13,7 @@ from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array, to_numpy
-from skcamel.base import Answering, BaseCamel, Held, Model, estimated, learn_correlation, learn_to_answer, warn_of_rounding
+from skcamel.base import Answering, BaseCamel, Held, Model, estimated, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
 from skcamel.checks import (
     COPIES_ALIVE,
     SCORES_ALIVE,
@@ -28,7 +29,7 @@ from skcamel.checks import (
 from skcamel.classifier import CamelClassifier
 from skcamel.kernel import RADIAL
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
-from skcamel.presets import PRESETS
+from skcamel.presets import PREPARED, PRESETS
 from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.combination import Combination
 from skcamel.selection.search import (
@@ -55,8 +56,8 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 # What a fit sets beside names that end in "_", and what it knows of the data alone
-FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_scaling", "_slopes", "_target")
-OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_")
+FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_reference", "_scaling", "_slopes", "_target")
+OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
 
 
 class Progress(NamedTuple):
@@ -122,6 +123,13 @@ class CamelClassifierCV(BaseCamel):
 
     All other attributes are those of :class:`CamelClassifier`.
 
+    Notes
+    -----
+    Where labels are unknown (NaN), criteria, cuts and weights count known entries: rows rank their known labels, and macro-F1 is the
+    mean over labels that some row knows. Every candidate fills the unknown entries itself, to two or three digits for the comparison; the
+    winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left
+    out has helped to fill the others, which is accounted for on average over the rows of a label.
+
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
@@ -180,7 +188,7 @@ class CamelClassifierCV(BaseCamel):
         return any(len(entry) == 3 and isinstance(entry[1], str) and entry[1] == "precomputed" for entry in self.representations)
 
     @classmethod
-    def from_preset(cls, preset: str, **overrides: Any) -> Self:
+    def from_preset(cls, preset: str, *, prepared: bool = False, **overrides: Any) -> Self:
         """An estimator, not yet fitted, with the parameters of a preset and whatever is given beside it.
 
         Parameters
@@ -188,6 +196,9 @@ class CamelClassifierCV(BaseCamel):
         preset : {"quick", "paper", "best"}
             "quick": a few representations, a coarse grid, tuned cuts; seconds for thousands of rows. "paper": as printed.
             "best": twelve representations, combined, and tuned cuts.
+        prepared : bool, default=False
+            Whether the rows come out of a :class:`skcamel.data.TablePreparer`: then the preset's representations are replaced by such
+            as leave the scale of the columns alone.
         **overrides
             Parameters of the class.
 
@@ -197,9 +208,12 @@ class CamelClassifierCV(BaseCamel):
         >>> model.threshold, model.scoring
         ('auto', 'macro_f1')
         """
-        return cls(**(PRESETS[choice(preset, tuple(PRESETS), "preset")] | overrides))
+        parameters = dict(PRESETS[choice(preset, tuple(PRESETS), "preset")])
+        if prepared:
+            parameters["representations"] = PREPARED[preset]
+        return cls(**(parameters | overrides))
 
-    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
+    def fit(self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None) -> Self:
         """Score every candidate, choose one, and fit it on all rows.
 
         Parameters
@@ -207,21 +221,24 @@ class CamelClassifierCV(BaseCamel):
         X, y, sample_weight
             As in :meth:`CamelClassifier.fit`. Weights also weight the selection; leave-one-out takes one unit of weight
             away, so that integer weights equal repeated rows.
+        groups : array of shape (n,), default=None
+            Which rows belong together, such as those of one person, for a splitter in `cv` that keeps them on one side of every
+            split: ``cv=GroupKFold(5)``. Tuned cuts and probabilities still come from leaving out one row at a time.
 
         Returns
         -------
         self
         """
         with unchanged_on_error(self):
-            self._fit_together({self.scoring: self}, X, y, sample_weight)
+            self._fit_together({self.scoring: self}, X, y, sample_weight, groups)
         return self
 
-    def fit_each(self, X: Array, y: Array, sample_weight: Array | None = None) -> dict[str, Self]:
+    def fit_each(self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None) -> dict[str, Self]:
         """A fitted estimator for each of the seven metrics as `scoring`, from one pass over the candidates.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, groups
             As in :meth:`fit`. This estimator itself is left as it is.
 
         Returns
@@ -230,12 +247,17 @@ class CamelClassifierCV(BaseCamel):
             Metric ► what ``clone(self).set_params(scoring=metric).fit(X, y)`` gives.
         """
         each = {name: clone(self).set_params(scoring=name) for name in NAMES}
-        clone(self)._fit_together(each, X, y, sample_weight)
+        clone(self)._fit_together(each, X, y, sample_weight, groups)
         return each
 
-    def _fit_together(self, models: Mapping[str, Self], X: Array, y: Array, sample_weight: Array | None) -> None:
+    def _fit_together(
+        self, models: Mapping[str, Self], X: Array, y: Array, sample_weight: Array | None, groups: Array | None = None
+    ) -> None:
         """Check, represent, select, solve, store; models that differ in their criterion alone share all but the last."""
         grid = self._checked_grid()
+        if groups is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "split")):
+            given = f"cv={self.cv!r}" if isinstance(self.cv, str | Integral) else "a cv that lists its splits"
+            raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
         whole, labels = self._checked(X, y, sample_weight, **self._alive(len(models)))
         if len(whole.Y) < 2:
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(whole.Y)}; use CamelClassifier.")
@@ -246,7 +268,7 @@ class CamelClassifierCV(BaseCamel):
         if isinstance(self.cv, str):
             chosen = self._by_leave_one_out(tuple(models), represented, data, grid, S)
         else:
-            chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid), data, grid, S)
+            chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid, groups), data, grid, S)
         held = [Held(own.scores, own.rule or self._rule(), own.results.scoring) for own in chosen]
         answering = learn_to_answer(held, data, self._seed())
         for model, own, answers, estimate in zip(models.values(), chosen, answering, estimated(held, answering, data), strict=True):
@@ -316,7 +338,7 @@ class CamelClassifierCV(BaseCamel):
         for (_, winner), answers in zip(chosen.winners, of_members, strict=True):
             member = self._member(winner)
             self._hand_on(member)
-            member._store(_model(winner, S, answers), labels, kept)
+            member._store(_model(winner, S, replace(answers, reference=None)), labels, kept)  # the combination holds its own
             member._offset, member.intercept_ = member._offset + chosen.shift, member.intercept_ + chosen.shift
             self.members_.append(member)
         self._store_answering(answering, S, labels)
@@ -373,9 +395,9 @@ class CamelClassifierCV(BaseCamel):
                 raise ValueError(f"representations holds {entry!r}; each must be (scaling, kernel, multiple of the mean distance).")
         return tuple((scaling, kernel, multiple) for scaling, kernel, multiple in self.representations)
 
-    def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
+    def _folds(self, data: Data, labels: Labels, grid: Grid, groups: Array | None) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
-        splits = inner_splits(self, data.X, labels.Y, labels.target)
+        splits = inner_splits(self, data.X, labels.Y, labels.target, groups=groups)
         total = len(splits) * len(grid)
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
@@ -418,4 +440,5 @@ class CamelClassifierCV(BaseCamel):
 def _model(winner: Winner, S: np.ndarray, answering: Answering) -> Model:
     lambda2 = winner.params["lambda2"]
     warn_of_rounding(winner.largest, lambda2)
+    warn_of_filling(winner.solution)
     return Model(winner.representation, S, winner.G, lambda2, winner.solution, answering)

@@ -8,6 +8,11 @@ with labels in {-1, +1} as in the paper, or with these centred (docs/deviations.
 matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that are equal or opposite (in the paper's form empty
 labels among them) enter once and share what they get: S would not be unique. A constant label is 0 when centred: its row and
 its column of S are 0.
+
+Where entries are unknown, C_ij is n times the mean of y_i y_j over the rows that know both labels, 0 where no row does. Such a matrix
+has noise in its eigenvalues, of about √q times that of its entries, whose variance is 1 by the rows that know both labels less 1 by
+those that know each. Some eigenvalues may be negative, and lassos wild. So all correlations are shrunk by one factor, until no
+eigenvalue is below the noise. A label that no row knows has S = 0.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, namespace, one_thread_for_small
+from skcamel.arrays import Array, cast, namespace, one_thread_for_small
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
@@ -42,7 +47,7 @@ def learn(
     Parameters
     ----------
     Y : array of shape (n, q)
-        Labels in {-1, +1}.
+        Labels in {-1, +1}, NaN where unknown.
     centred : bool, default=False
         Whether each label is taken minus its (weighted) mean, which is the lasso with an intercept.
     strength : float, default=0.01
@@ -68,9 +73,11 @@ def learn(
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    C = gram(Y, weights, centred=centred)  # (q, q)
+    xp = namespace(Y)
+    complete = not bool(xp.isnan(Y).any())
+    C = gram(Y, weights, centred=centred) if complete else known_gram(Y, weights, centred=centred)  # (q, q)
     penalty = penalties(C, strength)
-    groups = equal_labels(C)
+    groups = equal_labels(C if complete else xp.diag(xp.diagonal(C)))  # what is equal where both are known may differ elsewhere
     one_each = C[groups.first][:, groups.first]
     alone = groups.size[groups.first] == 1
     with one_thread_for_small(len(one_each)):
@@ -97,6 +104,31 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Ar
         Y = Y - (positive - negative) / (positive + negative)  # the mean of a constant label is exact: ±1
     C = Y.T @ (Y if weights is None else Y * weights[:, None])
     return xp.where(xp.abs(C) <= len(Y) * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
+
+
+def known_gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Array:
+    """The positive semi-definite C (q, q) of labels with NaN where unknown.
+
+    >>> known_gram(np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]])).round(2)
+    array([[4.  , 2.77, 0.  ],
+           [2.77, 4.  , 0.  ],
+           [0.  , 0.  , 4.  ]])
+    """
+    xp = namespace(Y)
+    known = ~xp.isnan(Y)
+    w = xp.ones_like(Y[:, 0]) if weights is None else weights
+    Y, M = xp.where(known, Y, 0.0), cast(known, "float64")
+    if centred:
+        positive, negative = (w @ xp.clip(sign * Y, 0, None) for sign in (1, -1))
+        Y = M * (Y - (positive - negative) / xp.where(positive + negative > 0, positive + negative, 1.0))
+    together = M.T @ (M * w[:, None])  # weight of the rows that know both
+    C = xp.where(together > 0, xp.sum(w) * (Y.T @ (Y * w[:, None])) / xp.where(together > 0, together, 1.0), 0.0)
+    C = xp.where(xp.abs(C) <= len(Y) * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
+    lengths = xp.where(xp.diagonal(C) > 0, xp.sqrt(xp.diagonal(C)), 1.0)
+    least = float(xp.linalg.eigvalsh(C / (lengths[:, None] * lengths))[0])
+    noise = xp.where(together > 0, 1 / xp.where(together > 0, together, 1.0) - 1 / xp.where(together > 0, _lengths(together), 1.0), 0.0)
+    shrink = max(0.0, (len(C) * max(0.0, float(xp.mean(noise)))) ** 0.5 - least)
+    return (C + shrink * xp.diag(xp.diagonal(C))) / (1 + shrink)
 
 
 def equal_labels(C: Array) -> EqualLabels:

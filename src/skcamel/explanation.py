@@ -1,4 +1,4 @@
-"""Scores ► reasons: the exact additive parts of every score, the order in which pushes are told, and a summary for notebooks.
+"""Scores ► reasons: exact additive parts of every score, the order in which pushes are told, and a summary for notebooks.
 
 Every text and every page that lists pushes takes their order from :func:`ordered`: strongest first, but those whose sign
 contradicts the plain correlation of the two labels come after all others, and are marked.
@@ -42,12 +42,15 @@ class Evidence:
 
     S: np.ndarray  # (q, q)
     seen: np.ndarray  # (q, q) weight of the rows that have both labels
-    total: float  # weight of all rows
+    total: float | np.ndarray  # weight of all rows; (q, q) of the rows that know both labels, if some are unknown
 
     @cached_property
     def expected(self) -> np.ndarray:
         """Weight of the rows that would have both labels if these were independent, (q, q)."""
         present = np.diag(self.seen)
+        if isinstance(self.total, np.ndarray):
+            share = present / np.maximum(np.diag(self.total), 1e-300)  # of the rows that know the label
+            return share[:, None] * share * self.total
         return present[:, None] * (present / self.total)
 
     @cached_property
@@ -67,7 +70,7 @@ def evidence(model: Any) -> Evidence | None:
     """What the training rows of a fitted model show; None for a model of an earlier version, which did not keep it."""
     if not hasattr(model, "cooccurrence_") or not hasattr(model, "total_weight_"):
         return None
-    return Evidence(model.label_correlation_, model.cooccurrence_, model.total_weight_)
+    return Evidence(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
 
 
 def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
@@ -83,6 +86,19 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     if weights is None:
         return present.T @ present, float(len(Y))
     return present.T @ (present * weights[:, None]), float(weights.sum())
+
+
+def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Weight of the rows in which both labels are known (q, q); NaN in Y (n, q) is unknown.
+
+    Examples
+    --------
+    >>> known_together(np.array([[1, 1], [1, np.nan], [-1, -1]]), None)
+    array([[3., 2.],
+           [2., 2.]])
+    """
+    known = (~np.isnan(Y)).astype(np.float64)
+    return known.T @ (known if weights is None else known * weights[:, None])
 
 
 def ordered(amounts: np.ndarray, k: int, shown: Evidence | None = None, target: int | None = None) -> list[Told]:
@@ -153,6 +169,13 @@ class Push(NamedTuple):
     amount: float
 
 
+class ColumnPart(NamedTuple):
+    """What one column, or source of columns, adds to the score of a label."""
+
+    column: str
+    value: float
+
+
 @dataclass(frozen=True)
 class Explanation:
     """Why each row got its scores: exact parts relative to the average training row.
@@ -171,10 +194,17 @@ class Explanation:
         What the training rows show about pairs of labels; texts tell it, and tell pushes that contradict it last.
     correlation : str
         What the label correlation was learned from, as in :class:`skcamel.CamelClassifier`.
+    features : array of shape (n, G, q) or None
+        Shapley value of each column, or source of columns, for each score; None unless asked for by ``explain(X, features=True)``.
+    feature_base : array of shape (q,) or None
+        Scores where no column is known.
+    feature_names : array of shape (G,) or None
+        Names of the columns or sources.
 
     Notes
     -----
-    ``base + parts.sum(axis=1)`` is the decision function. The parts are relative to the average row because the mean
+    ``base + parts.sum(axis=1)`` is the decision function, and so is ``feature_base + features.sum(axis=1)``: two accounts of the
+    same scores, by labels and by columns. The parts are relative to the average row because the mean
     of f itself grows like 1 / d_min of G and would drown everything else.
     """
 
@@ -184,6 +214,9 @@ class Explanation:
     thresholds: np.ndarray
     evidence: Evidence | None = None
     correlation: str = "paper"
+    features: np.ndarray | None = None
+    feature_base: np.ndarray | None = None
+    feature_names: np.ndarray | None = None
 
     @property
     def scores(self) -> np.ndarray:
@@ -200,8 +233,8 @@ class Explanation:
 
     def __getitem__(self, rows: Any) -> Explanation:
         """Explanation of some of the rows."""
-        parts = self.parts[rows]
-        return replace(self, parts=parts[None] if parts.ndim == 2 else parts)
+        index = [rows] if np.ndim(rows) == 0 and not isinstance(rows, slice) else rows
+        return replace(self, parts=self.parts[index], features=None if self.features is None else self.features[index])
 
     def top(self, k: int = 3) -> list[dict[str, list[Push]]]:
         """The `k` strongest pushes into every label, strongest first, for every row; the own part may be among them.
@@ -226,6 +259,45 @@ class Explanation:
             for r in range(len(self))
         ]
 
+    def top_features(self, k: int = 3) -> list[dict[str, list[ColumnPart]]]:
+        """The `k` columns with the strongest values for every label, strongest first, for every row.
+
+        Returns
+        -------
+        list with one mapping per row, from label name to columns
+
+        Examples
+        --------
+        >>> own, names, none = np.zeros((1, 1, 1)), np.array(["sea"], dtype=object), np.zeros(1)
+        >>> columns = {"feature_base": none, "feature_names": np.array(["price", "text"], dtype=object)}
+        >>> Explanation(none, own, names, none, features=np.array([[[0.1], [-0.3]]]), **columns).top_features(1)
+        [{'sea': [ColumnPart(column='text', value=-0.3)]}]
+        """
+        return [{str(name): self.told_features(r, j, k) for j, name in enumerate(self.label_names)} for r in range(len(self))]
+
+    def told_features(self, row: int, label: int, k: int = 3) -> list[ColumnPart]:
+        """The `k` columns with the strongest values for one score, strongest first, without those of 0.
+
+        Parameters
+        ----------
+        row, label : int
+            Positions.
+        k : int, default=3
+        """
+        values, names = self._columns()
+        own = values[row, :, label]
+        return [ColumnPart(str(names[g]), float(own[g])) for g in np.argsort(-abs(own), kind="stable")[:k] if own[g] != 0]
+
+    def importance(self) -> np.ndarray:
+        """Mean absolute value of each column for each label over the rows, (G, q)."""
+        return abs(self._columns()[0]).mean(axis=0)
+
+    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+        """Values and names of the columns, where they were asked for."""
+        if self.features is None or self.feature_names is None:
+            raise ValueError("This explanation holds no columns; ask for them by explain(X, features=True).")
+        return self.features, self.feature_names
+
     def told(self, row: int, label: int, k: int = 3) -> list[Told]:
         """The `k` pushes of other labels into one score that a text should tell first.
 
@@ -246,13 +318,8 @@ class Explanation:
 
         Columns: row, label, source, push, own (whether source and label are the same), score, predicted.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("Explanation.to_frame needs pandas: pip install pandas. The arrays base and parts do without.") from error
-        row, source, label = np.nonzero(self.parts)
-        order = np.lexsort((-abs(self.parts[row, source, label]), label, row))
-        row, source, label = row[order], source[order], label[order]
+        pd = _pandas("to_frame", "base and parts")
+        row, source, label = _strongest_first(self.parts)
         scores = self.scores
         return pd.DataFrame(
             {
@@ -266,8 +333,19 @@ class Explanation:
             }
         )
 
+    def features_to_frame(self) -> Any:
+        """A pandas frame with one line per row, label and column, without the zeros.
+
+        Columns: row, label, column, value, score.
+        """
+        values, names = self._columns()
+        pd = _pandas("features_to_frame", "feature_base and features")
+        row, column, label = _strongest_first(values)
+        lines = {"row": row, "label": self.label_names[label], "column": names[column], "value": values[row, column, label]}
+        return pd.DataFrame(lines | {"score": self.scores[row, label]})
+
     def __str__(self) -> str:
-        """The first rows as text: predicted labels with base, own part and strongest pushes."""
+        """The first rows as text: predicted labels with base, own part, strongest pushes, and columns if they are known."""
         lines: list[str] = []
         for r, scores in enumerate(self[:3].scores):
             lines.append(f"row {r}")
@@ -284,7 +362,26 @@ class Explanation:
         own, others = self.parts[r, j, j], self.parts[r, :, j].sum() - self.parts[r, j, j]
         told = ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in self.told(r, j))
         parts = f"average {self.base[j]:+.2f}, own {own:+.2f}, others {others:+.2f}" + (f": {told}" if told else "")
-        return f"  {self.label_names[j]}: {score:+.2f}{cut} = {parts}"
+        line = f"  {self.label_names[j]}: {score:+.2f}{cut} = {parts}"
+        if self.features is None:
+            return line
+        return f"{line}\n    by column: {', '.join(f'{name} {value:+.2f}' for name, value in self.told_features(r, j)) or 'nothing'}"
+
+
+def _pandas(method: str, arrays: str) -> Any:
+    """The module, or which arrays do without it."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(f"Explanation.{method} needs pandas: pip install pandas. The arrays {arrays} do without.") from error
+    return pd
+
+
+def _strongest_first(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places of what is not 0 in an array (row, source, label), in the order of rows, labels, and strength."""
+    row, source, label = np.nonzero(values)
+    order = np.lexsort((-abs(values[row, source, label]), label, row))
+    return row[order], source[order], label[order]
 
 
 STRONGEST = 5

@@ -26,6 +26,19 @@ STRONG: tuple[Place, ...] = (
     ("rank", "laplacian", 0.5),
     ("rank", "laplacian", 1.0),
 )
+# For rows that come out of a TablePreparer, whose columns are commensurate: scaling again would undo that.
+PREPARED: dict[str, tuple[Place, ...]] = {
+    "quick": (("none", "rbf", 1.0), ("none", "laplacian", 0.5), ("none", "linear", 1.0)),
+    "paper": (("none", "rbf", 1.0),),
+    "best": (
+        ("none", "rbf", 0.5),
+        ("none", "rbf", 1.0),
+        ("none", "rbf", 2.0),
+        ("none", "laplacian", 0.5),
+        ("none", "laplacian", 1.0),
+        ("none", "linear", 1.0),
+    ),
+}
 # "best" tries 25 candidates of each: with 88, average precision moved by less than .001 on nine sets, up on four and down on three
 # (benchmarks/grids.py), and a fit took 2.5 times as long.
 PRESETS: dict[str, dict[str, Any]] = {

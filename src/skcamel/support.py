@@ -14,6 +14,7 @@ SCALING = "scaling of features"
 SPARSE = "sparse rows"
 TUNED = "tuned thresholds"
 PROBABILITIES = "probabilities"
+SETS = "answers with a stated coverage"
 CLASSES = "a 1-d y of more than two classes"
 FILE = "a model file"
 
@@ -21,6 +22,7 @@ LEAVE_ONE_OUT = "it takes leave-one-out scores, which only the exact solver give
 REFUSED: dict[frozenset[str], str] = {
     frozenset({ALTERNATING, TUNED}): LEAVE_ONE_OUT,
     frozenset({ALTERNATING, PROBABILITIES}): LEAVE_ONE_OUT,
+    frozenset({ALTERNATING, SETS}): LEAVE_ONE_OUT,
     frozenset({CLASSES, PROBABILITIES}): "scores of exclusive classes are not calibrated; use decision_function",
     frozenset({COMBINE, FOLDS}): "weights are learned on leave-one-out scores; use cv='loo'",
     frozenset({PRECOMPUTED, SCALING}): "there are no features to scale; use scaling='none'",

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
 from reference import baselines as literal
-from skcamel.baselines import BinaryRelevance, EnsembleOfClassifierChains, classifier_chains
+from skcamel.baselines import BinaryRelevance, EnsembleOfClassifierChains, transformation
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
@@ -113,7 +113,7 @@ def test_orders_are_permutations_and_differ():
 
 def test_the_seed_decides_everything_and_jobs_nothing(monkeypatch):
     X, Y = overlapping.make()
-    monkeypatch.setattr(classifier_chains, "TOGETHER", 2 * Y.size)
+    monkeypatch.setattr(transformation, "TOGETHER", 2 * Y.size)
     one, two = (EnsembleOfClassifierChains(4, random_state=1, n_jobs=jobs).fit(X, Y).predict_proba(X) for jobs in (None, 2))
     np.testing.assert_array_equal(one, two)
     assert abs(one - EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)).max() > 1e-3
@@ -124,7 +124,7 @@ def test_members_solved_together_are_members_solved_apart(bootstrap, monkeypatch
     X, Y = overlapping.make(n=250)
     model = EnsembleOfClassifierChains(5, bootstrap=bootstrap, random_state=0, tol=1e-7)
     together = model.fit(X, Y).predict_proba(X)
-    monkeypatch.setattr(classifier_chains, "TOGETHER", 1)
+    monkeypatch.setattr(transformation, "TOGETHER", 1)
     np.testing.assert_allclose(model.fit(X, Y).predict_proba(X), together, atol=1e-5)
 
 

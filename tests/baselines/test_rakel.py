@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from baselines import overlapping
 from reference import baselines as literal
 from skcamel.baselines import BinaryRelevance, RAkEL
-from skcamel.baselines.rakel import draw_labelsets
+from skcamel.baselines.transformation import draw_labelsets
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 

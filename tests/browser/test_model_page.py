@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="playwright is not installed: pip insta
 
 pytestmark = pytest.mark.browser
 
-FIGURES = ("graph", "matrix", "ridges", "curve", "parts")
+FIGURES = ("graph", "matrix", "ridges", "curve", "reliability", "parts")
 
 
 def number(text):
@@ -189,6 +189,19 @@ def test_labels_of_a_row_are_walked_by_keyboard(show):
     assert focused.startswith(page.inner_text("#why-side h3"))
 
 
+def test_the_tenths_of_the_probabilities_are_read_by_keys(show):
+    page = show("few")
+    _, table = saved(page, "#reliability [data-download=csv]")
+    filled = [row for row in rows_of(table) if row["count"] != "0"]
+    page.focus("#reliability-plot svg")
+    for row in filled:
+        page.keyboard.press("ArrowRight")
+        said = page.inner_text("#reliability-readout")
+        assert said.startswith(f"Probabilities from {float(row['from']):.1f} to {float(row['to']):.1f}: {row['count']}, on average")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#reliability-readout") != said
+
+
 @pytest.mark.parametrize("figure", FIGURES)
 def test_every_figure_is_saved_as_svg_and_csv(show, figure):
     page = show("few")
@@ -225,6 +238,19 @@ def test_a_keyboard_user_can_skip_to_the_content(show):
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_the_map_of_columns_can_be_read_by_keys_and_saved(show):
+    page = show("few")
+    page.locator("#added-plot svg").focus()
+    page.keyboard.press("ArrowRight")
+    assert re.search(r"^f\d+ moves .* by \d\.\d+ on average$", page.inner_text("#added-readout"))
+    numbers = page.locator("#added-plot svg text").all_text_contents()[-3:]
+    assert numbers[0] == "0.00"  # the legend begins at nothing
+    assert 0 < float(numbers[1]) < float(numbers[2])
+    name, text = saved(page, "#added [data-download=csv]")
+    assert name.endswith(".csv")
+    assert len(text.strip().splitlines()) == 13  # a head and 12 columns
 
 
 def test_a_page_without_data_has_no_sections_that_need_it(show):

@@ -28,7 +28,7 @@ def refused(cli):
         said = " ".join(result.stderr.split())
         assert (result.exit_code, result.stdout) == (exit_code, ""), result.stdout + said
         assert sentence in said
-        assert "fault of skcamel" not in said
+        assert "bug in skcamel" not in said
         assert "Traceback" not in said
 
     return check

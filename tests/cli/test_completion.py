@@ -35,6 +35,8 @@ def test_commands_options_names_and_files(tmp_path, monkeypatch):
     assert completed(["skcamel", "datasets", "fetch", "emo"]) == ["plain,emotions"]
     assert completed(["skcamel", "predict", "m"]) == ["file,m"]
     assert completed(["skcamel", "predict", "m.skcamel", "sce"]) == ["plain,scene"]
+    assert completed(["skcamel", "suspects", "emo"]) == ["plain,emotions"]
+    assert completed(["skcamel", "suspects", "yeast", "--pre"]) == ["plain,--preset"]
     assert completed(["skcamel", "fit", "yeast", "--scal"]) == ["plain,--scalings", "plain,--scaling"]
     assert completed(["skcamel", "fit", "yeast", "--scalings", "none,st"]) == ["plain,none,standard"]
     assert completed(["skcamel", "fit", "yeast", "--preset", ""]) == ["plain,quick", "plain,paper", "plain,best"]

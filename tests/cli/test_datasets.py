@@ -198,7 +198,7 @@ def test_an_unforeseen_error_is_a_sentence_too(cli, mulan_file, monkeypatch):
     monkeypatch.setattr("skcamel.data.formats.read_dataset", broken)
     result = cli("datasets", "card", mulan_file)
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
-    assert "KeyError: 'x'; this is a fault of skcamel" in result.stderr
+    assert "KeyError: 'x'; this is a bug in skcamel" in result.stderr
     monkeypatch.setenv("SKCAMEL_DEBUG", "1")
     assert "Traceback" in cli("datasets", "card", mulan_file).stderr
 
@@ -258,7 +258,7 @@ def test_labels_and_xml_are_refused_where_they_mean_nothing(cli, only_tiny, mula
     for source in (mulan_file, "tiny"):
         result = cli("datasets", "card", source, "--labels", "l0")
         assert result.exit_code == 2
-        assert "--labels names columns of a CSV, TSV or Parquet file" in " ".join(result.stderr.split())
+        assert "--labels names columns of a table" in " ".join(result.stderr.split())
     result = cli("datasets", "card", "tiny", "--xml", "mine.xml")
     assert result.exit_code == 2
     assert "--xml is the label file of an ARFF file; tiny is none" in " ".join(result.stderr.split())

@@ -44,6 +44,27 @@ def test_fit_predict_evaluate_is_what_python_gives(cli, model, suffix):
     assert by_files.stdout == by_model.stdout
 
 
+def test_measured_coverage(cli, refused, model):
+    fitted, X, Y = model
+    found = json.loads(cli("evaluate", "m.skcamel", "truth.csv", "--coverage", "0.8", "--per-label", "--json").stdout)["sets"]
+    answers = fitted.predict_sets(X, 0.8)
+    has, lacks, is_open = Y == 1, Y == 0, answers == -1
+    assert (found["coverage"], found["always_open"], found["open"]) == (0.8, [], is_open.mean())
+    assert found["positives"] == (answers[has] != 0).mean()
+    assert found["negatives"] == (answers[lacks] != 1).mean()
+    for j, row in enumerate(found["per_label"]):
+        expected = [(answers[has[:, j], j] != 0).mean(), (answers[lacks[:, j], j] != 1).mean(), is_open[:, j].mean()]
+        assert list(row.values()) == [HOSTILE[j], *expected]
+    said = cli("evaluate", "m.skcamel", "truth.csv", "--coverage", "0.97", "--per-label").stdout
+    assert "100.0%  of the answers are open" in said
+    assert "4  labels are too rare, or too frequent, in training to be decided, and always open: sea" in said
+    assert "100.0%     100.0%     100.0%  semi;colon" in said
+    assert "sets" not in json.loads(cli("evaluate", "m.skcamel", "truth.csv", "--json").stdout)
+    cli("predict", "m.skcamel", "new.csv", "-o", "p.csv")
+    sentence = "--coverage needs the model itself; give MODEL and FILE."
+    refused(2, sentence, "evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--coverage", "0.9")
+
+
 def test_labels_of_the_truth_go_by_name(cli, model, tmp_path):
     cli("predict", "m.skcamel", "new.csv", "-o", "p.csv")
     straight = cli("evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--json").stdout
@@ -82,7 +103,7 @@ def test_predictions_made_elsewhere(cli, refused, model, tmp_path):
     result = cli("evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--json")
     expected = evaluate(Y, fitted.predict(X), fitted.predict(X))
     assert json.loads(result.stdout)["metrics"] == {name: value for name, value in expected.items() if name not in RANKING}
-    assert "hold no scores, so the four metrics of rankings are left out" in result.stderr
+    assert "hold no scores, so the four ranking metrics are left out" in result.stderr
     pd.DataFrame(fitted.decision_function(X), columns=list(HOSTILE)).to_csv("p.csv", index=False)
     refused(1, "decisions are 0 or 1; are these scores?", "evaluate", "--truth", "truth.csv", "--predictions", "p.csv")
 

@@ -79,6 +79,47 @@ def test_alpha_0_has_no_pushes(cli, tmp_path):
     assert "push of" not in result.stdout
 
 
+def test_columns_are_listed_as_python_gives_them(cli, model):
+    fitted, X = model
+    found = json.loads(cli("explain", "m.skcamel", "new.csv", "--row", "2", "--top", "2", "--json", "--label", HOSTILE[2]).stdout)
+    explanation = fitted.explain(X[1:2], features=True)
+    (figure,) = found["explanation"]
+    assert figure["no_column"] == explanation.feature_base[2]
+    assert [(part["column"], part["value"]) for part in figure["columns"]] == explanation.told_features(0, 2, 2)
+    assert figure["number_of_other_columns"] == 1
+    total = figure["no_column"] + sum(part["value"] for part in figure["columns"]) + figure["other_columns"]
+    np.testing.assert_allclose(total, figure["score"], atol=1e-12)
+    shown = cli("explain", "m.skcamel", "new.csv", "--row", "2", "--top", "2", "--label", HOSTILE[2]).stdout
+    _, by_column = shown.split("The same score by column:\n")
+    lines = [line.split("  ")[1].strip() for line in by_column.splitlines()[:4]]
+    assert lines == ["no column known", *(f"column {part.column}" for part in explanation.told_features(0, 2, 2)), "1 more column"]
+    without = cli("explain", "m.skcamel", "new.csv", "--no-features")
+    assert "column" not in without.stdout + without.stderr
+
+
+def test_columns_of_one_text_are_one(cli, tmp_path):
+    rows = ["colour,size,hot"] + [f"{['red', 'green', 'blue'][i % 3]},{i % 7},{int(i % 3 == 0)}" for i in range(30)]
+    (tmp_path / "mine.csv").write_text("\n".join(rows))
+    assert cli("fit", "mine.csv", "--labels", "1", "-o", "m.skcamel").exit_code == 0
+    found = json.loads(cli("explain", "m.skcamel", "mine.csv", "--label", "hot", "--json").stdout)
+    assert [part["column"] for part in found["explanation"][0]["columns"]] == ["colour", "size"]
+
+
+def test_a_model_without_columns_is_explained_all_the_same(cli, tmp_path, monkeypatch):
+    X, Y = table(tmp_path / "mine.csv", range(40))
+    table(tmp_path / "new.csv", range(5), with_labels=False)
+    save(CamelClassifier(kernel="exponential").fit(X, Y), "m.skcamel")
+    for options in ((), ("--features",)):
+        result = cli("explain", "m.skcamel", "new.csv", *options)
+        assert (result.exit_code, result.stdout.count("= score") > 0) == (0, True)
+        assert "Note: what each column adds is left out." in result.stderr
+        assert "that of this model is 'exponential'" in result.stderr
+    save(CamelClassifier().fit(X, Y), "m.skcamel")
+    monkeypatch.setattr("skcamel.cli.explain.SMALL", 100)
+    assert "it takes long in a model of this size; --features lists it" in cli("explain", "m.skcamel", "new.csv").stderr
+    assert "by column" in cli("explain", "m.skcamel", "new.csv", "--features").stdout
+
+
 def test_wrong_use(cli, refused, model):
     refused(2, "--row 21: new.csv has 20 rows", "explain", "m.skcamel", "new.csv", "--row", "21")
     refused(2, "0 is not in the range x>=1", "explain", "m.skcamel", "new.csv", "--row", "0")

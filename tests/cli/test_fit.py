@@ -14,6 +14,7 @@ from skcamel.cli.output import bars
 from skcamel.data import load_dataset
 from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
 from skcamel.metrics import NAMES, evaluate
+from skcamel.pipeline import final
 from skcamel.presets import PRESETS
 from tables import HOSTILE, table
 
@@ -92,7 +93,7 @@ def test_json_tells_what_was_chosen_and_how_good_it_is(cli, tmp_path):
 def test_the_screen_shows_figures_time_and_what_to_do_next(cli, tmp_path):
     table(tmp_path / "mine.csv", range(40))
     shown = cli("fit", "mine.csv", "--labels", "2", "--test-size", "0.25").stdout
-    for text in ("40 rows, 3 features, 2 labels", "leave-one-out", "10 test rows", "on 30 rows in", "skcamel predict mine.skcamel", *NAMES):
+    for text in ("40 rows, 3 columns, 2 labels", "leave-one-out", "10 test rows", "on 30 rows in", "skcamel predict mine.skcamel", *NAMES):
         assert text in shown
     assert max(map(len, shown.splitlines())) <= 110
 
@@ -132,7 +133,7 @@ def test_every_method_takes_a_rule_for_its_cuts(cli, tmp_path, method, threshold
     result = cli("fit", "mine.csv", "--labels", "2", "--method", method, "--threshold", threshold, "-o", "m.skcamel")
     assert result.exit_code == 0, result.stderr
     model = load(tmp_path / "m.skcamel")
-    assert model.threshold == ("label" if threshold == "label" else -0.1)
+    assert final(model).threshold == ("label" if threshold == "label" else -0.1)
     assert (model.thresholds_ == -0.1).all() == (threshold == "-0.1")
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > model.thresholds_)
 
@@ -163,14 +164,10 @@ def test_data_that_cannot_be_learned_from(refused, tmp_path):
     refused(1, "mine.csv, line 1: the first line must hold the column names", "fit", "mine.csv", "--labels", "l")
     data("x,l\n")
     refused(1, "no row follows the column names", "fit", "mine.csv", "--labels", "l")
-    data("x,y,l\n1,2,0\n3,,1\n")
-    refused(1, "1 value is missing or infinite, the first in row 2, feature 2 ('y'); fill them", "fit", "mine.csv", "--labels", "l")
-    data("x,l\n1,0\n2,nan\n")
-    refused(1, "label 'l' is missing", "fit", "mine.csv", "--labels", "l")
+    data("x,y,l\n1,2,0\n1,,1\n")
+    refused(1, "No column of 2 samples is left", "fit", "mine.csv", "--labels", "l", "--drop", "y")
     data("x,l,x\n1,0,1\n2,1,0\n")
-    refused(1, "'x' is the name of a feature and of a label", "fit", "mine.csv", "--labels", "2,")
-    data("c,c,l\na,1,0\nb,2,1\na,3,1\nb,4,0\n")
-    refused(1, "two columns are called 'c', one of them holds text", "fit", "mine.csv", "--labels", "l")
+    refused(1, "two columns are called 'x'", "fit", "mine.csv", "--labels", "2,")
 
 
 def test_a_loss_of_0_is_shown_without_sign(cli, tmp_path):

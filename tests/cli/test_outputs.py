@@ -93,7 +93,7 @@ def test_a_missing_extra_is_told_before_any_work(refused, place, monkeypatch, co
         ((*WRITING["sensitivity"], "new", "--alpha", "nan", "--lambda1", "1", "--lambda2", "1"), "nan is not a finite number"),
         ((*WRITING["sensitivity"], "new", "--alpha", "2", "--lambda1", "1", "--lambda2", "1"), "2.0 is not in the range 0<=x<=1"),
         ((*WRITING["study"], "new", "--methods", "nothing"), "nothing"),
-        ((*WRITING["study"], "new", "--n-jobs", "-3"), "-3 units at the same time are not possible"),
+        ((*WRITING["study"], "new", "--n-jobs", "-3"), "-3 units at the same time are impossible"),
         ((*WRITING["convert"], "out.mat"), "Matlab files are read, not written"),
         (("fit", "x" * 5000, "--labels", "2"), "File name too long"),
         (("fit", ""), "The name of a data set is empty"),
@@ -150,4 +150,4 @@ def test_want_of_memory_is_no_fault_of_the_program(cli, tmp_path, monkeypatch):
     table(tmp_path / "mine.csv", range(40))
     monkeypatch.setattr("skcamel.persistence.save", lambda *_: (_ for _ in ()).throw(MemoryError()))
     result = cli(*FIT, "m.skcamel")
-    assert (result.exit_code, result.stderr) == (1, "Error: there is not enough memory; take fewer rows, columns or labels.\n")
+    assert (result.exit_code, result.stderr) == (1, "Error: there is not enough memory; use fewer rows, columns or labels.\n")

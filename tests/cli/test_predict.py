@@ -42,8 +42,33 @@ def test_every_form_holds_exactly_what_python_says(cli, model, suffix):
     np.testing.assert_array_equal(values["probabilities"], fitted.predict_proba(X))
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
+def test_answers_with_a_stated_coverage(cli, model, suffix, tmp_path):
+    fitted, X = model
+    cli("predict", "m.skcamel", "new.csv", "-o", f"p{suffix}", "--coverage", "0.8")
+    names, values = read_predictions(f"p{suffix}")
+    assert (names, list(values)) == (HOSTILE, ["scores", "decisions", "sets"])
+    np.testing.assert_array_equal(values["sets"], fitted.predict_sets(X, 0.8))
+    assert set(np.unique(values["sets"])) == {-1, 0, 1}
+    if suffix == ".json":
+        words = json.loads((tmp_path / "p.json").read_text())[0]["sets"]
+        assert words == {name: ("no", "yes", "open")[answer] for name, answer in zip(HOSTILE, fitted.predict_sets(X, 0.8)[0], strict=True)}
+    cli("predict", "m.skcamel", "new.csv", "-o", f"p{suffix}", "--coverage", "0.8", "--no-scores", "--no-decisions")
+    names, values = read_predictions(f"p{suffix}")
+    assert (names, list(values)) == (HOSTILE, ["sets"])
+
+
+def test_a_model_without_leave_one_out_scores_has_no_answers(refused, model, tmp_path):
+    fitted, X = model
+    save(CamelClassifier(0.1, solver="alternating").fit(X, np.eye(20, 2, dtype=int)), tmp_path / "slow.skcamel")
+    refused(2, "use solver='spectral'. Or leave out --coverage.", "predict", "slow.skcamel", "new.csv", "--coverage", "0.9")
+    for wrong in ("0", "1.5"):
+        refused(2, "is not in the range 0<x<=1", "predict", "m.skcamel", "new.csv", "--coverage", wrong)
+    refused(2, "coverage must be a number above 0 and at most 1", "predict", "m.skcamel", "new.csv", "--coverage", "nan")
+
+
 def test_one_evaluation_of_the_kernel_serves_all_that_is_asked_for(cli, model, evaluations):
-    assert cli("predict", "m.skcamel", "new.csv", "--probabilities").exit_code == 0
+    assert cli("predict", "m.skcamel", "new.csv", "--probabilities", "--coverage", "0.9").exit_code == 0
     assert evaluations == [20]
 
 
@@ -77,7 +102,7 @@ def test_columns_go_by_name_and_labels_are_left_aside(cli, model, tmp_path):
     table(tmp_path / "turned.csv", range(40, 60), labels=HOSTILE, columns=("z", "x", "y"))
     result = cli("predict", "m.skcamel", "turned.csv")
     assert result.stdout == plain
-    assert "Note: turned.csv holds 4 labels, left aside: 'sea, \"deep\"'" in result.stderr
+    assert "Note: turned.csv holds 4 label columns, left aside: 'sea, \"deep\"'" in result.stderr
     frame = pd.read_csv("new.csv").assign(extra="text", more=[[1]] * 20)[["extra", "z", "more", "y", "x"]]
     frame.to_parquet("more.parquet")
     result = cli("predict", "m.skcamel", "more.parquet")
@@ -93,10 +118,12 @@ def test_frames_in_python_are_compared_by_name_with_the_file_of_the_fit(cli, tmp
     frame = pd.read_csv("mine.csv")[list(model.feature_names_in_)]
     expected = model.decision_function(frame)
     np.testing.assert_allclose(expected, model.decision_function(frame.to_numpy()), atol=1e-12)  # an array is taken as it is
-    for wrong in (frame[frame.columns[::-1]], frame.rename(columns={frame.columns[0]: "other"})):
-        for method in ("predict", "explain", "outputs"):
-            with pytest.raises(ValueError, match="feature names should match"):
-                getattr(model, method)(wrong)
+    turned = frame[frame.columns[::-1]]
+    np.testing.assert_array_equal(model.decision_function(turned), expected)
+    np.testing.assert_array_equal(model.explain(turned).parts, model.explain(frame).parts)
+    for method in ("predict", "explain", "outputs"):
+        with pytest.raises(ValueError, match="the table lacks the column 'x' of the fit"):
+            getattr(model, method)(frame.rename(columns={"x": "other"}))
 
 
 @pytest.mark.parametrize("write", [write_mulan, write_meka])
@@ -146,52 +173,52 @@ def test_models_from_python(cli, refused, model, tmp_path):
     refused(1, "was fitted on one column of classes", "predict", "classes.skcamel", "new.csv")
 
 
-def test_text_is_coded_as_at_the_fit(cli, refused, tmp_path):
-    rows = [("red", 1, 0), ("blue", 2, 1), ("green", 3, 0), ("red", 4, 1), ("blue", 5, 0), ("green", 6, 1)]
-    (tmp_path / "mine.csv").write_text("colour,x,l\n" + "".join(f"{c},{x},{y}\n" for c, x, y in rows))
+def test_words_are_columns_of_their_own_as_at_the_fit(cli, refused, tmp_path):
+    rows = [(("red", "blue", "green")[k % 3], k, ("no", "yes")[k % 2], k % 2) for k in range(12)]
+    (tmp_path / "mine.csv").write_text("colour,x,old,l\n" + "".join(f"{c},{x * x},{o},{y}\n" for c, x, o, y in rows))
     result = cli("fit", "mine.csv", "--labels", "l")
-    assert "Note: mine.csv: text in 'colour' is numbered in the order of its sorted values" in result.stderr
-    fitted = load(tmp_path / "mine.skcamel")
-    (tmp_path / "new.csv").write_text("x,colour\n1,red\n2,green\n3,green\n")  # alone, red would be 1 and green 0
-    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))
-    np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [1, 3]])[:, 0], rtol=1e-14)
-    (tmp_path / "ids.csv").write_text("colour,x\nred,1\ngreen,2\nblue,3\n")  # one value per row, and yet no identifier
-    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "ids.csv").stdout))
-    np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[2, 1], [1, 2], [0, 3]])[:, 0], rtol=1e-14)
-    (tmp_path / "new.csv").write_text("colour,x\nred,1\npurple,1\n")
-    refused(
-        1, "new.csv, line 3: 'purple' in column 'colour', which had the values 'blue', 'green', 'red'", "predict", "mine.skcamel", "new.csv"
-    )
-    (tmp_path / "new.csv").write_text("colour,x\n2,1\n")
-    refused(1, "'2' in column 'colour'", "predict", "mine.skcamel", "new.csv")
-    (tmp_path / "new.csv").write_text("colour,x\nred,tall\n")
-    refused(1, "'tall' in column 'x', which holds numbers", "predict", "mine.skcamel", "new.csv")
-    pd.DataFrame({"colour": [2, 1], "x": [1, 2]}).to_parquet("new.parquet")
-    refused(1, "column 'colour' held text at first and holds numbers now", "predict", "mine.skcamel", "new.parquet")
-    pd.DataFrame({"colour": pd.Categorical(["green"]), "x": [2]}).to_parquet("new.parquet")
-    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.parquet").stdout))
-    np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[1, 2]])[:, 0], rtol=1e-12)
-
-
-def test_text_as_one_column_for_each_value(cli, refused, tmp_path):
-    rows = [
-        ("red", 1, "no", 0),
-        ("blue", 2, "yes", 1),
-        ("green", 3, "no", 0),
-        ("red", 4, "no", 1),
-        ("blue", 5, "yes", 0),
-        ("green", 6, "no", 1),
-    ]
-    (tmp_path / "mine.csv").write_text("colour,x,old,l\n" + "".join(f"{c},{x},{o},{y}\n" for c, x, o, y in rows))
-    result = cli("fit", "mine.csv", "--labels", "l", "--nominal", "onehot")
     assert (result.exit_code, result.stderr) == (0, "")
-    fitted = load(tmp_path / "mine.skcamel")
-    (tmp_path / "new.csv").write_text("old,x,colour\nyes,1,red\nno,2,green\n")
-    shown = pd.read_csv(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout))
-    np.testing.assert_allclose(shown["score:l"], fitted.decision_function([[0, 0, 1, 1, 1], [0, 1, 0, 2, 0]])[:, 0], rtol=1e-14)
+    preparer, model = (step for _, step in load(tmp_path / "mine.skcamel").steps)
+    assert list(preparer.get_feature_names_out()) == ["colour=blue", "colour=green", "colour=red", "x", "old"]
+
+    def scores(name, text):
+        (tmp_path / name).write_text(text)
+        result = cli("predict", "mine.skcamel", name)
+        return pd.read_csv(io.StringIO(result.stdout))["score:l"], result.stderr
+
+    found, said = scores("new.csv", "old,x,colour\nYES,1,red\nno,4,green\n")
+    rank = preparer.parts_[1].steps
+    expected = [[0, 0, 1, rank(1), 1], [0, 1, 0, rank(4), 0]]
+    np.testing.assert_allclose(found, model.decision_function(expected)[:, 0], rtol=1e-12)
+    assert said == ""
+    found, said = scores("new.csv", "colour,x,old\npurple,1,yes\n,tall,\n")
+    np.testing.assert_allclose(found, model.decision_function([[0, 0, 0, rank(1), 1], [0, 0, 0, 0.5, 0.5]])[:, 0], rtol=1e-12)
+    for note in (
+        "1 row with a value of 'colour' that the fit did not see",
+        "1 gap in 'colour', which had none",
+        "1 gap in 'old', which had none",
+        "1 cell of 'x' not readable, taken as gaps",
+    ):
+        assert f"Note: new.csv: {note}." in said
     (tmp_path / "new.csv").write_text("old,x\nyes,1\n")
-    refused(1, "the feature 'colour' of the model is missing", "predict", "mine.skcamel", "new.csv")
-    refused(2, "--nominal is about text in a CSV, TSV or Parquet file; yeast is none", "fit", "yeast", "--nominal", "onehot")
+    refused(1, "new.csv: the table lacks the column 'colour' of the fit", "predict", "mine.skcamel", "new.csv")
+    result = cli("predict", "mine.skcamel", "new.csv", "--allow-missing")
+    assert result.exit_code == 0
+    assert "Note: new.csv: no column 'colour', taken as gaps." in result.stderr
+    refused(2, "--category is about the columns of a table; yeast is none", "fit", "yeast", "--category", "c")
+
+
+def test_columns_that_name_the_rows_come_out_beside_the_predictions(cli, tmp_path):
+    rows = "".join(f"A-{k:03d},{k * k % 17},{k % 2}\n" for k in range(30))
+    (tmp_path / "mine.csv").write_text(f"order no,x,l\n{rows}")
+    assert cli("fit", "mine.csv", "--labels", "l").exit_code == 0
+    (tmp_path / "new.csv").write_text("x,order no\n1,=1+1\n2,0007\n")
+    lines = list(csv.DictReader(io.StringIO(cli("predict", "mine.skcamel", "new.csv").stdout)))
+    assert [line["order no"] for line in lines] == ["'=1+1", "0007"]
+    for name in ("p.jsonl", "p.parquet"):
+        assert cli("predict", "mine.skcamel", "new.csv", "-o", name).exit_code == 0
+        found = pd.read_json(name, lines=True, dtype=False) if name.endswith("l") else pd.read_parquet(name)
+        assert found["order no"].tolist() == ["=1+1", "0007"]
 
 
 def test_nominals_of_another_header_are_refused(cli, refused, tmp_path):
@@ -219,11 +246,9 @@ def test_files_that_do_not_fit(refused, model, tmp_path):
         (tmp_path / "new.csv").write_text(text)
 
     new("x,z\n1,2\n")
-    refused(1, "new.csv: the feature 'y' of the model is missing; give the columns the names", "predict", "m.skcamel", "new.csv")
+    refused(1, "new.csv: the table lacks the column 'y' of the fit; add what is missing", "predict", "m.skcamel", "new.csv")
     new("x,y,z,x\n1,2,3,4\n")
-    refused(1, "2 columns are called 'x', the model knows 1", "predict", "m.skcamel", "new.csv")
-    new("x,y,z\n1,2,3\n1,,3\n")
-    refused(1, "1 value is missing or infinite, the first in row 2, feature 2 ('y')", "predict", "m.skcamel", "new.csv")
+    refused(1, "two columns are called 'x'", "predict", "m.skcamel", "new.csv")
     new("")
     refused(1, "the first line must hold the column names", "predict", "m.skcamel", "new.csv")
     new("x,y,z\n")
@@ -243,8 +268,9 @@ def test_a_damaged_model_is_one_sentence(refused, model, tmp_path):
 
 def test_a_model_with_half_its_columns_is_not_saved(model, tmp_path):
     fitted, _ = model
-    fitted.input_columns_["features"] = ("x",)
-    with pytest.raises(ValueError, match=r"cannot be saved: input_columns_ features has shape \(1,\)"):
+    preparer, _ = (step for _, step in fitted.steps)
+    preparer.parts_ = preparer.parts_[:1]
+    with pytest.raises(ValueError, match=r"cannot be saved: feature_names_in_ has shape \(3,\)|parts_ has shape \(1,\)"):
         save(fitted, tmp_path / "m.skcamel")
 
 

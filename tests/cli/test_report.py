@@ -103,5 +103,5 @@ def test_what_is_neither_model_nor_study_is_refused_in_one_sentence(cli, tmp_pat
     assert result.exit_code == code, result.output
     assert sentence in " ".join(result.output.split())
     assert "Traceback" not in result.output
-    assert "fault of skcamel" not in result.output
+    assert "bug in skcamel" not in result.output
     assert not (tmp_path / "page.html").exists()

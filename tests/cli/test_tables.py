@@ -142,7 +142,7 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (("tables", tmp_path / "nowhere"), 2, "does not exist"),
         (("tables", empty), 1, "holds no finished unit; run: skcamel study"),
         (("tables", alone, "--table", "3"), 1, "No result belongs to Table 3; the records hold yeast."),
-        (("tables", alone, "--significance"), 1, "Tests compare methods, and the records hold one: camel"),
+        (("tables", alone, "--significance"), 1, "Tests compare methods, but the records hold only camel"),
         (("tables", mine, "--against-paper"), 2, "the paper has none of the data sets of this study, mine."),
         (("tables", damaged), 1, "cards.json is damaged (it is not JSON); delete it"),
         (("tables", folder, "--form", "html"), 2, "'html' is not one of"),

@@ -164,8 +164,6 @@ def test_meka_counts_labels_from_either_end(tmp_path):
 def bad_arff():
     two = header("x numeric", "l {0,1}")
     yield two + "1,0\n1\n", 6, "1 values, header declares 2; is the matching XML file from the same release?"
-    yield two + "1,?\n", 5, "label 'l' is missing; remove the row"
-    yield two + "{1 ?}\n", 5, "label 'l' is missing; remove the row"
     yield two + "1,2\n", 5, "'2' for attribute 'l'; expected one of '0', '1'"
     yield two + "one,0\n", 5, "'one' for attribute 'x'; expected a number or ?"
     yield two + "1_0,0\n", 5, "'1_0' for attribute 'x'"

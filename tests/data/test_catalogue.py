@@ -77,7 +77,7 @@ def test_capitals_do_not_matter_and_a_typing_error_is_understood():
     assert dataset_facts("Emotions").name == "emotions"
     with pytest.raises(DataError, match=r"No data set is called 'emotion'; did you mean emotions"):
         load_dataset("emotion")
-    with pytest.raises(TypeError, match="by its name, a str; got int"):
+    with pytest.raises(TypeError, match="name of a data set is a str, got int"):
         load_dataset(3)
 
 
@@ -133,7 +133,7 @@ def test_a_gzipped_file_is_found_and_half_a_pair_is_not(only_tiny, empty):
 def test_another_set_of_that_name_is_refused(only_tiny, empty):
     folder = tiny.put(empty / "cache")
     (folder / "tiny.arff").write_bytes(tiny.arff(slice(30)))
-    with pytest.raises(DataError, match=r"tiny.arff: this is not the data set tiny: it has n=30, .* expected are n=40") as caught:
+    with pytest.raises(DataError, match=r"tiny.arff: this is not the data set tiny: it has n=30, .* expected n=40") as caught:
         load_dataset("tiny")
     assert caught.value.path == str(folder / "tiny.arff")
 

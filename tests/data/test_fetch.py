@@ -183,7 +183,7 @@ def test_what_is_no_data_at_all_is_refused(fetched, server, tmp_path):
 def test_an_oversize_file_is_refused(fetched, server, tmp_path, announced):
     server.announce_length = announced
     server.files = dict.fromkeys(server.files, b"x" * 500_000)
-    with pytest.raises(DownloadError, match="larger than the 5000 bytes"):
+    with pytest.raises(DownloadError, match="larger than 5000 bytes"):
         fetched()
     assert left_over(tmp_path) == []
     assert not (tmp_path / "cache" / ".tiny.part").exists()

@@ -1,5 +1,7 @@
 """The first seeds of the fuzzer of readers, and files of another kind than their name says."""
 
+import tracemalloc
+
 import pytest
 
 from fuzzing.readers import FORMATS, attack, check, originals, outcome
@@ -7,6 +9,12 @@ from skcamel.data import DataError
 
 FILES = 3840  # damaged ones, the same in every run; ``make fuzz`` goes on
 TESTS = 12
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tracing():
+    yield
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize("part", range(TESTS))
@@ -27,7 +35,7 @@ def lay_out(kind, storage, folder):
     return folder / FORMATS[kind][0]
 
 
-@pytest.mark.filterwarnings("ignore:a.[cp]")  # about text columns
+@pytest.mark.filterwarnings("ignore:a.[cjp]")  # about text columns
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_whole_files_are_read(kind, storage, tmp_path):

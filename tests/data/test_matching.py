@@ -32,11 +32,8 @@ def test_labels_are_not_read_unless_wanted(tmp_path):
         read_matching(path, EXPECTED, truth=True)
 
 
-def test_equal_names_are_taken_in_order(tmp_path):
+def test_equal_names_are_taken_in_order():
     expected = Expected(3, ("a", "b", "a"), {}, ("l",))
-    path = tmp_path / "new.csv"
-    path.write_text("b,a,a\n2,1,3\n")
-    assert read_matching(path, expected, truth=False).X.tolist() == [[1, 2, 3]]
     data = Dataset([[2.0, 1.0, 3.0]], [[1]], ("b", "a", "a"), ("l",))
     assert match(data, expected, truth=True).X.tolist() == [[1, 2, 3]]
     with pytest.raises(DataError, match="1 columns are called 'a', the model knows 2"):
@@ -57,12 +54,31 @@ def test_decimal_commas_in_new_rows(tmp_path):
     assert read_matching(path, EXPECTED, truth=False).X.tolist() == [[1.5, 2, 1]]
 
 
-@pytest.mark.parametrize("block", [5, 2**17])
+@pytest.mark.parametrize("block", [6, 2**20])
 def test_missing_text_is_nan_in_every_block(tmp_path, monkeypatch, block):
-    monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", block)
+    monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", block)
     path = tmp_path / "new.csv"
     path.write_text("x,y,c\n1,2,\n1,2,red\n1,2,?\n")
     np.testing.assert_array_equal(read_matching(path, EXPECTED, truth=False).X[:, 2], [np.nan, 1, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,y,c\n1,2,red\n1,2,green\n", "'green' in column 'c', row 2, which had the values 'blue', 'red'; write one of these"),
+        ("x,y,c\n1,2,red\none,2,red\n", "'one' in column 'x', row 2, which holds numbers; correct the cell"),
+    ],
+)
+def test_cells_that_the_model_cannot_know(tmp_path, text, message):
+    (tmp_path / "new.csv").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_matching(tmp_path / "new.csv", EXPECTED, truth=False)
+
+
+def test_text_that_looks_like_numbers_or_dates_stays_text(tmp_path):
+    expected = Expected(3, ("n", "d", "t"), {"n": ("1", "2.0"), "d": ("2020-01-01", "later"), "t": ("TRUE", "maybe")}, ("l",))
+    (tmp_path / "new.csv").write_text("n,d,t\n2.0,2020-01-01,TRUE\n1,later,maybe\n")
+    assert read_matching(tmp_path / "new.csv", expected, truth=False).X.tolist() == [[2, 0, 0], [1, 1, 1]]
 
 
 @pytest.mark.parametrize("name", ["t.svm", "t.mat"])

@@ -11,9 +11,9 @@ from skcamel.data.catalogue import cache_folder
 from skcamel.data.columns import feature_codes, number
 from skcamel.data.dataset import as_indicators, row_digests, row_kinds
 from skcamel.data.fetch import check_address, exclusive
+from skcamel.data.labels import label_columns
 from skcamel.data.splitting import _stratified, _stratified_groups
 from skcamel.data.statistics import constant_columns, with_pairs
-from skcamel.data.table import label_columns
 from skcamel.data.text import (
     check_memory,
     check_plausible_width,

@@ -1,9 +1,11 @@
 """Small files cannot demand gigabytes: each ends in one error that says so, or in a Dataset, and neither takes much memory."""
 
 import gzip
+import re
 import tracemalloc
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +14,7 @@ from scipy.io import savemat
 
 from skcamel import memory
 from skcamel.data import DataError, Dataset, read_dataset, write_dataset
+from skcamel.data.readers import read_columns
 from skcamel.data.text import open_lines
 
 SPENT = 2**29  # bytes of resident memory that reading any of these files may take
@@ -103,6 +106,24 @@ def null_rows(folder):
     return folder / "a.parquet"
 
 
+def far_cells(folder):
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["XFD1048576"] = "x", 1
+    book.save(folder / "a.xlsx")
+    return folder / "a.xlsx"
+
+
+def new_keys(folder):
+    (folder / "a.jsonl").write_text("".join(f'{{"k{k}": 1}}\n' for k in range(40_000)))
+    return folder / "a.jsonl"
+
+
+def repeated_texts(folder):
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2000, dtype=np.int32)), pa.array([LONG]))
+    pq.write_table(pa.table({"t": texts, "l": pa.array([0, 1] * 1000)}), folder / "a.parquet", compression="zstd")
+    return folder / "a.parquet"
+
+
 def packed_matrix(folder):
     content = {"data": np.zeros((20_000, 4000), dtype=np.int8), "target": np.zeros((20_000, 1), dtype=np.int8)}
     savemat(folder / "a.mat", content, do_compression=True)
@@ -121,12 +142,12 @@ def empty_labels(folder):
 
 REFUSED = [
     *(omitted_nominals, packed_omitted_nominals, many_labels, many_values, packed_attributes, claimed_labels, packed_table, packed_header),
-    *(packed_line, unshared_strings, many_rows, null_rows, packed_matrix, empty_matrix, empty_labels),
+    *(unshared_strings, many_rows, null_rows, far_cells, new_keys, packed_matrix, empty_matrix, empty_labels),
 ]
 
 
 def options(path):
-    return {"labels": 1} if ".csv" in path.name or ".parquet" in path.name else {"nominal": "onehot"}
+    return {"labels": 1} if re.search(r"\.(csv|parquet|xlsx|jsonl)", path.name) else {"nominal": "onehot"}
 
 
 def spent(read):
@@ -151,6 +172,13 @@ def test_a_small_file_that_claims_gigabytes_is_refused_at_once(make, tmp_path):
     assert taken < SPENT
 
 
+def test_a_line_of_many_cells_is_refused_for_its_width(tmp_path):
+    path = packed_line(tmp_path)
+    taken, result = spent(lambda: read_dataset(path, labels=1))
+    assert "line 2: 8388609 cells, the first line has 2" in str(result)
+    assert taken < SPENT
+
+
 @pytest.mark.filterwarnings("ignore:a.parquet")
 @pytest.mark.parametrize("make", [strings, dictionary_column], ids=lambda make: make.__name__)
 def test_equal_texts_are_held_once(make, tmp_path):
@@ -159,6 +187,13 @@ def test_equal_texts_are_held_once(make, tmp_path):
     assert isinstance(data, Dataset)
     assert data.categories == {"t": (LONG,)}
     assert taken < SPENT / 2
+
+
+def test_texts_that_unfold_to_gigabytes_are_refused(tmp_path):
+    path = repeated_texts(tmp_path)
+    taken, result = spent(lambda: read_columns(path))
+    assert "the texts of 't' need" in str(result)
+    assert taken < SPENT
 
 
 @pytest.fixture

@@ -300,7 +300,7 @@ def test_labels_and_groups_that_do_not_fit_are_refused():
         (np.eye(3), None, "y has 3 rows but X has 4"),
         (2 * np.eye(4), None, "only 0 and 1"),
         (sparse.csr_array(-np.eye(4)), None, "is sparse and must hold only 0 and 1"),
-        (np.full((4, 1), np.nan), None, "found nan"),
+        (np.tile([[np.nan, 2.0]], (4, 1)), None, "found 2.0, nan"),
         (np.array([["x"]] * 4, dtype=object), None, "found x"),
         (np.zeros((4, 1, 1)), None, "3 dimension"),
         (np.eye(4), [0, 0, 0, 0], "1 groups cannot fill 2 parts"),

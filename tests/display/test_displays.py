@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import pages
+import skcamel
 from skcamel import CamelClassifier
+from skcamel.baselines import LLSF
 from skcamel.display.canvas import similar_order
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
@@ -16,14 +18,18 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip insta
 import matplotlib.pyplot as plt
 from matplotlib.colors import to_hex
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skcamel.display import (
     CollaborationDisplay,
+    ColumnsDisplay,
     ConvergenceDisplay,
     CriticalDifferenceDisplay,
     ExplanationDisplay,
     SensitivityDisplay,
     plot_collaboration,
+    plot_columns,
     plot_explanation,
 )
 from skcamel.display.collaboration import DOWN, UP
@@ -103,6 +109,46 @@ def test_a_row_that_is_not_there_is_refused(row):
         plot_explanation(explanation, row)
 
 
+def test_the_map_shows_the_strongest_columns_in_order():
+    model, X = pages.model(6, 80), pages.new_rows(6, 80).X
+    explanation = model.explain(X, features=True)
+    importance = explanation.importance()
+    order = np.argsort(-importance.max(axis=1))[:5]
+    for ax in (plot_columns(explanation, k=5), plot_columns(model, X, k=5)):
+        np.testing.assert_allclose(ax.images[0].get_array(), importance[order])
+        assert [text.get_text() for text in ax.get_yticklabels()] == [f"f{g + 1}" for g in order]
+        assert [text.get_text() for text in ax.get_xticklabels()] == model.label_names_.tolist()
+
+
+def test_the_map_of_one_row_is_blue_up_and_orange_down():
+    explanation = pages.model(6, 80).explain(pages.new_rows(6, 80).X, features=True)
+    ax = plot_columns(explanation, row=3)
+    shown = np.asarray(ax.images[0].get_array())
+    order = np.argsort(-abs(explanation.features[3]).max(axis=1))
+    np.testing.assert_allclose(shown, explanation.features[3][order])
+    ends = ax.images[0].cmap(ax.images[0].norm([-abs(shown).max(), abs(shown).max()]))
+    assert [to_hex(colour) for colour in ends] == [DOWN, UP]
+    assert ax.get_title() == "row 3"
+
+
+def test_of_many_labels_the_map_shows_those_with_strong_columns():
+    values = np.zeros((2, 50))
+    values[1, 10:40] = np.linspace(1, 2, 30)
+    ax = ColumnsDisplay(values, column_names="ab", label_names=range(50)).plot(k=1).ax_
+    assert [text.get_text() for text in ax.get_xticklabels()] == [str(j) for j in range(10, 40)]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["b"]
+
+
+def test_a_map_without_columns_or_rows_is_refused():
+    model, X = pages.model(6, 80), pages.new_rows(6, 80).X
+    with pytest.raises(ValueError, match="holds no columns; ask for them"):
+        plot_columns(model.explain(X))
+    with pytest.raises(ValueError, match="A model alone has no rows to explain"):
+        plot_columns(model)
+    with pytest.raises(ValueError, match="row=80 is not in the explanation"):
+        plot_columns(model, X, row=80)
+
+
 def test_names_are_no_formulas():
     names = ("under $5$", "a_b", "<b>", "\\alpha", "$", "日本")
     given = pages.data(6, 80)
@@ -147,7 +193,25 @@ def test_names_of_any_characters_make_drawings_that_are_xml():
     svg_of(CollaborationDisplay(S, label_names=NASTY).plot().figure_)
     six = np.linspace(-1, 1, 6)
     svg_of(ExplanationDisplay(six, six, six, thresholds=six, label_names=NASTY, title=NASTY[0]).plot().figure_)
+    svg_of(ColumnsDisplay(np.outer(six, six), column_names=NASTY, label_names=NASTY, signed=True, title=NASTY[4]).plot().figure_)
     ranks = dict(zip(NASTY, range(1, 7), strict=True))
     svg_of(CriticalDifferenceDisplay(ranks, 1.0, title=NASTY[1]).plot().figure_)
     svg_of(ConvergenceDisplay([1.0, 0.5], title=NASTY[2]).plot().figure_)
     svg_of(SensitivityDisplay([0.1, 1.0], [[0.1], [0.2]], parameter="lambda1", metric="coverage", title=NASTY[3]).plot().figure_)
+
+
+def test_a_pipeline_is_drawn_as_the_estimator_it_ends_in():
+    given = pages.data(5, 80)
+    model = make_pipeline(StandardScaler(), CamelClassifier(solver="alternating", alpha=0.1)).fit(given.X, given.labels)
+    drawn, bare = CollaborationDisplay.from_estimator(model), CollaborationDisplay.from_estimator(model[-1])
+    np.testing.assert_array_equal(drawn.S, bare.S)
+    assert (drawn.label_names, drawn.title) == (bare.label_names, bare.title)
+    assert len(plot_collaboration(model).texts) == 5
+    assert ConvergenceDisplay.from_estimator(model).delta.tolist() == model[-1].convergence_.tolist()
+    assert plot_explanation(skcamel.explain(model, given.X[:3]), row=1).get_title() == "row 1"
+    with pytest.raises(NotFittedError):
+        plot_collaboration(make_pipeline(StandardScaler(), CamelClassifier()))
+    with pytest.raises(TypeError, match="This Pipeline ends in a StandardScaler"):
+        plot_collaboration(make_pipeline(StandardScaler()).fit(given.X))
+    with pytest.raises(TypeError, match="A LLSF has no collaboration to draw"):
+        plot_collaboration(make_pipeline(StandardScaler(), LLSF()).fit(given.X, given.Y))

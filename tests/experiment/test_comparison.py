@@ -87,7 +87,7 @@ def test_nearest_says_that_it_was_made_afterwards():
 
 def test_several_presets_need_a_choice():
     records = [record(preset="paper"), record(preset="best", criterion="each")]
-    with pytest.raises(ValueError, match=r"camel\[best\] and camel\[paper\]; say which with preset="):
+    with pytest.raises(ValueError, match=r"camel\[best\] and camel\[paper\]; choose one with preset="):
         compare_with_paper(records)
     assert compare_with_paper(records, preset="best").counts()["cells"] == 7
     assert compare_summary(summarise(records), "camel[best]").counts()["cells"] == 7

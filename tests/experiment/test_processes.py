@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="signals"),
     pytest.mark.filterwarnings("ignore:.* units failed:UserWarning"),
 ]
-KILLED = "ProcessEndedError: its process was killed (SIGKILL), most often by the system for want of memory"
+KILLED = "ProcessEndedError: its process was killed (SIGKILL), most often by the system for lack of memory"
 CAUSES = {
     "exits": "ProcessEndedError: its process ended with exit code 3",
     "segfault": "ProcessEndedError: its process ended with signal 11 (SIGSEGV)",
@@ -268,7 +268,7 @@ def test_workers_of_a_cluster_may_be_lost():
         records = run_study([made()], [Mean("a"), Harm("kills its parent"), Mean("b")], n_folds=2, dask=cluster.scheduler_address)
     assert [record["method"] for record in records] == ["a", "a", "b", "b"]
     assert set(errors(records)) == {"kills its parent"}
-    assert "every Dask worker that did it was lost" in errors(records)["kills its parent"]
+    assert "every Dask worker that ran it was lost" in errors(records)["kills its parent"]
 
 
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="only Linux can forget a peak")

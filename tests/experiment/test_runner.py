@@ -13,10 +13,11 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier
 
 import study_methods
+from skcamel.baselines import BinaryRelevance
 from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFold, dataset_facts, write_dataset
 from skcamel.experiment import Records, RecordsError, run_study
 from skcamel.experiment import compute as compute_module
-from skcamel.metrics import NAMES
+from skcamel.metrics import NAMES, RANKING, evaluate
 from study_methods import FailsOnce, Mean, comparable, made
 
 
@@ -24,6 +25,28 @@ from study_methods import FailsOnce, Mean, comparable, made
 def log(tmp_path, monkeypatch):
     monkeypatch.setenv(study_methods.LOG, str(tmp_path / "log"))
     return tmp_path / "log"
+
+
+@pytest.mark.parametrize("folds", ["plain", "stratified"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_study_of_labels_that_are_known_in_part(tmp_path, folds):
+    data = made(60)
+    hidden = np.random.default_rng(0).random(data.Y.shape) < 0.25
+    partial = Dataset(data.X, np.where(hidden, np.nan, data.Y), name="partial")
+    methods = ["br", "ecc", "rakel", "llsf", "jfsc"]
+    records = run_study([partial, data], methods, preset="quick", out=tmp_path, folds=folds)
+    assert len(records) == 2 * len(methods) * 3
+    for record in records:
+        assert record.get("known") == (pytest.approx(1 - hidden.mean()) if record["dataset"] == "partial" else None)
+        assert all(math.isfinite(record[name]) for name in NAMES)
+    cards = json.loads((tmp_path / "cards.json").read_text())
+    assert cards["partial"]["known"] == pytest.approx(1 - hidden.mean())
+    splits = list(compute_module.splits(partial.Y, folds, 3, 0))
+    for record in (record for record in records if (record["dataset"], record["method"]) == ("partial", "br")):
+        train, test = splits[record["fold"]]
+        outputs = BinaryRelevance().fit(partial.X[train], partial.Y[train]).outputs(partial.X[test])
+        expected = evaluate(partial.Y[test], outputs.scores, outputs.decisions)
+        assert {name: record[name] for name in RANKING} == {name: expected[name] for name in RANKING}
 
 
 def test_a_record_holds_what_the_contract_names(tmp_path):

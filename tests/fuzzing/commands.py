@@ -78,7 +78,7 @@ def attack(seed: int, folder: Path) -> None:
     told = f"skcamel {arguments!r} ended with {code}: {err[-2000:]}"
     assert code in (0, 1, 2), told
     assert "Traceback (most recent call last)" not in err, told
-    assert "fault of skcamel" not in err, told
+    assert "bug in skcamel" not in err, told
     aside = "/dev/null" in arguments  # then words go to stderr
     assert err.count("\n") <= MOST_LINES + (20 if arguments[0] == "study" or aside else 0), told
     assert max(map(len, err.split("\n"))) <= 3000, told

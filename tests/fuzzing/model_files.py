@@ -9,10 +9,14 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.data import TablePreparer
+from skcamel.pipeline import final, transformers
 
 ROWS, FEATURES, LABELS = 14, 4, 3
 WIDEST = 1000
@@ -95,8 +99,28 @@ def base_files():
         *(kind(preset=preset).fit(rows, Y) for kind in (LLSF, JFSC) for preset, rows in (("faithful", thin), ("fair", X))),
         LLSFCV([0.1, 1.0], [0.1], [0.1], cv=2).fit(X, Y),
         JFSCCV([0.1], [0.1, 1.0], [0.1], cv=2, preset="fair").fit(thin, many),
+        make_pipeline("passthrough", Pipeline([("same", None), ("model", CamelClassifier())])).fit(X, Y),
+        *(make_pipeline(TablePreparer(scaling=scaling), CamelClassifier()).fit(table(), Y) for scaling in ("rank", "none")),
     ]
     return [stored(model) for model in models]
+
+
+def table():
+    """A table with a column of each kind."""
+    few = np.arange(ROWS)
+    return pd.DataFrame(
+        {
+            "row": few,
+            "size": np.where(few % 5, few**2.0, np.nan),
+            "price": [f"${k * k},000.50" for k in few],
+            "paid": np.where(few % 2, "yes", "no"),
+            "town": np.where(few % 3, "Rome", "Oslo"),
+            "tags": np.where(few % 2, "red|blue", "red"),
+            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(few * 31, unit="D"),
+            "note": [f"a note of word{k} and word{k % 4} again" for k in few],
+            "same": 1,
+        }
+    )
 
 
 def stored(model):
@@ -134,12 +158,17 @@ def attack(seed: int, folder: Path) -> None:
 
 def assert_sound(model):
     """All answers on ordinary rows are finite."""
-    if model.n_features_in_ > WIDEST:  # a model may ignore any number of features; rows so wide are the caller's
+    width = final(model).n_features_in_
+    if width > WIDEST:  # a model may ignore any number of features; rows so wide are the caller's
         return
-    rows = np.random.default_rng(1).normal(size=(3, model.n_features_in_))
+    rows = np.random.default_rng(1).normal(size=(3, width))
     rows[1] = 0
     forms = [rows, rows.astype(np.float32)]
-    if not getattr(model, "_is_pairwise", bool)():
+    preparers = [step for step in transformers(model) if isinstance(step, TablePreparer)]
+    if preparers:
+        preparers[0].set_params(allow_missing=True)  # names may have changed
+        forms = [table().head(3)]
+    elif not getattr(final(model), "_is_pairwise", bool)():
         forms.append(sparse.csr_array(rows))
     for X in forms:
         for method in ("decision_function", "predict_proba", "predict", "label_sets", "explain"):

@@ -366,7 +366,7 @@ REFUSED = {
     "labels of one dimension": ((Y[0], F[0]), {}, "Y has 1 dimension(s); labels are a matrix with one row per instance"),
     "another value": ((Y * 2, F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0, 2."),
     "a fraction": ((Y * 0.5, F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5."),
-    "NaN labels": ((np.where(Y == 1, np.nan, 0.0), F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0.0, nan."),
+    "NaN beside another value": ((np.where(Y == 1, np.nan, 2.0), F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0.0, 2.0."),
     "names": (([["sea", "sun", "sand"]], F[:1]), {}, "Y must hold only 0 and 1, or only -1 and +1; found sand, sea, sun."),
     "mixed codings": ((Y - np.eye(4, 3, k=1, dtype=int), F), {}, "Y must hold only 0 and 1, or only -1 and +1; found -1, 0, 1."),
     "unknown ties": ((Y, F), {"ties": "best"}, "ties='best' is not known; choose one of 'worst', 'index'."),

@@ -2,7 +2,7 @@
 
 Labels, decisions and scores are rows of Python values or matrices that iterate like them. Every result is a
 `Fraction`, or None where no row counts. Conventions: `ties` "worst" or "index", `rows` "skip", "mulan" or "sklearn",
-`absent` for an F1 of 0/0.
+`absent` for an F1 of 0/0. NaN among the labels is an unknown one, which is taken out before anything is counted.
 """
 
 from fractions import Fraction
@@ -74,8 +74,12 @@ def ranking_metric(metric, Y, F, ties="worst", rows="skip", weights=None):
         "average_precision": average_precision_of_row,
     }[metric]
     values = []
-    for labels, scores in zip(_plain(Y), _plain(F), strict=True):
-        if not any(labels):
+    for all_labels, all_scores in zip(_plain(Y), _plain(F), strict=True):
+        known = [j for j, label in enumerate(all_labels) if is_known(label)]
+        labels, scores = [all_labels[j] for j in known], [all_scores[j] for j in known]
+        if not known:
+            values.append(None)
+        elif not any(labels):
             values.append(row_without_labels(metric, len(labels), rows))
         elif all(labels):
             values.append(row_with_all_labels(metric, len(labels), rows))
@@ -92,6 +96,8 @@ def counts(Y, P, weights=None):
     for j in range(len(Y[0])):
         tp = fp = fn = Fraction(0)
         for labels, decisions, w in zip(Y, P, weights, strict=True):
+            if not is_known(labels[j]):
+                continue
             tp += Fraction(w) * (1 if labels[j] and decisions[j] else 0)
             fp += Fraction(w) * (1 if decisions[j] and not labels[j] else 0)
             fn += Fraction(w) * (1 if labels[j] and not decisions[j] else 0)
@@ -103,19 +109,37 @@ def f1(tp, fp, fn, absent=1):
     return 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else Fraction(absent)
 
 
+def is_known(label):
+    return label == label  # NaN is not
+
+
+def known_weights(Y, weights=None):
+    """Weight of the known entries of every label; None where all entries are known, and weights do not matter."""
+    Y = _plain(Y)
+    if all(is_known(label) for labels in Y for label in labels):
+        return None
+    weights = _plain(weights) or [1] * len(Y)
+    return [sum(Fraction(w) for labels, w in zip(Y, weights, strict=True) if is_known(labels[j])) for j in range(len(Y[0]))]
+
+
 def hamming_loss(Y, P, weights=None):
-    wrong = []
-    for labels, decisions in zip(_plain(Y), _plain(P), strict=True):
-        wrong.append(Fraction(sum(bool(y) != bool(p) for y, p in zip(labels, decisions, strict=True)), len(labels)))
-    return weighted_mean(wrong, _plain(weights) or [1] * len(wrong))
+    wrong, of_entries = [], []
+    for labels, decisions, w in zip(_plain(Y), _plain(P), _plain(weights) or [1] * len(Y), strict=True):
+        for y, p in zip(labels, decisions, strict=True):
+            wrong.append(Fraction(bool(y) != bool(p)) if is_known(y) else None)
+            of_entries.append(w)
+    return weighted_mean(wrong, of_entries)
 
 
 def macro_f1(Y, P, absent=1, weights=None):
-    per_label = [f1(*of_label, absent) for of_label in counts(Y, P, weights)]
-    return sum(per_label) / len(per_label)
+    per_label, known = [f1(*of_label, absent) for of_label in counts(Y, P, weights)], known_weights(Y, weights)
+    return weighted_mean(per_label, [1] * len(per_label) if known is None else [int(w > 0) for w in known])
 
 
 def micro_f1(Y, P, absent=1, weights=None):
+    known = known_weights(Y, weights)
+    if known is not None and not any(known):
+        return None
     return f1(*(sum(part) for part in zip(*counts(Y, P, weights), strict=True)), absent)
 
 

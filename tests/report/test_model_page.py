@@ -9,20 +9,30 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import average_precision_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
 from skcamel.checks import names_compared
-from skcamel.data import Dataset
+from skcamel.data import Dataset, TablePreparer
+from skcamel.experiment.paper import rounded
 from skcamel.explanation import evidence, ordered
+from skcamel.metrics import evaluate
+from tiny_steps import Columns
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 
-from skcamel.report import build_model_report
-from skcamel.report.facts import evaluated
+from skcamel.report import build_model_report, model_page
+from skcamel.report.facts import ModelFacts, evaluated
+from skcamel.report.model_page import quality_section
 
-ALL = ["collaboration", "correlation", "spectrum", "quality", "why"]
+ALL = ["collaboration", "correlation", "spectrum", "quality", "calibration", "answers", "why", "importance", "doubted"]
+WITHOUT_PROBABILITIES = [name for name in ALL if name != "calibration"]
 
 
 @pytest.fixture
@@ -40,6 +50,10 @@ def sections(html):
 
 def sent(html, name):
     return json.loads(re.search(rf'id="data-{name}">(.*?)</script>', html).group(1))
+
+
+def numbers(packed):
+    return np.frombuffer(base64.b64decode(packed["f32"]), dtype="<f4").reshape(packed["shape"])
 
 
 def test_a_page_with_data_has_all_sections_and_one_without_has_three(page_of):
@@ -67,7 +81,7 @@ def test_label_names_never_become_markup(page_of):
     html = page_of(pages.model(6, 60, names=pages.NASTY), pages.new_rows(6, 60, names=pages.NASTY))
     assert "<script>window" not in html
     assert "<img" not in html
-    assert html.count("<script") == 5  # page, spectrum, quality and why as data, and the program
+    assert html.count("<script") == 7  # page, spectrum, quality, calibration, why and importance as data, and the program
     assert sent(html, "page")["names"] == list(pages.NASTY)
 
 
@@ -174,8 +188,63 @@ def test_models_of_classes_have_pages(page_of, n_classes, rng):
     model = CamelClassifier().fit(X, y)
     Y = y[:, None] if n_classes == 2 else np.eye(n_classes, dtype=int)[y]
     html = page_of(model, Dataset(X, Y))
-    assert sections(html) == ALL
+    assert sections(html) == (ALL if n_classes == 2 else WITHOUT_PROBABILITIES)
     assert ("where its score is the largest" in html) == (n_classes == 3)
+
+
+def cells(html, table):
+    """Rows of a table, as the full values of their cells."""
+    body = re.search(rf'id="{table}".*?<tbody>(.*?)</tbody>', html, re.DOTALL).group(1)
+    return [re.findall(r'data-key="([^"]*)"', row) for row in body.split("</tr>")[:-1]]
+
+
+def test_measured_coverage_is_what_the_answers_come_to(page_of):
+    model, rows = pages.model(6, 60), pages.new_rows(6, 60)
+    html, has = page_of(model, rows), rows.Y > 0
+    found = cells(html, "covered")
+    assert [row[0] for row in found] == ["0.80", "0.90", "0.95"]
+    for asked, *shown, always in found:
+        answers = model.predict_sets(rows.X, float(asked))
+        expected = [(answers[has] != 0).mean(), (answers[~has] != 1).mean(), (answers == -1).mean()]
+        assert [float(share) for share in shown] == pytest.approx(expected, abs=1e-5)
+        assert int(float(always)) == model.outputs(rows.X).always_open(float(asked)).sum()
+    answers = model.predict_sets(rows.X, 0.9)
+    for j, (name, positives, negatives, is_open) in enumerate(cells(html, "covered-labels")):
+        expected = [(answers[has[:, j], j] != 0).mean(), (answers[~has[:, j], j] != 1).mean(), (answers[:, j] == -1).mean()]
+        assert name == f"label {j + 1}"
+        assert [float(share) for share in (positives, negatives, is_open)] == pytest.approx(expected, abs=1e-5)
+
+
+def test_labels_that_are_always_open_are_named(page_of):
+    rows, given = pages.new_rows(6, 60), pages.data(6, 120)
+    rare = np.array(given.Y[:60])
+    rare[:, 2] = np.arange(60) < 8
+    model = CamelClassifier().fit(given.X[:60], pd.DataFrame(rare, columns=list(given.label_names)))
+    assert "; 1 label has fewer and is always open: label 3." in page_of(model, rows)
+    assert "at 0.9; all have them." in page_of(pages.model(6, 120), pages.new_rows(6, 120))
+
+
+def test_reliability_is_drawn_from_the_probabilities(page_of):
+    model, rows = pages.model(6, 60), pages.new_rows(6, 60)
+    html = page_of(model, rows)
+    p, has, drawn = model.predict_proba(rows.X).ravel(), (rows.Y > 0).ravel(), sent(html, "calibration")
+    which = np.minimum((10 * p).astype(int), 9)
+    assert drawn["counts"] == [np.count_nonzero(which == b) for b in range(10)]
+    gap = 0.0
+    for b in range(10):
+        inside = which == b
+        if inside.any():
+            assert (drawn["predicted"][b], drawn["observed"][b]) == pytest.approx((p[inside].mean(), has[inside].mean()), abs=1e-6)
+            gap += inside.mean() * abs(p[inside].mean() - has[inside].mean())
+        else:
+            assert drawn["predicted"][b] is drawn["observed"][b] is None
+    assert f"Over 360 probabilities, one for each row and label, this is missed by {gap:.3f} on average" in html
+
+
+def test_a_model_without_leave_one_out_scores_has_neither_section(page_of):
+    rows = pages.new_rows(6, 60)
+    html = page_of(pages.model(6, 60, alpha=0.1, solver="alternating", threshold="zero"), rows)
+    assert sections(html) == [name for name in ALL if name not in ("calibration", "answers")]
 
 
 @pytest.mark.parametrize(("kind", "words"), [("paper", "learned as in the paper"), ("centred", "learned from centred labels")])
@@ -229,6 +298,12 @@ def test_labels_absent_from_the_data_have_no_average_precision(page_of):
     [
         (lambda: BinaryRelevance(), None, TypeError, "got BinaryRelevance, which has no collaboration"),
         (lambda: CamelClassifier(), None, ValueError, "This CamelClassifier is not fitted; call fit"),
+        (lambda: make_pipeline(StandardScaler()), None, TypeError, "This Pipeline ends in a StandardScaler"),
+        (lambda: make_pipeline(StandardScaler(), CamelClassifier()), None, ValueError, "This CamelClassifier is not fitted; call fit"),
+        (lambda: pages.model(6, 60), lambda: [1, 2], TypeError, r"must be a Dataset, a pair \(X, Y\) or None, got a list"),
+        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros((3, 5))), ValueError, "The data has 5 labels but the model 6"),
+        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros((4, 6))), ValueError, "Y has 4 rows but X has 3"),
+        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros(3)), ValueError, "labels are a matrix"),
         (lambda: pages.model(6, 60), lambda: pages.new_rows(4, 60), ValueError, "The data has 4 labels but the model 6"),
         (lambda: pages.model(6, 60), lambda: pages.new_rows(6, 60, 13), ValueError, "The data has 13 features but the model 12"),
     ],
@@ -254,7 +329,7 @@ def test_a_page_needs_no_more_memory_than_it_asks_for(n, m, d, q, tmp_path, monk
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak - 2**21 <= asked[0]  # templates and scripts
+    assert peak - 2**21 <= asked[0] + max(asked[1:])  # templates and scripts; what columns add is asked for apart
 
 
 def test_a_page_that_does_not_fit_is_refused(tmp_path):
@@ -264,3 +339,165 @@ def test_a_page_that_does_not_fit_is_refused(tmp_path):
     with memory.allowance(1000), pytest.raises(MemoryError, match=r"A page of 3 labels and 40 rows needs about .*Give fewer rows of data"):
         build_model_report(model, Dataset(X, (X > 0).astype(int)), tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
+
+
+def without_steps(html):
+    """A page less what it says of steps before the estimator, and of columns, which steps may name."""
+    html = re.sub(r"<div><dt>(Steps before it|Features)</dt><dd>.*?</dd></div>\n *", "", html)
+    return re.sub(r'<section id="importance".*?</section>|<script [^>]*id="data-importance".*?</script>', "", html, flags=re.DOTALL)
+
+
+def test_the_page_of_a_pipeline_is_that_of_its_estimator_on_the_rows_it_sees(page_of):
+    given = pages.data(5, 120)
+    model = make_pipeline(StandardScaler(), CamelClassifier()).fit(given.X[:60], given.labels[:60])
+    rows = Dataset(given.X[60:], given.Y[60:], label_names=given.label_names)
+    html = page_of(model, rows)
+    assert "<dt>Steps before it</dt><dd>StandardScaler</dd>" in html
+    seen = Dataset(model[0].transform(rows.X), rows.Y, label_names=rows.label_names)
+    assert without_steps(html) == without_steps(page_of(model[-1], seen))
+    assert page_of(model, (rows.X, rows.labels)) == html
+    assert page_of(model, (rows.X, 2 * rows.Y - 1)) == html
+    assert page_of(model, (rows.X, sparse.csr_array(rows.Y))) == html
+    turned = pd.DataFrame(rows.Y, columns=rows.label_names)[list(rows.label_names[::-1])]
+    assert page_of(model, (rows.X, turned)) == html
+    assert without_steps(page_of(model[-1], (seen.X, rows.labels))) == without_steps(html)
+
+
+def a_table(rng, n=80):
+    frame = pd.DataFrame({"age": rng.normal(size=n), "town": rng.choice(["Bath", "Ely", "<b>York</b>"], n)})
+    labels = pd.DataFrame({"warm": frame["age"] > 0, "old": frame["town"] == "Ely", "any": rng.random(n) > 0.5}).astype(int)
+    return frame, labels
+
+
+def test_the_page_says_what_becomes_of_each_column(page_of, rng):
+    frame, labels = a_table(rng)
+    model = make_pipeline(Columns("as <i>it</i> is"), CamelClassifier()).fit(frame[:50], labels[:50])
+    html = page_of(model, (frame[50:], labels[50:]))
+    assert sections(html) == [*ALL, "columns"]
+    assert "What becomes of each column" in html
+    assert "<dt>Features</dt><dd>4, made from 2 columns</dd>" in html
+    assert "&lt;b&gt;York&lt;/b&gt;, Bath, Ely</td>" in html
+    assert "as &lt;i&gt;it&lt;/i&gt; is</td>" in html
+    assert "<b>York" not in html
+    assert "<i>it" not in html
+    assert sections(page_of(model, None)) == [*ALL[:3], "columns"]
+
+
+def test_a_pipeline_of_a_frame_takes_a_data_set_of_its_columns(page_of, rng):
+    frame, labels = a_table(rng)
+    frame["town"] = frame["town"].astype("category").cat.codes.astype(float)
+    steps = ColumnTransformer([("number", StandardScaler(), ["age"]), ("place", OneHotEncoder(handle_unknown="ignore"), ["town"])])
+    model = make_pipeline(steps, CamelClassifier()).fit(frame[:50], labels[:50])
+    data = Dataset(frame[50:][["town", "age"]], labels[50:])
+    np.testing.assert_array_equal(evaluated(model, data).scores, model.decision_function(frame[50:]))
+    assert page_of(model, data) == page_of(model, (frame[50:], labels[50:]))
+    with pytest.raises(ValueError, match="The data has 3 features but the model 2"):
+        evaluated(model, Dataset(np.zeros((4, 3)), np.zeros((4, 3))))
+
+
+def test_a_pipeline_of_texts_has_a_page(page_of, rng):
+    texts = rng.choice(["sun and sea", "rain", "wind and sea", "sand"], 60).tolist()
+    labels = pd.DataFrame({"wet": ["sea" in text or "rain" in text for text in texts], "warm": ["s" in text for text in texts]}).astype(int)
+    model = make_pipeline(TfidfVectorizer(), CamelClassifier()).fit(texts[:40], labels[:40])
+    found = evaluated(model, (texts[40:], labels[40:]))
+    assert found.n_seen == 20  # equal texts
+    np.testing.assert_array_equal(found.scores, model.decision_function(texts[40:]))
+    assert sections(page_of(model, (texts[40:], labels[40:]))) == ALL
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c")])
+def test_a_1d_y_is_taken_with_its_rows(page_of, classes, rng):
+    X = rng.normal(size=(60, 3))
+    y = np.array(classes)[np.arange(60) % len(classes)]
+    model = make_pipeline(StandardScaler(), CamelClassifier()).fit(X[:40], y[:40])
+    found = evaluated(model, (X[40:], y[40:]))
+    expected = [[name == own for name in model[-1].label_names_] for own in y[40:]]
+    assert found.relevant.tolist() == expected
+    assert sections(page_of(model, (X[40:], y[40:]))) == (ALL if len(classes) == 2 else WITHOUT_PROBABILITIES)
+
+
+@pytest.mark.parametrize("combine", [False, True])
+def test_what_the_columns_add_is_the_mean_over_the_rows(page_of, combine):
+    given = pages.data(5, 120)
+    model = CamelClassifierCV.from_preset("quick", alphas=(0.5,), lambda2s=(0.1,), combine=combine).fit(given.X[:60], given.labels[:60])
+    told = sent(page_of(model, pages.new_rows(5, 60)), "importance")
+    wanted = model.explain(given.X[60:], features=True).importance()
+    order = np.argsort(-wanted.max(axis=1))
+    assert told["columns"] == [f"f{g + 1}" for g in order]
+    assert told["labels"] == list(range(5))
+    np.testing.assert_allclose(numbers(told["values"]), wanted[order], rtol=1e-5)
+
+
+def test_columns_made_from_one_source_are_one(page_of):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"town": rng.choice(["Bath", "Ely", "York"], 80), "size": rng.normal(size=80)})
+    Y = pd.DataFrame({"old": (table["town"] == "York").astype(int), "large": (table["size"] > 0).astype(int)})
+    model = make_pipeline(TablePreparer(), CamelClassifier()).fit(table[:40], Y[:40])
+    html = page_of(model, (table[40:], Y[40:]))
+    assert sorted(sent(html, "importance")["columns"]) == ["size", "town"]
+    assert "From 40 rows of the data and 2 columns." in html
+
+
+def test_of_many_columns_and_labels_the_strongest_are_shown(page_of, monkeypatch):
+    told = sent(page_of(pages.model(40, 60, 25), pages.new_rows(40, 60, 25)), "importance")
+    assert (len(told["columns"]), len(told["labels"])) == (20, 30)
+    assert numbers(told["values"]).shape == (20, 30)
+    monkeypatch.setattr(model_page, "BLOCK", 1)  # a row at a time
+    again = sent(page_of(pages.model(40, 60, 25), pages.new_rows(40, 60, 25)), "importance")
+    np.testing.assert_allclose(numbers(again["values"]), numbers(told["values"]), rtol=1e-5)
+
+
+def test_a_sentence_says_why_columns_are_not_shown(page_of, monkeypatch):
+    html = page_of(pages.model(3, 60, kernel="exponential"), pages.new_rows(3, 60))
+    assert sections(html) == ALL
+    assert "Scores can be shared among columns for the kernels rbf, laplacian and linear alone." in html
+    assert 'id="added"' not in html
+    monkeypatch.setattr(model_page, "MOST_FACTORS", 1000)
+    assert "takes too long for a page of a model of 60 training rows" in page_of(pages.model(3, 60), pages.new_rows(3, 60))
+
+
+def test_quality_counts_the_labels_that_are_known(page_of, rng):
+    X, complete = rng.normal(size=(60, 3)), rng.integers(0, 2, size=(60, 3))
+    model = CamelClassifier().fit(X[:40], complete[:40])
+    gaps = np.where(rng.random((20, 3)) < 0.3, np.nan, complete[40:])
+    gaps[:, 2] = np.nan
+    found = evaluated(model, Dataset(X[40:], gaps))
+    np.testing.assert_array_equal(found.truth, gaps)
+    np.testing.assert_array_equal(evaluated(model, (X[40:], gaps)).truth, gaps)
+    assert evaluated(model, (X[40:], complete[40:])).truth.dtype == np.int64
+    context = quality_section(ModelFacts(model), found).context
+    seven = evaluate(gaps, found.scores, found.predicted)
+    assert [value for _, value, _ in context["metrics"]] == [rounded(value) for value in seven.values()]
+    for j, row in enumerate(context["table"][:2]):
+        known = ~np.isnan(gaps[:, j])
+        assert row[1] == gaps[known, j].sum()
+        assert row[6] == average_precision_score(gaps[known, j], found.scores[known, j])
+    share = 100 * np.isnan(gaps).mean()
+    assert context["note"].endswith(f"{share:.2g} % of the label entries are unknown: figures count the others.")
+    assert "of the label entries are unknown" in page_of(model, Dataset(X[40:], gaps))
+    assert "unknown" not in quality_section(ModelFacts(model), evaluated(model, Dataset(X[40:], complete[40:]))).context["note"]
+
+
+def test_doubted_labels_contradict_their_scores_most(page_of):
+    given = pages.data(4, 120)
+    model = CamelClassifier(correlation="centred").fit(given.X[:60], given.labels[:60])
+    X, Y = given.X[60:], given.Y[60:].astype(float)
+    Y[0] = np.nan
+    found = evaluated(model, Dataset(X, Y, label_names=given.label_names))
+    section = model_page.doubted_section(ModelFacts(model), found)
+    support = np.where(np.isnan(Y), np.inf, np.where(Y == 1, 1, -1) * model.decision_function(X))
+    expected = sorted(support[support < 0])[:20]
+    listed = [(int(row), given.label_names.index(label)) for row, label, *_ in section.context["table"]]
+    np.testing.assert_allclose([support[place] for place in listed], expected)
+    html = page_of(model, Dataset(X, Y, label_names=given.label_names))
+    assert "contradict their scores most" in html
+
+
+def test_unknown_labels_do_not_count_in_coverage_and_calibration(page_of):
+    given = pages.data(4, 120)
+    model = CamelClassifier().fit(given.X[:60], given.labels[:60])
+    X, Y = given.X[60:], given.Y[60:].astype(float)
+    Y[::3, 1] = np.nan
+    found = evaluated(model, Dataset(X, Y, label_names=given.label_names))
+    (section,) = model_page.calibration_section(found)
+    assert sum(section.data["counts"]) == (~np.isnan(Y)).sum()

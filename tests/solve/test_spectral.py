@@ -5,7 +5,6 @@ import pytest
 
 from reference import solver as literal
 from skcamel import correlation
-from skcamel import solve as problem
 from skcamel.arrays import to_numpy
 from skcamel.solve import spectral
 from solve import problems
@@ -23,7 +22,7 @@ def solved(K, Y, G, lambda1, lambda2, weights=None, xp=np.array):
     w = None if weights is None else xp(weights)
     spectrum = spectral.decompose(xp(K) + 0.0, w)
     targets = spectral.project(spectrum, xp(Y))
-    return spectrum, targets, spectral.solve(spectrum, targets, xp(G), lambda1=lambda1, lambda2=lambda2)
+    return spectrum, targets, spectral.solve_in(spectrum, targets, spectral.label_basis(xp(G)), lambda1=lambda1, lambda2=lambda2)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -66,7 +65,7 @@ def test_the_papers_variables_satisfy_its_equations(small, alpha, weighted, rng)
     live = spectral.label_basis(G)
     Y = small.Y @ live.R @ live.R.T  # what lies outside the range of G no Z can reach
     Y_unreached = small.Y - Y
-    residual = problem.stationarity(small.K, small.Y, G, s.A, s.b, s.Z, lambda1=1.0, lambda2=0.1, weights=weights)
+    residual = literal.stationarity(small.K, small.Y, G, s.A, s.b, s.Z, lambda1=1.0, lambda2=0.1, weights=weights)
     assert residual < 1e-9 * max(1.0, abs(s.Z).max(), abs(Y_unreached).max())
     np.testing.assert_allclose(s.dual_coef, s.A @ G / 0.1, atol=1e-9 * max(1, abs(s.A).max()))
     np.testing.assert_allclose(s.intercept, s.b @ G, atol=1e-9 * max(1, abs(s.b).max()))
@@ -78,7 +77,7 @@ def test_the_solution_minimises_the_objective(rng):
     _, _, s = solved(K, Y, G, 1.0, 0.1)
 
     def value(A, b, Z):
-        return problem.objective(K, Y, G, A, b, Z, lambda1=1.0, lambda2=0.1)
+        return literal.objective(K, Y, G, A, b, Z, lambda1=1.0, lambda2=0.1)
 
     best = value(s.A, s.b, s.Z)
     for scale in (1e-2, 1.0):
@@ -102,7 +101,7 @@ def test_interpolated_diagonal_equals_the_direct_one_to_rounding(spread, rng):
     X = rng.normal(size=(60, 2))
     spectrum = spectral.decompose(np.exp(-((X[:, None] - X[None]) ** 2).sum(-1)))
     ridges = np.exp(np.linspace(*np.log(spread), 400))
-    diagonal = spectral._Diagonal(spectrum, [ridges])
+    diagonal = spectral.Diagonal(spectrum, [ridges])
     assert diagonal.nodes is not None
     np.testing.assert_allclose(diagonal(ridges), diagonal._direct(ridges), rtol=1e-12)
     at_nodes = np.exp(diagonal.middle + diagonal.half * diagonal.nodes)
@@ -131,7 +130,7 @@ def test_held_out_scores_are_those_of_the_solution(rng):
     for alpha in ALPHAS:
         G = correlation.collaboration(S, alpha)
         ((_, _, scores),) = spectral.held_out(spectrum, targets, [spectral.label_basis(G)], [(1.0, 0.1)], K[test, train])
-        s = spectral.solve(spectrum, targets, G, lambda1=1.0, lambda2=0.1)
+        s = spectral.solve_in(spectrum, targets, spectral.label_basis(G), lambda1=1.0, lambda2=0.1)
         np.testing.assert_allclose(scores, K[test, train] @ s.dual_coef + s.intercept, atol=1e-10)
 
 
@@ -170,7 +169,7 @@ def test_an_indefinite_kernel_is_refused():
 def test_one_row_has_nothing_to_learn_from():
     spectrum = spectral.decompose(np.ones((1, 1)))
     targets = spectral.project(spectrum, np.array([[1.0, -1.0]]))
-    s = spectral.solve(spectrum, targets, np.eye(2), lambda1=1.0, lambda2=0.1)
+    s = spectral.solve_in(spectrum, targets, spectral.label_basis(np.eye(2)), lambda1=1.0, lambda2=0.1)
     np.testing.assert_allclose(s.intercept, [1, -1])
     ((_, _, loo),) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(np.eye(2))], [(1.0, 0.1)])
     assert np.isfinite(loo).all()

@@ -5,10 +5,30 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 
-from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+from skcamel import (
+    PAPER_ALPHAS,
+    PAPER_LAMBDA2S,
+    CamelClassifier,
+    CamelClassifierCV,
+    ModelFileError,
+    explain,
+    label_sets,
+    load,
+    save,
+)
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-from skcamel.data import Dataset, MultilabelStratifiedKFold, check_dataset, read_dataset, write_dataset
+from skcamel.data import (
+    Dataset,
+    MultilabelStratifiedKFold,
+    TablePreparer,
+    check_dataset,
+    read_columns,
+    read_dataset,
+    take_labels,
+    write_dataset,
+)
 from skcamel.display import plot_collaboration, plot_explanation
 from skcamel.experiment import Records, run_study
 from skcamel.metrics import NAMES, edge_cases, evaluate, get_scorer, macro_f1, report
@@ -49,6 +69,17 @@ def main(folder: Path) -> list[float]:
         figures.append(macro_f1(Y, load(folder / "model.skcamel").predict(rows)))
     except ModelFileError as error:
         text.append(str(error))
+
+    table = pd.DataFrame({"plan": ["free", "team", "free"] * 20, "paid": ["$0", "$1,200", "$80"] * 20, "size": X[:, 0]})
+    preparer = TablePreparer(category=["plan"])
+    pipeline = make_pipeline(preparer, CamelClassifierCV.from_preset("quick", prepared=True)).fit(table, Y)
+    reasons = explain(pipeline, table[:2], features=True)
+    text.append(f"{label_sets(pipeline, table)[0]} {preparer.kinds_['paid']} {preparer.source_columns_[0]} {reasons}")
+    save(pipeline, folder / "pipeline.skcamel")
+    table.assign(tags="sea|sun").to_csv(folder / "table.csv", index=False)
+    rest, labels = take_labels(read_columns(folder / "table.csv"), ["tags"], "table.csv")
+    text.append(f"{rest.num_rows} {labels.names} {labels.Y.sum()} {model.set_output(predict='pandas').predict(rows).columns}")
+    model.set_output(predict="default")
 
     data = Dataset(X, Y, label_names=["sea", "sun", "sky"], name="mine")
     write_dataset(data, folder / "mine.arff")

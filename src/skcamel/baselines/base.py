@@ -1,41 +1,38 @@
-"""What the five methods share: parameters and checks, scores F - 1/2, cuts tuned on inner folds, and classifiers of the user's choice."""
+"""What all methods of the comparison share: parameters and checks, scores F - 1/2, and cuts tuned on inner folds."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import has_fit_parameter
 
-from skcamel.arrays import Array
-from skcamel.baselines.logistic import MAX_ITER, TOLERANCE, NotConverged
+from skcamel.arrays import Array, to_numpy
 from skcamel.checks import (
-    check_count,
+    Labels,
     check_labels,
-    check_positive,
     check_rows,
     check_threshold,
     check_weights,
     unchanged_on_error,
     warn_of_constant_labels,
 )
+from skcamel.data.dataset import NamedLabels, unknown_entries, with_gaps
 from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.rows import column_names, dense
 from skcamel.selection import chosen_rule
-from skcamel.selection.thresholds import AUTO, MODES
+from skcamel.selection.thresholds import AUTO, MODES, Rule
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
 INNER_FOLDS = 5
-TrainingData = tuple[Array, np.ndarray, np.ndarray | None]  # X (n, d), Y (n, q) in {0, 1}, weights (n,)
+TrainingData = tuple[Array, np.ndarray, np.ndarray | None]  # X (n, d), Y (n, q) in {0, 1}, NaN where unknown, weights (n,)
 
 
 @dataclass(eq=False, repr=False)  # fields are the parameters, as in its subclasses
@@ -43,7 +40,7 @@ class Baseline(MultiLabelClassifier):
     """A method that rates labels by F (m, q); its scores are F - 1/2, and labels with a score above their cut are predicted.
 
     A subclass checks its parameters in `_check_parameters`, learns in `_learn(X, Y, weights)` from float64 rows (array or CSR),
-    labels in {0, 1} and positive weights or None, and answers with F in `_confidences(X)`.
+    labels in {0, 1}, NaN where unknown, and positive weights or None, and answers with F in `_confidences(X)`.
     """
 
     _: KW_ONLY
@@ -62,7 +59,7 @@ class Baseline(MultiLabelClassifier):
         raise NotImplementedError
 
     def _has_probabilities(self) -> bool:
-        """F, once fitted; not of a 1-d y of three or more classes, where it does not add up to one, nor where it is a share of votes."""
+        """Not for a 1-d y of three or more classes, where F does not add up to one, nor where F is a share of votes."""
         adds_up = getattr(self, "_target", "multiclass") != "multiclass"
         return self.PROBABILISTIC and adds_up and getattr(self, "combine", "confidence") != "vote"
 
@@ -73,10 +70,11 @@ class Baseline(MultiLabelClassifier):
         ----------
         X : array, CSR matrix or frame of shape (n, d)
         y : array, sparse matrix or frame of shape (n, q)
-            Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too.
+            Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too. NaN, None or NA marks
+            unknown labels; what a method makes of them stands in its notes. A label without a known entry is never predicted.
         sample_weight : array of shape (n,), default=None
-            An integer weight equals that many copies of the row, but for what is drawn at random: bootstrap samples and folds.
-            Penalties and tolerances count against these copies, so give numbers near 1.
+            An integer weight equals that many copies of the row, except for what is drawn at random: bootstrap samples and folds.
+            Penalties and tolerances are measured against these copies, so give numbers near 1.
 
         Returns
         -------
@@ -85,11 +83,15 @@ class Baseline(MultiLabelClassifier):
         with unchanged_on_error(self):
             self._check_parameters()
             rows = check_rows(self, X, reset=True, pairwise=False)
-            labels = check_labels(y, rows.shape[0])
+            labels = check_partial_labels(y, rows.shape[0])
             weights = check_weights(sample_weight, rows.shape[0])
-            warn_of_constant_labels(labels, weights)
+            unknown = np.isnan(labels.Y)
+            warn_of_constant_labels(replace(labels, Y=_guessed(labels.Y)) if unknown.any() else labels, weights)
             self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
-            self.thresholds_ = self._learn_all(rows.astype(np.float64), (labels.Y > 0).astype(np.float64), weights)
+            Y = (labels.Y > 0).astype(np.float64)
+            Y[unknown] = np.nan
+            cuts = self._learn_all(rows.astype(np.float64), Y, weights)
+            self.thresholds_ = np.where(unknown.all(axis=0), np.maximum(cuts, 0.0), cuts)
         return self
 
     def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -104,7 +106,8 @@ class Baseline(MultiLabelClassifier):
         if not rule.is_tuned and rule.mode != AUTO:
             return rule.cuts(Y > 0, Y, weights)
         scores = self._held_out_scores(X, Y, weights)
-        return chosen_rule(Y > 0, scores, rule, getattr(self, "scoring", ""), weights=weights).cuts(Y > 0, scores, weights)
+        rule = chosen_rule(Y > 0, below_known(Y, scores), rule, getattr(self, "scoring", ""), weights=weights)
+        return tuned_cuts(rule, Y, scores, weights)
 
     def _held_out_scores(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """Score of every row by a model that learned without its fold, (n, q)."""
@@ -117,7 +120,7 @@ class Baseline(MultiLabelClassifier):
         folds = KFold(min(INNER_FOLDS, len(Y)), shuffle=True, random_state=0 if seed is None else seed)
         scores = np.empty(Y.shape)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has told
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has warned
             for train, test in folds.split(Y):
                 model = copy(self)
                 model._learn(*some_rows(X, Y, weights, train))
@@ -129,44 +132,16 @@ class Baseline(MultiLabelClassifier):
 
     def _outputs(self, X: Array) -> Outputs:
         scores = self._scores(check_rows(self, X, reset=False, pairwise=False).astype(np.float64))
-        link = partial(np.add, 0.5) if self._has_probabilities() else None  # F, but for digits that scores cannot show
+        link = partial(np.add, 0.5) if self._has_probabilities() else None  # F, except for digits that scores cannot hold
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link)
 
 
 @dataclass(eq=False, repr=False)
-class LogisticBaseline(Baseline):
-    """A method whose models are logistic, or clones of a classifier that the user chose."""
-
-    _: KW_ONLY
-    base_estimator: Any = None
-    max_iter: int = MAX_ITER
-    tol: float = TOLERANCE
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        base = self.base_estimator
-        if base is not None and (isinstance(base, type) or not (hasattr(base, "fit") and hasattr(base, "predict"))):
-            raise TypeError(
-                f"base_estimator must be a scikit-learn classifier or None, got {base!r}; "
-                "pass an instance, as in LogisticRegression(C=1.0)."
-            )
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
-
-
-@dataclass(eq=False, repr=False)
 class WithCuts(Baseline):
-    """One classifier for all labels together, such as a forest, whose probabilities are cut as those of the other methods are.
+    """One classifier for all labels together, such as a forest; its probabilities are cut like those of the other methods.
 
-    Parameters
-    ----------
-    estimator : classifier
-        With a `predict_proba` for label matrices in any form of scikit-learn.
-    threshold, threshold_metric
-        As in :class:`BinaryRelevance`.
+    The estimator has a `predict_proba` for label matrices, in any form of scikit-learn.
 
-    Examples
-    --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.ensemble import ExtraTreesClassifier
     >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
@@ -186,6 +161,11 @@ class WithCuts(Baseline):
             )
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        if unknown := int(np.isnan(Y).sum()):
+            raise ValueError(
+                f"Y has {unknown} unknown entries (NaN), and one estimator for all labels needs every label of a row; drop those rows, or "
+                "use BinaryRelevance(estimator), which learns each label from the rows where it is known."
+            )
         self.estimator_ = clone_fitted(self.estimator, X, Y[:, 0] if Y.shape[1] == 1 else Y, weights)
 
     def _confidences(self, X: Array) -> np.ndarray:
@@ -195,11 +175,55 @@ class WithCuts(Baseline):
         return class_one(given, self.estimator_.classes_)[:, None] if len(self.label_names_) == 1 else np.asarray(given)
 
 
+def check_partial_labels(y: Array, n_rows: int) -> Labels:
+    """Labels as :func:`check_labels` gives them, NaN where an entry of a label matrix is unknown."""
+    is_matrix = hasattr(y, "toarray") or len(getattr(y, "shape", ())) == 2 or (isinstance(y, list) and np.ndim(y[:1]) == 2)
+    unknown = unknown_entries(_stored(y)) if is_matrix else None
+    if unknown is None:
+        return check_labels(y, n_rows)
+    mask, given, names = unknown.toarray() > 0, _stored(y), column_names(y)
+    filled = np.where(mask, -1.0 if (given == -1).any() else 0.0, given)
+    labels = check_labels(filled if names is None else NamedLabels.of(filled, names), n_rows)
+    return replace(labels, Y=np.where(mask, np.nan, labels.Y))
+
+
+def _stored(y: Array) -> np.ndarray:
+    """A label matrix as an array, of numbers where its entries are numbers and gaps."""
+    Y = np.asarray(to_numpy(dense(y)))
+    return with_gaps(Y) if Y.dtype == object else Y
+
+
+def _guessed(Y: np.ndarray) -> np.ndarray:
+    """Labels in {-1, +1} whose unknown entries are +1 if all known ones of the label are, else -1: labels that are constant stay so."""
+    unknown = np.isnan(Y)
+    always = (unknown | (Y > 0)).all(axis=0) & ~unknown.all(axis=0)
+    return np.where(unknown, np.where(always, 1.0, -1.0), Y)
+
+
+def below_known(Y: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Scores (n, q) in which those of unknown entries of Y lie below all others.
+
+    A cut that tells known entries apart then counts unknown ones neither as hits nor as false alarms.
+
+    >>> below_known(np.array([[1.0], [np.nan], [0.0]]), np.array([[2.0], [5.0], [-1.0]])).ravel()
+    array([ 2., -2., -1.])
+    """
+    unknown = np.isnan(Y)
+    if not unknown.any():
+        return scores
+    known = scores[~unknown]
+    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+    return np.where(unknown, low - max(high - low, 3e-6) / 3, scores)
+
+
+def tuned_cuts(rule: Rule, Y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Cuts of a rule, (q,), that the known entries of Y decide."""
+    return rule.cuts(Y > 0, below_known(Y, scores), weights)
+
+
 def half_less(F: np.ndarray) -> np.ndarray:
     """Scores F - 1/2; 0 becomes the smallest positive number.
 
-    Examples
-    --------
     >>> half_less(np.array([0.25, 0.5, 1.0])) > 0
     array([False,  True,  True])
     """
@@ -213,38 +237,18 @@ def some_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None, rows: np.ndar
     return X[rows], Y[rows], None if weights is None else weights[rows]
 
 
+def known_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None, known: np.ndarray) -> TrainingData:
+    """The rows of a mask (n,)."""
+    return (X, Y, weights) if known.all() else some_rows(X, Y, weights, np.flatnonzero(known))
+
+
 def with_weight(X: Array, Y: np.ndarray, weights: np.ndarray | None) -> TrainingData:
     """The rows that have weight."""
     return (X, Y, weights) if weights is None or weights.all() else some_rows(X, Y, weights, np.flatnonzero(weights))
 
 
-@contextmanager
-def convergence_warning() -> Iterator[None]:
-    """Turn the warnings of the logistic solver into a single ConvergenceWarning of scikit-learn."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    told = False
-    for warning in caught:
-        if not issubclass(warning.category, NotConverged):
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-        elif not told:
-            told = True
-            warnings.warn(str(warning.message), ConvergenceWarning, stacklevel=4)
-
-
-def fit_one(base: Any, X: Array, y: np.ndarray, counts: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
-    """A fitted clone, or the only class of y itself where there is no second one.
-
-    A bootstrap is given by counts, as repeated rows, which every classifier understands; not every one takes weights.
-    """
-    if counts is not None:
-        X, y, weights = some_rows(X, y, weights, np.repeat(np.arange(len(y)), counts.astype(int)))
-    return int(y[0]) if (y == y[0]).all() else clone_fitted(base, X, y, weights)
-
-
 def clone_fitted(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None) -> Any:
-    """A clone fitted on labels in {0, 1}; one that takes no weights is refused where there are some."""
+    """A clone fitted on labels in {0, 1}; ValueError if there are weights and it takes none."""
     if weights is None:
         return clone(base).fit(X, y.astype(int))
     if not has_fit_parameter(base, "sample_weight"):
@@ -254,40 +258,11 @@ def clone_fitted(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None)
     return clone(base).fit(X, y.astype(int), sample_weight=weights)
 
 
-def positive_probability(model: Any, X: Array) -> np.ndarray:
-    """P(y = 1 | row) of a model from :func:`fit_one`, (m,).
-
-    A model without `predict_proba` is asked for its `decision_function` s; 1 / (1 + exp(-s)) keeps the order of the rows and
-    puts 1/2 where s is 0. A model without either gives its decisions.
-    """
-    if isinstance(model, int):
-        return np.full(X.shape[0], float(model))
-    if hasattr(model, "predict_proba"):
-        return class_one(model.predict_proba(X), model.classes_)
-    if hasattr(model, "decision_function"):
-        return expit(np.asarray(model.decision_function(X), dtype=np.float64))
-    return np.asarray(model.predict(X), dtype=np.float64)
-
-
 def class_one(P: Any, classes: Any) -> np.ndarray:
-    """Column of class 1 of probabilities (m, number of classes); zeros where training knew no such class.
+    """Column of class 1 of probabilities (m, number of classes); zeros where training saw no such class.
 
-    Examples
-    --------
     >>> class_one([[0.3, 0.7]], [0, 1]), class_one([[1.0]], [0])
     (array([0.7]), array([0.]))
     """
     where = np.flatnonzero(np.asarray(classes) == 1)
     return np.asarray(P)[:, where[0]] if len(where) else np.zeros(len(P))
-
-
-def most_probable(model: Any, X: Array) -> np.ndarray:
-    """The class of each row, (m,); among equally probable ones the lowest."""
-    if isinstance(model, int):
-        return np.full(X.shape[0], model)
-    for name in ("predict_proba", "decision_function"):
-        if hasattr(model, name):
-            scores = np.asarray(getattr(model, name)(X))
-            best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-            return np.asarray(model.classes_)[best]
-    return np.asarray(model.predict(X))

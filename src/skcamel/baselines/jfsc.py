@@ -15,7 +15,7 @@ from skcamel.baselines.linear import Axes, GridSearch, LinearBaseline, Prepared,
 from skcamel.checks import check_flag
 from skcamel.rows import middle, shifted
 
-SMALLEST_RESIDUAL = 1e-3  # a shorter residual weighs as much as this one
+SMALLEST_RESIDUAL = 1e-3  # shorter residuals weigh as much as this one
 POWER_TOL = 1e-8  # relative change of ||X'DX||_2 at which power iteration ends
 POWER_STEPS = 200
 
@@ -35,8 +35,6 @@ def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.nda
     With P and N the rows of X (n, d) with and without a label of Y (n, q) in {0, 1}, and m+, m- their means of the feature,
     s = Σ_P (x - m+)² + (|P| / |N|) Σ_N (x - m-)² - |P| (m+ - m-)²; 0 where P or N is empty. Weights (n,) enter all sums and counts.
 
-    Examples
-    --------
     >>> fisher(np.array([[1.0], [3.0], [0.0], [0.0], [3.0]]), np.array([[1.0], [1.0], [0.0], [0.0], [0.0]]))
     array([[4.]])
     """
@@ -176,7 +174,7 @@ def weighted_norm(X: Array, weights: np.ndarray, direction: np.ndarray) -> tuple
 
 @dataclass(eq=False, repr=False)
 class BaseJFSC(LinearBaseline):
-    """What JFSC learns from, with given or with chosen penalties."""
+    """What JFSC learns from, with given or chosen penalties."""
 
     _: KW_ONLY
     intercept: bool = True
@@ -215,7 +213,7 @@ class JFSC(BaseJFSC):
     threshold, threshold_metric, max_iter
         As in :class:`LLSF`.
     tol : float, default=1e-4
-        The sequence ends when the objective changes by no more.
+        The sequence ends when the objective changes by at most this.
 
     Attributes
     ----------
@@ -228,11 +226,12 @@ class JFSC(BaseJFSC):
     -----
     J(W) = ||XW - Y||_{2,1} + (α/2) tr(R W'W) + (β/2) Σ_k w_k' S_k w_k + γ ||W||_1 is not convex: R has negative
     eigenvalues, and S is negative for features that separate a label well. As for :class:`LLSF` the early-stopped sequence
-    is the method. No code of the authors is known; this is a known reproduction with its errors put right: squares in S;
-    the step constant L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)) follows the row weights D in every iteration;
-    residuals shorter than 1e-3 weigh as that one; J itself is monitored, and the run ends after `max_iter` iterations,
-    when J changes by at most `tol`, or when J <= 0. That is no failure, so nothing warns. Row weights weight the lengths of the
-    residuals, the cosines of R, the sums of S and the means of the fair preset. On dense features it is the better preset, as for LLSF.
+    is the method. The authors published no code; this corrects a known reproduction. S has squares. The step constant
+    L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)) follows the row weights D in every iteration. Residuals shorter than 1e-3
+    weigh as much as one of that length. J itself is monitored, and the run ends after `max_iter` iterations, when J changes by
+    at most `tol`, or when J <= 0. None of these is a failure, so nothing warns. Row weights enter the lengths of the
+    residuals, the cosines of R, the sums of S and the means of the fair preset. On dense features "fair" is better, as for LLSF.
+    Unknown labels (NaN) are filled as for LLSF; such an entry counts in S partly as inside and partly as outside its label.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 """Many logistic problems over the same rows, minimised together: every step is two matrix products for all of them.
 
-Limited-memory quasi-Newton (L-BFGS) with a step length of its own for each problem. Finished problems leave the batch.
-A problem that is clearly no separable one goes on, after a few steps, in the metric of the Gram matrix AᵀA / 4, an upper
-bound of every Hessian: its optimum is the same and a fifth of the steps reach it. The few that last even longer go on
-with Hessians of their own. Separable problems stay in the plain metric on purpose. They have no optimum (but for the ridge),
-the direction in which their weights diverge depends on the metric, and that of the Gram matrix predicts new rows far worse.
+Limited-memory quasi-Newton (L-BFGS) with its own step length for each problem. Finished problems leave the batch.
+After a few steps, a problem that is clearly not separable continues in the metric of the Gram matrix AᵀA / 4, an upper
+bound of every Hessian: its optimum is the same, and a fifth of the steps reach it. The few that last even longer continue
+with their own Hessians. Separable problems stay in the plain metric on purpose. Apart from the ridge they have no optimum, the
+direction in which their weights diverge depends on the metric, and that of the Gram matrix predicts new rows far worse.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 MEMORY = 10  # pairs of step and gradient change that model the curvature
 SEPARATED = 1e-2  # total loss; below ln 2 every row is on its right side, if none weighs less than 1
 CLEAR, PATIENCE = 3, 150  # steps after which overlapping problems, and all others, change the metric
-OVERLAP, NEARLY_SEPARABLE = 0.5, 0.1  # shares of the first objective: kept only where classes overlap; left where they hardly do
+OVERLAP, NEARLY_SEPARABLE = 0.5, 0.1  # shares of the first objective: above the one classes overlap, below the other hardly
 SETTLED = 1e-7  # share of its objective by which the last step of an overlapping problem may still lower it
 NEGLIGIBLE = 1e-9
-REFRESH = 10  # steps after which a Hessian is made anew
+REFRESH = 10  # steps after which a Hessian is computed again
 WINDOW = 10  # steps over which the decrease of the objective is judged
 HALVINGS = 25
 BLOCK = 1 << 15  # numbers of a block of rows whose loss is computed at a time: 256 KiB stay in the cache
@@ -108,7 +108,7 @@ class Batch:
         return np.full(len(self.index), self.n_free > 1) | ~self.overlapping(NEARLY_SEPARABLE) | (self.gain <= SETTLED * self.objective)
 
     def idle(self, share: float) -> np.ndarray:
-        """Problems whose objective fell by no more than `share` of itself since the last call, (B,)."""
+        """Problems whose objective fell by at most `share` of itself since the last call, (B,)."""
         idle = self.past_objective - self.objective <= share * self.objective
         self.past_objective = self.objective
         return idle
@@ -241,7 +241,7 @@ class Batch:
             nearer = _some(self.margins, columns) + long * _some(ahead, columns)
             objective[short], residual[:, columns] = self._at(coef, nearer, short)
             margins[:, columns] = nearer
-        self.stuck = ~(objective < self.objective)  # they end, with the weights they had
+        self.stuck = ~(objective < self.objective)  # they end with their present weights
         return np.where(self.stuck, 0.0, lengths), np.where(self.stuck, self.objective, objective), margins, residual
 
     def _at(self, coef: np.ndarray, margins: np.ndarray, problems: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -251,7 +251,7 @@ class Batch:
         return loss + (self.penalty * coef**2).sum(axis=0).reshape(-1, self.n_free).sum(axis=1), residual
 
     def _remember(self, step: np.ndarray, change: np.ndarray) -> None:
-        """Keep a pair and the scale that it suggests; a pair without curvature gets no say."""
+        """Keep a pair and the scale that it suggests; a pair without curvature is ignored."""
         bend = self._dot(step, change)
         told = bend > 0
         rho = np.where(told, 1 / np.where(told, bend, 1), 0.0)
@@ -278,9 +278,9 @@ def minimise(batch: Batch, *, tol: float, max_iter: int) -> tuple[np.ndarray, np
     """Run a batch to its end: weights (D, B * n_free), objective, number of steps and whether it converged, (B,) each.
 
     A problem ends when no entry of its gradient exceeds `tol` times the total weight of the rows and, if its classes overlap,
-    the last step lowered its objective by no more than a ten-millionth; when its loss is below 0.01 (of the lightest weight, if
-    that is below 1), far below the ln 2 that proves its rows separable; when ten steps lower its objective by no more than
-    `tol` / 100 of it, as where some weights diverge to no avail; or after `max_iter` steps, the only case that counts as not
+    the last step lowered its objective by at most a ten-millionth; when its loss is below 0.01 (of the lightest weight, if
+    that is below 1), far below the ln 2 that proves its rows separable; when ten steps lower its objective by at most
+    `tol` / 100 of it, because some weights diverge without effect; or after `max_iter` steps, which alone counts as not
     converged.
     """
     hessians_pay = min(PATIENCE, 10 + len(batch.coef) // 8)  # a Hessian costs as much as len(batch.coef) / 4 steps
@@ -315,8 +315,6 @@ def loss_and_residual(margins: np.ndarray, targets: np.ndarray, weights: np.ndar
     Columns b * n_free ... (b + 1) * n_free - 1 of margins and targets (n, B * n_free) belong to problem b. A target is 1 in the
     column of a row's class, else 0. The last class has no column and the margin 0. Weights are (n, B).
 
-    Examples
-    --------
     >>> loss, residual = loss_and_residual(np.zeros((2, 1)), np.array([[1.0], [0.0]]), None, 1)
     >>> loss.round(4), residual[:, 0]
     (array([1.3863]), array([-0.5,  0.5]))

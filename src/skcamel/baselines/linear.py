@@ -1,4 +1,4 @@
-"""What LLSF and JFSC share as estimators: presets of the features, linear scores, their authors' cut, and penalties chosen by folds."""
+"""What LLSF and JFSC share as estimators: presets of the features, linear scores, the authors' cut, and penalties chosen by folds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from sklearn.model_selection import BaseCrossValidator
 from skcamel import memory, scaling
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
-from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, with_weight
+from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, tuned_cuts, with_weight
 from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
+from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, choice
 from skcamel.selection.search import Scores, candidate_metrics, tabulate
 from skcamel.selection.thresholds import MODES
@@ -50,9 +51,9 @@ class Prepared(NamedTuple):
 def prepare(preset: str, X: Array, Y: np.ndarray, weights: np.ndarray | None = None, *, intercept: bool) -> Prepared:
     """Training rows X (n, d) and labels Y (n, q) in {0, 1} as a preset sees them; `weights` (n,) count in the means.
 
-    "faithful", as the authors prepared them: rows of unit length, the intercept a column of ones that is penalised like any other.
-    "fair", which does not spoil dense sets: columns mapped to [0, 1], for which sparse rows become dense, the intercept unpenalised
-    by centring X and Y.
+    "faithful", as the authors prepared them: rows of unit length; the intercept is a column of ones, penalised like any other.
+    "fair", which does not spoil dense sets: columns mapped to [0, 1], which makes sparse rows dense; X and Y are centred, so that
+    the intercept is not penalised.
     """
     if preset == "fair" and sparse.issparse(X):
         X = X.toarray()  # so that columns are shifted to start at 0, as dense ones are
@@ -74,8 +75,6 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
     The authors of LLSF add machine epsilon to the whole matrix if any row is zero: after scaling to unit length such a
     row holds equal entries, and the others are what they were up to rounding. So only zero rows are touched here.
 
-    Examples
-    --------
     >>> scaled(scaling.Scaling("unit"), np.array([[3.0, 4.0], [0.0, 0.0]])).round(3)
     array([[0.6  , 0.8  ],
            [0.707, 0.707]])
@@ -97,8 +96,8 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
 class LinearBaseline(Baseline):
     """F = X W + b of scaled rows.
 
-    A subclass names in `PENALTIES` what is given for each candidate, last the penalty of the start, which must be positive, and says in
-    `_problem` what it learns from.
+    A subclass names its penalties in `PENALTIES`, last that of the start, which must be positive, and makes in `_problem` what it
+    learns from.
     """
 
     _: KW_ONLY
@@ -141,10 +140,12 @@ class LinearBaseline(Baseline):
         return {"penalties": self.PENALTIES(*values), "max_iter": self.max_iter, "tol": self.tol}
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        prepared, problem = self._problem(X, Y, weights)
+        prepared, problem = self._problem(X, filled(Y, weights), weights)
         end = problem.solve(**self._solver([self._chosen()]))
         self.scaling_ = prepared.scale
         self.coef_, self.intercept_ = prepared.weights(end.W[:, 0])
+        nothing_known = np.isnan(Y).all(axis=0)
+        self.coef_[nothing_known], self.intercept_[nothing_known] = 0.0, 0.0  # labels that are never predicted
         self.n_iter_ = int(end.n_iter[0])
 
     def _confidences(self, X: Array) -> np.ndarray:
@@ -166,7 +167,7 @@ class GridSearch(LinearBaseline):
 
     _: KW_ONLY
     grid: str = "coarse"
-    cv: int | BaseCrossValidator | Iterable[Any] = 5
+    cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
     scoring: str = "average_precision"
     memory_budget: int = proximal.MEMORY_BUDGET
     random_state: Any = None
@@ -219,18 +220,18 @@ class GridSearch(LinearBaseline):
             known, (X, Y, weights) = some_rows(*data, train), some_rows(*data, test)
             for k, F, F_known in self._rated(known, X, candidates):
                 cuts = self._rule().cuts(known[1] > 0, known[1]) if F_known is None else authors_cuts(known[1], F_known, known[2])
-                result[k] = candidate_metrics(Y > 0, half_less(F)[None], cuts, weights)[0]
+                result[k] = judged(Y, half_less(F), cuts, weights)
         return results, None
 
     def _judge_together(
         self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]
     ) -> tuple[list[list[Scores]], list[np.ndarray]]:
         """The same with cuts tuned on the held-out scores of all folds, as CAMEL's are on leave-one-out scores; and these cuts."""
-        held = [(data[1][test] > 0, None if data[2] is None else data[2][test]) for _, test in folds]
-        relevant = np.concatenate([Y for Y, _ in held])
+        held = [(data[1][test], None if data[2] is None else data[2][test]) for _, test in folds]
+        truth = np.concatenate([Y for Y, _ in held])
         memory.require(
-            8 * len(candidates) * relevant.size,
-            f"Scores of {len(candidates)} candidates for {relevant.shape[0]} rows and {relevant.shape[1]} labels, on which "
+            8 * len(candidates) * truth.size,
+            f"Scores of {len(candidates)} candidates for {truth.shape[0]} rows and {truth.shape[1]} labels, on which "
             f"threshold={self.threshold!r} is tuned,",
             "Give fewer candidates, or threshold='zero'.",
         )
@@ -239,22 +240,45 @@ class GridSearch(LinearBaseline):
             for k, F, _ in self._rated(some_rows(*data, train), data[0][test], candidates):
                 of_fold[k] = half_less(F)
         weights = None if data[2] is None else data[2][np.concatenate([test for _, test in folds])]
-        cuts = [self._rule().cuts(relevant, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
+        cuts = [tuned_cuts(self._rule(), truth, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
         results = []
         for (Y, of_rows), of_fold in zip(held, scores, strict=True):
-            results.append([candidate_metrics(Y, F[None], own, of_rows)[0] for F, own in zip(of_fold, cuts, strict=True)])
+            results.append([judged(Y, F, own, of_rows) for F, own in zip(of_fold, cuts, strict=True)])
         return results, cuts
 
     def _rated(
         self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
-        """Number of each candidate, its F of the test part and, where the authors' rule wants it, of the training part."""
-        prepared, problem = self._problem(*train)
+        """Number of each candidate, its F of the test part and, if the authors' rule needs it, of the training part."""
+        prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2])
         new, known = (scaled(prepared.scale, X) for X in (X_test, train[0]))
         for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):
             for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
                 coef, intercept = prepared.weights(W)
                 yield k, new @ coef.T + intercept, known @ coef.T + intercept if self.threshold == TUNED else None
+
+
+def filled(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Labels (n, q) whose unknown entries are the mean of the known ones of the label, 0 where there are none; Y itself if all are known.
+
+    >>> filled(np.array([[1.0, np.nan], [0.0, np.nan], [np.nan, np.nan]]), None)[2]
+    array([0.5, 0. ])
+    """
+    unknown = np.isnan(Y)
+    if not unknown.any():
+        return Y
+    w = ~unknown * (1.0 if weights is None else weights[:, None])
+    total = w.sum(axis=0)
+    means = (w * np.where(unknown, 0.0, Y)).sum(axis=0) / np.where(total > 0, total, 1.0)
+    return np.where(unknown, means, Y)
+
+
+def judged(Y: np.ndarray, scores: np.ndarray, cuts: np.ndarray, weights: np.ndarray | None) -> Scores:
+    """The seven metrics of scores (n, q) with cuts (q,), over the known entries of Y."""
+    unknown = np.isnan(Y)
+    if not unknown.any():
+        return candidate_metrics(Y > 0, scores[None], cuts, weights)[0]
+    return evaluate(Y, scores, scores > cuts, sample_weight=weights)
 
 
 def powers(base: float, exponents: Iterable[int]) -> tuple[float, ...]:
@@ -276,21 +300,20 @@ def tuned_cut(Y: np.ndarray, F: np.ndarray, weights: np.ndarray | None = None) -
     """The first τ of 51 equally spaced values from 0 to the largest F with the highest example-based F1 of the decisions F >= τ.
 
     The F1 of a row without labels and without predictions is 1. Where no row has a label there is nothing to tune on, and
-    τ is 1/2.
+    τ is 1/2. Unknown entries of Y (NaN) count nowhere.
 
-    Examples
-    --------
     >>> round(tuned_cut(np.array([[1, 0], [1, 1]]), np.array([[0.5, 0.1], [1.0, 0.3]])), 2)
     0.12
     """
-    relevant = Y > 0
+    relevant, known = Y > 0, ~np.isnan(Y)
     if not relevant.any():
         return 0.5
+    largest = float(F.max(where=known, initial=-np.inf))
     size = relevant.sum(axis=1)
 
     def f1(tau: float) -> float:
-        predicted = tau <= F
+        predicted = (tau <= F) & known
         both, total = (relevant & predicted).sum(axis=1), size + predicted.sum(axis=1)
         return float(np.average(np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0), weights=weights))
 
-    return float(max(np.linspace(0.0, float(F.max()), N_CUTS), key=f1))
+    return float(max(np.linspace(0.0, largest, N_CUTS), key=f1))

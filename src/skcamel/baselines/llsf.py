@@ -142,7 +142,7 @@ class LLSF(BaseLLSF):
     max_iter : int, default=100
         Iterations at most; 0 gives the ridge regression.
     tol : float, default=1e-4
-        The sequence ends when the monitored value T changes by no more. (The authors use 1e-2 while tuning.)
+        The sequence ends when the monitored value T changes by at most this. (The authors use 1e-2 while tuning.)
 
     Attributes
     ----------
@@ -162,6 +162,9 @@ class LLSF(BaseLLSF):
     L = sqrt(2 (||X'X||² + ||αR||²)), momentum and stop belong to it. The run ends after `max_iter` iterations, when
     T = ||XW - Y||² + α tr(R W'W) + β nnz(W) changes by at most `tol`, or when T <= 0; that is no failure, so nothing warns.
     Row weights weight the squares, the cosines of R and the means of the fair preset.
+
+    Unknown labels (NaN) are replaced by the weighted mean of the known entries of their label, in the targets and in R. To leave them
+    out of the loss instead, each label would need a Gram matrix of its own. Cuts are tuned, and penalties chosen, on known entries.
 
     On dense numeric features rows of unit length and no intercept cost much accuracy, so the faithful preset carries
     scikit-learn's tag `poor_score`; the fair preset does not.
@@ -197,8 +200,8 @@ class LLSFCV(GridSearch, BaseLLSF):
     cv : int, splitter or iterable of (train, test), default=5
         An int means that many folds as in scikit-learn: in the order of the rows, or shuffled where `random_state` is given.
     scoring : str, default="average_precision"
-        One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on every row (a ranking metric with
-        one label) gives way to the Hamming loss, and `scoring_` says so.
+        One of the seven metrics, see `skcamel.metrics.NAMES`. If it is undefined on every row (a ranking metric with one label),
+        the Hamming loss takes its place, and `scoring_` says so.
     memory_budget : int, default=2**25
         Bytes for the working arrays of the candidates that are iterated together; one candidate at least.
     random_state : int or RandomState, default=None

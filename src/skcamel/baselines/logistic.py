@@ -1,17 +1,16 @@
 """Unregularised logistic regression for many targets over the same rows: the base learner of BR, ECC and RAkEL.
 
-For each target the sum over the rows of -log p(y | x), plus ridge · ||w||², is minimised over intercept and weights of the
-standardised columns. ``lbfgs`` does the work for a batch of targets; this file makes the batches and keeps the model.
+For each target it minimises the sum over the rows of -log p(y | x), plus ridge · ||w||², over the intercept and the weights of
+the standardised columns. ``lbfgs`` solves a batch of targets; this file makes the batches and keeps the model.
 
-The rows of a problem are a matrix A: a column of ones, then the columns that vary, standardised. Rows with few entries stay
-sparse: A is then never made, its products are those of the raw rows plus a correction of rank one.
+The rows of a problem are a matrix A: a column of ones, then the columns that vary, standardised. If rows have few entries, A is
+never made: its products are those of the sparse rows plus a correction of rank one.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ RIDGE = 1e-8
 TOLERANCE = 1e-4
 MAX_ITER = 1000
 BUDGET = 2**30  # bytes for the arrays of one batch
-SMALL = 2**28  # multiplications of the largest product up to which threads cost more than they bring: most products are far smaller
+SMALL = 2**28  # multiplications of the largest product up to which threads cost more than they gain: most products are far smaller
 SPARSE = 0.15  # share of entries up to which sparse products are the faster ones
 
 
@@ -69,8 +68,6 @@ class Columns:
 def varying_columns(X: Array, weights: np.ndarray | None = None) -> Columns:
     """Columns that are not constant over the rows with a positive weight.
 
-    Examples
-    --------
     >>> varying_columns(np.array([[1.0, 5.0], [3.0, 5.0]])).kept
     array([0])
     >>> varying_columns(sparse.csr_array([[0.0, 5.0], [3.0, 5.0]])).mean
@@ -175,6 +172,14 @@ class Logistic:
         """P(target = 1 | row), (m, B)."""
         return expit(self.columns.margins(X, self.coef, self.intercept))
 
+    def over(self, columns: Columns) -> tuple[np.ndarray, np.ndarray]:
+        """The same models for rows standardised by other columns, which hold those of this model: weights and intercepts."""
+        places = np.searchsorted(columns.kept, self.columns.kept)
+        raw = self.coef / self.columns.spread[:, None]
+        coef = np.zeros((len(columns.kept), self.coef.shape[1]))
+        coef[places] = raw * columns.spread[places, None]
+        return coef, self.intercept + (columns.mean[places] - self.columns.mean) @ raw
+
     def chain_probabilities(self, X: Array, order: np.ndarray) -> np.ndarray:
         """P of each label, (m, B): in the given order, the labels so far enter as hard predictions."""
         split = int(np.searchsorted(self.columns.kept, X.shape[1]))
@@ -209,44 +214,75 @@ class Softmax:
 def fit_logistic(X: Array, Y: np.ndarray, weights: np.ndarray | None = None, **limits: Any) -> Logistic:
     """One binary model for each column of Y (n, B) in {0, 1} from rows X (n, d), weighted by `weights` (n,); limits as in :func:`solve`.
 
-    A target with one class gets that class with probability 1.
+    A target with one class gets that class with probability 1. One with unknown values (NaN) is learned from the other rows alone, as a
+    fit on these would; one without a known value gets probability 0.
 
-    Examples
-    --------
     >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0.0], [1.0], [0.0], [1.0]])
     >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
     np.float64(2.0)
     """
+    if np.isnan(Y).any():
+        return _fit_known(X, Y, weights, **limits)
     columns, live = varying_columns(X, weights), varies(Y)
     solved = solve(design(columns, X), Y[:, live], 1, weights, **limits)
     return _model(columns, *solved, live, Y[0])
 
 
-def fit_chains(X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None = None, **limits: Any) -> list[Logistic]:
+def _fit_known(X: Array, Y: np.ndarray, weights: np.ndarray | None, **limits: Any) -> Logistic:
+    """One fit for all targets that are known in the same rows."""
+    columns = varying_columns(X, weights)
+    coef, intercept = np.zeros((len(columns.kept), Y.shape[1])), np.full(Y.shape[1], -np.inf)
+    endings = [Ending(np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=bool))]
+    patterns, pattern = np.unique(~np.isnan(Y), axis=1, return_inverse=True)
+    for p, known in enumerate(patterns.T):
+        targets, rows = np.flatnonzero(pattern.ravel() == p), np.flatnonzero(known)
+        if len(rows):
+            own = fit_logistic(X[rows], Y[rows][:, targets], None if weights is None else weights[rows], **limits)
+            coef[:, targets], intercept[targets] = own.over(columns)
+            endings.append(own.ending)
+    return Logistic(columns, coef, intercept, Ending(*(np.concatenate(parts) for parts in zip(*map(astuple, endings), strict=True))))
+
+
+def fit_chains(
+    X: Array, Y: np.ndarray, orders: np.ndarray, counts: np.ndarray | None = None, known: np.ndarray | None = None, **limits: Any
+) -> list[Logistic]:
     """For each chain one binary model of every label, from X (n, d) and the labels before it: all in one batch.
 
     Each row of `orders` (C, q) is a permutation of the labels. `counts` (n, C) says how often each row of X and Y is in the bag of
     each chain, or its weight there; None: once. The models are over the columns of [X, Y]. Columns that are constant in a bag get
     no weight there, and a label with one class in a bag gets that class with probability 1. Limits as in :func:`solve`.
+
+    `known` (n, q) says which entries of Y are true, the others being guesses; None: all. A guess stands for an earlier label, but no
+    model learns from the rows in which its own label is one. A label without a known entry gets probability 0.
     """
     width, n_chains = X.shape[1], len(orders)
     bags = np.ones((len(Y), n_chains)) if counts is None else counts
     seen = bags.any(axis=1)
-    rows, Y, bags = beside(X, Y)[seen], Y[seen], bags[seen]
+    rows, Y, bags, known = beside(X, Y)[seen], Y[seen], bags[seen], None if known is None else known[seen]
     columns = varying_columns(rows, bags.sum(axis=1))
     alive = np.array([varies(rows[bag > 0]) for bag in bags.T])  # (C, d + q)
-    chain, target = np.nonzero(alive[:, width:])
+    values = Y[bags.argmax(axis=0)]  # (C, q) of labels that are constant in a bag
+    live = alive[:, width:]
+    if known is not None:
+        values = (bags.T @ (known * Y) > 0).astype(np.float64)
+        live = (values > 0) & (bags.T @ (known * (1 - Y)) > 0)
+    chain, target = np.nonzero(live)
     place = np.argsort(orders, axis=1)
     sees = alive[chain]
+    if known is not None:
+        for problem in np.flatnonzero(np.isin(target, np.nonzero(~known)[1])):
+            sees[problem] = varies(rows[(bags[:, chain[problem]] > 0) & known[:, target[problem]]])
     sees[:, width:] &= place[chain] < place[chain, target][:, None]
     allowed = np.ones((1 + len(columns.kept), len(chain)), dtype=bool)
     allowed[1:] = sees[:, columns.kept].T
     weights = None if counts is None else bags.take(chain, axis=1)
+    if known is not None:
+        weights = bags.take(chain, axis=1) * known.take(target, axis=1)
     coef, ending = solve(design(columns, rows), Y.take(target, axis=1), 1, weights, allowed, **limits)
     models = []
     for c in range(n_chains):
         of_chain = Ending(**{name: values[chain == c] for name, values in vars(ending).items()})
-        models.append(_model(columns, coef[:, chain == c], of_chain, alive[c, width:], Y[bags[:, c].argmax()]))
+        models.append(_model(columns, coef[:, chain == c], of_chain, live[c], values[c]))
     return models
 
 
@@ -278,8 +314,8 @@ def solve(
 
     Targets (n, B) are in {0, 1} where n_free, the number of classes minus one, is 1, else class numbers 0 ... n_free. Weights are
     those of the rows in all problems (n,) or in each (n, B). `allowed` (D, B) says which columns each problem may use, always the
-    first. :func:`minimise` tells when a problem ends; :class:`NotConverged` is warned about once if one reaches `max_iter`. The work
-    arrays of a batch keep to `memory` bytes.
+    first. :func:`minimise` says when a problem ends; if one reaches `max_iter`, there is one warning, :class:`NotConverged`. The work
+    arrays of a batch take at most `memory` bytes.
     """
     if weights is not None and weights.ndim == 1:
         weights = np.broadcast_to(weights[:, None], targets.shape)
@@ -290,9 +326,12 @@ def solve(
     n_problems = targets.shape[1]
     coef = np.zeros((A.shape[1], n_problems * n_free))
     objective, n_iter, converged = np.zeros(n_problems), np.zeros(n_problems, dtype=int), np.zeros(n_problems, dtype=bool)
+    bytes_each = 8 * n_free * (10 * A.shape[0] + (2 * MEMORY + 10) * A.shape[1])
+    size = max(1, memory // bytes_each)  # problems of a batch
     is_small = isinstance(A, SparseDesign) or A.shape[0] * coef.size <= SMALL
     with threadpool_limits(1 if is_small else None, user_api="blas"):
-        for part in batches(A.shape, n_problems, n_free, memory):
+        for start in range(0, n_problems, size):
+            part = slice(start, min(start + size, n_problems))
             y = targets[:, part]
             if n_free > 1:
                 y = (y[:, :, None] == np.arange(n_free)).reshape(len(y), -1)
@@ -302,25 +341,12 @@ def solve(
             coef[:, columns], objective[part], n_iter[part], converged[part] = minimise(batch, tol=tol, max_iter=max_iter)
     if not converged.all():
         warnings.warn(
-            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps; their "
-            "weights may still grow (rows that are nearly separable). Predictions are usable; raise max_iter or tol to silence this.",
+            f"{(~converged).sum()} of {len(converged)} logistic problems did not reach their tolerance in {max_iter} steps: their "
+            "rows are nearly separable, and weights may still grow. Predictions are usable; raise max_iter or tol to silence this.",
             NotConverged,
             stacklevel=2,
         )
     return coef, Ending(objective, n_iter, converged)
-
-
-def batches(shape: tuple[int, int], n_problems: int, n_free: int, memory: int) -> Iterator[slice]:
-    """Slices of problems whose work arrays keep to `memory` bytes, at least one problem each.
-
-    Examples
-    --------
-    >>> [s.stop - s.start for s in batches((1000, 10), 5, 1, memory=200_000)]
-    [2, 2, 1]
-    """
-    per_problem = 8 * n_free * (10 * shape[0] + (2 * MEMORY + 10) * shape[1])
-    size = max(1, memory // per_problem)
-    return (slice(start, min(start + size, n_problems)) for start in range(0, n_problems, size))
 
 
 def _model(columns: Columns, solved: np.ndarray, ending: Ending, live: np.ndarray, values: np.ndarray) -> Logistic:

@@ -105,7 +105,7 @@ class Problem:
         """The same in batches that keep the working arrays within `budget` bytes: indices of candidates, and their run.
 
         Products of one batch are small, and threads that share one would wait for each other; so each batch has a core to itself,
-        for the passes between the products too. No more batches are begun than there are cores.
+        also for the passes between the products. At most as many batches run as there are cores.
         """
 
         def end(index: np.ndarray) -> Run:
@@ -143,8 +143,6 @@ def batches(n_candidates: int, bytes_each: int, budget: int) -> Iterator[np.ndar
 def rooted(X: Array, weights: np.ndarray | None) -> Array:
     """Rows times the roots of their weights, (n, ...): their products are weighted sums.
 
-    Examples
-    --------
     >>> rooted(np.array([[1.0], [2.0]]), np.array([4.0, 1.0])).ravel()
     array([2., 2.])
     """
@@ -169,8 +167,6 @@ def label_distance(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarr
 class Ridge:
     """Ridge regression of Y on X for any penalty from one decomposition of the smaller Gram matrix, and ||X'X||_2.
 
-    Examples
-    --------
     >>> ridge = Ridge(np.array([[1.0], [2.0]]), np.array([[1.0], [1.0]]))
     >>> ridge.weights(1.0), round(ridge.norm, 12)  # 3 / (5 + 1)
     (array([[0.5]]), 5.0)

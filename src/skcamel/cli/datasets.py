@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import open_dataset, sizes
+from skcamel.cli.inputs import is_table, open_dataset, open_table, preparer_with, sizes
 from skcamel.cli.options import examples
-from skcamel.cli.output import bars, say, say_json, words_beside
+from skcamel.cli.output import bars, print_columns, say, say_json, words_beside
+from skcamel.data import DataError
 from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.data.catalogue import DatasetFacts, Place
+    from skcamel.data.checks import Finding
+    from skcamel.data.dataset import Dataset
 
 SHOWN = ("name", "n", "d", "q", "cardinality", "sparse", "in_paper", "digest", "repaired")
 CREDITS = ("reference", "licence", "terms", "defects", "sources")
@@ -26,8 +29,8 @@ TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per p
 def datasets() -> None:
     """List, describe, fetch, convert and check data sets.
 
-    A data set is named by its name in the catalogue, or by a file: .arff (with its XML, or of MEKA), .csv, .tsv, .parquet,
-    .mat, .svm, .svmlight, .txt.
+    A data set is named by its name in the catalogue, or by a file: .arff (with its XML, or of MEKA), .csv, .tsv, .xlsx,
+    .parquet, .jsonl, .mat, .svm, .svmlight, .txt.
     """
 
 
@@ -134,22 +137,54 @@ def convert(source: str, target: str, *, meka: bool, force: bool, **how: Any) ->
         say(f"{sizes(dataset)}; wrote {' and '.join(one_line(str(file)) for file in files)}")
 
 
-@datasets.command(epilog=examples("skcamel datasets check rcv1-s2", "skcamel datasets check mine.arff --json"))
+@datasets.command(epilog=examples("skcamel datasets check rcv1-s2", "skcamel datasets check mine.csv --labels 'topic_*'"))
 @click.argument("name_or_file", shell_complete=options.complete_source)
 @options.dataset_options
+@options.table_options
 @options.as_json
 @click.pass_context
 def check(ctx: click.Context, name_or_file: str, *, as_json: bool, **how: Any) -> None:
     """Look for defects: labels among the features, shifted label blocks, constant or duplicate labels, and more.
 
+    Of a table it also tells what a fit would make of each column; without --labels that alone.
+
     Exit code 1 where an error or a warning is found, else 0.
     """
     from skcamel.data.checks import check_dataset
 
-    dataset = open_dataset(name_or_file, **how)
-    findings = check_dataset(dataset)
-    if as_json:
-        say_json([asdict(finding) for finding in findings])
+    of_table = {key: how.pop(key) for key in (*options.OF_TABLES, "labels_file")}
+    told: list[tuple[str, str, str]] = []
+    if is_table(name_or_file):
+        told, dataset = _prepared(name_or_file, how["labels"], of_table)
     else:
-        say("\n".join(one_line(str(finding)) for finding in findings) or f"Nothing found in {sizes(dataset)}.")
+        dataset = open_dataset(name_or_file, **how)
+    findings: list[Finding] = [] if dataset is None else check_dataset(dataset)
+    if as_json:
+        columns = [dict(zip(("column", "kind", "detail"), words, strict=True)) for words in told]
+        found = [asdict(finding) for finding in findings]
+        say_json({"columns": columns, "findings": found} if told else found)
+    else:
+        if told:
+            print_columns(told)
+        if dataset is not None:
+            say("\n".join(one_line(str(finding)) for finding in findings) or f"Nothing found in {sizes(dataset)}.")
     ctx.exit(int(any(finding.severity != "info" for finding in findings)))
+
+
+def _prepared(source: str, labels: str | None, of_table: dict[str, Any]) -> tuple[list[tuple[str, str, str]], Dataset | None]:
+    """What a fit would make of each column of a table; and with labels its rows."""
+    from skcamel.data.dataset import Dataset
+    from skcamel.data.readers import read_columns
+
+    labels_file = of_table.pop("labels_file")
+    preparer = preparer_with(of_table).set_params(scaling="none")
+    try:
+        if labels is None and labels_file is None:
+            return preparer.fit(read_columns(source, as_text=preparer.as_written())).describe(), None
+        table = open_table(source, preparer, labels=labels, labels_file=labels_file)
+        X = preparer.fit(table.columns, table.Y).transform(table.columns)
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(str(error), path=source) from error
+    return preparer.describe(), Dataset(X, table.Y, preparer.get_feature_names_out(), table.labels.names, name=table.name)

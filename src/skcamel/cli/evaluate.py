@@ -7,19 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.inputs import is_catalogue_name, note_training_rows, open_model, rows_for
-from skcamel.cli.options import as_json, complete_source, data_home, examples
+from skcamel.cli.inputs import is_catalogue_name, note_training_rows, open_model, rows_for, told_unknown
+from skcamel.cli.options import SHARE, as_json, complete_source, data_home, examples
 from skcamel.cli.output import note, say, say_json
 from skcamel.data import DataError
+from skcamel.text import one_line
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from skcamel.estimator import Outputs
+
     Found = tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]  # label names, truth, scores if there are any, decisions
 
+MOST_NAMED = 20  # labels, in a sentence
+SHARES = {
+    "positives": "of the labels that rows have are answered yes or open",
+    "negatives": "of those that they lack are answered no or open",
+    "open": "of the answers are open",
+}
 EDGE_CASES = {
-    "rows_without_labels": "rows have no label: left out of the metrics of rankings",
-    "rows_with_all_labels": "rows have all labels: left out of them too",
+    "rows_without_labels": "rows have no label: left out of the ranking metrics",
+    "rows_with_all_labels": "rows have all labels: left out of the ranking metrics",
     "labels_absent": "labels are neither true nor predicted: their F1 counts as 1",
     "labels_never_true": "labels are never true",
     "labels_never_predicted": "labels are never predicted",
@@ -29,6 +38,7 @@ EDGE_CASES = {
 @click.command(
     epilog=examples(
         "skcamel evaluate mine.skcamel labelled.csv --per-label",
+        "skcamel evaluate mine.skcamel labelled.csv --coverage 0.9",
         "skcamel evaluate --truth labelled.csv --predictions predictions.csv --json",
     )
 )
@@ -39,6 +49,7 @@ EDGE_CASES = {
 )
 @click.option("--predictions", type=click.Path(exists=True, dir_okay=False), help="File that 'skcamel predict' wrote, instead of a model.")
 @click.option("--per-label", is_flag=True, help="Also precision, recall and F1 of every label.")
+@click.option("--coverage", type=SHARE, help="Of a MODEL: also how often its answers with this coverage, such as 0.9, are right or open.")
 @data_home
 @as_json
 def evaluate(
@@ -49,31 +60,50 @@ def evaluate(
     data_home: str | None,
     *,
     per_label: bool,
+    coverage: float | None,
     as_json: bool,
 ) -> None:
     """Compare with the truth: a MODEL on a labelled FILE, or --predictions with --truth.
 
-    Do not judge a model by the rows that it was fitted on.
+    Do not evaluate a model on the rows that it was fitted on. Empty cells and ? among the labels are unknown: they count in no figure.
     """
     if model is not None and file is not None and truth is None and predictions is None:
-        found = _of_model(model, file, data_home)
+        found, outputs = _of_model(model, file, data_home)
     elif truth is not None and predictions is not None and model is None and file is None:
-        found = _of_files(truth, predictions, data_home)
+        found, outputs = _of_files(truth, predictions, data_home), None
     else:
         raise click.UsageError("Give MODEL and FILE, or --truth and --predictions.")
-    _tell(*found, per_label=per_label, as_json=as_json)
+    if coverage is not None and outputs is None:
+        raise click.UsageError("--coverage needs the model itself; give MODEL and FILE.")
+    answers = None if coverage is None or outputs is None else _answers(found, outputs, coverage)
+    _tell(*found, answers, per_label=per_label, as_json=as_json)
 
 
-def _of_model(model: str, file: str, data_home: str | None) -> Found:
+def _of_model(model: str, file: str, data_home: str | None) -> tuple[Found, Outputs]:
     fitted = open_model(model)
     rows = rows_for(fitted, file, data_home=data_home, truth=True)
     assert rows.Y is not None  # noqa: S101 asked for
-    note_training_rows(fitted, rows)
+    note_training_rows(fitted, rows.X)
     from skcamel.checks import names_compared
+    from skcamel.pipeline import final
 
     with names_compared():
-        outputs = fitted.outputs(rows.X)
-    return tuple(map(str, fitted.label_names_)), rows.Y, outputs.scores, outputs.decisions
+        outputs = final(fitted).outputs(rows.X)
+    return (tuple(map(str, final(fitted).label_names_)), rows.Y, outputs.scores, outputs.decisions), outputs
+
+
+def _answers(found: Found, outputs: Outputs, coverage: float) -> dict[str, Any]:
+    """What answers with a stated coverage come to: shares over all labels, labels that are always open, and shares of each label."""
+    from skcamel.cli.predict import sets_of
+    from skcamel.selection.coverage import measured
+
+    names, Y, *_ = found
+    counts = measured(Y, sets_of(outputs, coverage))
+    total = {key: float(share[0]) for key, share in counts.total().shares().items()}
+    shares = {key: share.tolist() for key, share in counts.shares().items()}
+    each = [{"label": name} | {key: share[j] for key, share in shares.items()} for j, name in enumerate(names)]
+    always = [name for name, is_open in zip(names, outputs.always_open(coverage).tolist(), strict=True) if is_open]
+    return {"coverage": coverage, **total, "always_open": always, "per_label": each}
 
 
 def _of_files(truth: str, predictions: str, data_home: str | None) -> Found:
@@ -94,25 +124,60 @@ def _of_files(truth: str, predictions: str, data_home: str | None) -> Found:
     return names, Y, values.get("scores", values.get("probabilities")), values["decisions"].astype(np.int64)
 
 
-def _tell(names: tuple[str, ...], Y: np.ndarray, scores: np.ndarray | None, P: np.ndarray, *, per_label: bool, as_json: bool) -> None:
+def _tell(
+    names: tuple[str, ...],
+    Y: np.ndarray,
+    scores: np.ndarray | None,
+    P: np.ndarray,
+    answers: dict[str, Any] | None,
+    *,
+    per_label: bool,
+    as_json: bool,
+) -> None:
     from skcamel import metrics
+    from skcamel.data.dataset import known_share
 
+    known = known_share(Y)
     figures: dict[str, Any] = metrics.evaluate(Y, P if scores is None else scores, P)
     if scores is None:
-        note("the predictions hold no scores, so the four metrics of rankings are left out.")
+        note("the predictions hold no scores, so the four ranking metrics are left out.")
         figures = {name: value for name, value in figures.items() if name not in metrics.RANKING}
     cases = asdict(metrics.edge_cases(Y, P))
     report = metrics.report(Y, P, label_names=names)
     if as_json:
         found: dict[str, Any] = {"rows": len(Y), "labels": len(names), "metrics": figures, "edge_cases": cases}
+        if answers is not None:
+            found["sets"] = answers if per_label else {key: value for key, value in answers.items() if key != "per_label"}
+        found |= {"known": known} if known < 1 else {}
         say_json(found | ({"per_label": list(report)} if per_label else {}))
         return
-    say(f"{len(Y):,} rows, {len(names):,} labels\n")
+    say(f"{len(Y):,} rows, {len(names):,} labels{f'; {told_unknown(known)}' if known < 1 else ''}\n")
     print_metrics({"value": figures})
     if lines := [f"  {number:6,}  {EDGE_CASES[name]}" for name, number in cases.items() if number]:
         say("\n".join(["", *lines]))
+    if answers is not None:
+        _tell_answers(answers, per_label=per_label)
     if per_label:
         say(f"\n{report}")
+
+
+def _tell_answers(answers: dict[str, Any], *, per_label: bool) -> None:
+    """Write what answers with a stated coverage come to."""
+    say(f"\nAnswers with a coverage of {answers['coverage']:g}:")
+    for key, what in SHARES.items():
+        say(f"  {_percent(answers[key])}  {what}")
+    if always := answers["always_open"]:
+        shown = ", ".join(one_line(name) for name in always[:MOST_NAMED]) + ("" if len(always) <= MOST_NAMED else ", …")
+        say(f"  {len(always):>8,}  labels are too rare, or too frequent, in training to be decided, and always open: {shown}")
+    if per_label:
+        say(f"\n  {'positives':>9}  {'negatives':>9}  {'open':>9}  label")
+        for row in answers["per_label"]:
+            say("  " + "  ".join(f"{_percent(row[key]):>9}" for key in SHARES) + f"  {one_line(row['label'])}")
+
+
+def _percent(share: float) -> str:
+    """A share of what there is, if there is any."""
+    return f"{share:8.1%}" if share == share else f"{'-':>8}"
 
 
 def print_metrics(columns: dict[str, dict[str, float]]) -> None:

@@ -1,7 +1,8 @@
-"""``skcamel explain``: the parts of the scores of one row."""
+"""``skcamel explain``: the parts of the scores of one row, by labels and by columns."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,16 +10,19 @@ import click
 from skcamel.cli.inputs import open_model, rows_for
 from skcamel.cli.options import as_json, data_home, examples, model_file, rows_file
 from skcamel.cli.output import note, say, say_json
-from skcamel.text import one_line
+from skcamel.text import count, one_line
 
 if TYPE_CHECKING:
     from skcamel.explanation import Explanation
+
+SMALL = 10_000_000  # numbers in the training rows of all members; columns of larger models take more than a few seconds
 
 
 @click.command(
     epilog=examples(
         "skcamel explain mine.skcamel new.csv --row 3",
         "skcamel explain mine.skcamel new.csv --row 3 --label sea --label sun --top 10",
+        "skcamel explain mine.skcamel new.csv --row 3 --no-features",
         "skcamel explain yeast.skcamel yeast --row 1 --json",
     )
 )
@@ -28,32 +32,42 @@ if TYPE_CHECKING:
     "--row", type=click.IntRange(min=1), default=1, show_default=True, help="Which row; the first one is 1, a header not counted."
 )
 @click.option("--label", "labels", multiple=True, metavar="NAME", help="A label to explain, may be repeated. Default: those predicted.")
-@click.option("--top", type=click.IntRange(min=0), default=5, show_default=True, help="How many pushes of other labels to list.")
+@click.option(
+    "--top", type=click.IntRange(min=0), default=5, show_default=True, help="How many pushes of other labels, and columns, to list."
+)
+@click.option(
+    "--features/--no-features", default=None, help="Whether to list what each column of FILE adds. Default: unless it takes long."
+)
 @data_home
 @as_json
-def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, data_home: str | None, *, as_json: bool) -> None:
-    """Take the scores of one row of FILE apart.
+def explain(
+    model: str, file: str, row: int, labels: tuple[str, ...], top: int, data_home: str | None, *, features: bool | None, as_json: bool
+) -> None:
+    """Take the scores of one row of FILE apart, by labels and by columns.
 
     A score is that of the average training row, plus the label's own part, plus what every other label pushes up or down; a
-    label is predicted where its score exceeds its cut.
+    label is predicted where its score exceeds its cut. The same score is also that where no column is known, plus what each
+    column adds.
     """
     from skcamel.data.text import shortened
     from skcamel.explanation import LEGEND, how_learned
+    from skcamel.pipeline import final, source_names
 
-    fitted = open_model(model)
+    whole = open_model(model)
+    fitted: Any = final(whole)
     if not hasattr(fitted, "explain"):
         raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
     names = [str(name) for name in fitted.label_names_]
     places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
     if unknown := [label for label in labels if label not in places]:
         raise click.UsageError(f"--label {unknown[0]}: the model has no such label; it has {shortened(names, 12)}.")
-    X = rows_for(fitted, file, data_home=data_home, truth=False).X
-    if row > X.shape[0]:
-        raise click.UsageError(f"--row {row}: {file} has {X.shape[0]} rows.")
+    rows = rows_for(whole, file, data_home=data_home, truth=False)
+    if row > rows.X.shape[0]:
+        raise click.UsageError(f"--row {row}: {file} has {rows.X.shape[0]} rows.")
     from skcamel.checks import names_compared
 
     with names_compared():
-        explanation = fitted.explain(X[row - 1 : row])
+        explanation = _explained(fitted, rows.X[row - 1 : row], None if whole is fitted else source_names(whole), features)
     figures = [_figures(explanation, j, top) for j in [places[label] for label in labels] or _worth_showing(explanation)]
     learned = how_learned(fitted.correlation)
     if as_json:
@@ -62,8 +76,23 @@ def explain(model: str, file: str, row: int, labels: tuple[str, ...], top: int, 
         return
     if getattr(fitted, "alpha_", getattr(fitted, "alpha", None)) == 0:
         note("alpha is 0 in this model, so labels do not push each other.")
-    _print(row, file, figures, explanation)
+    cells = {} if rows.table is None else rows.table.slice(row - 1, 1).to_pylist()[0]
+    _print(row, file, figures, explanation, cells)
     say(f"\nLabel correlation learned {learned}.{' ' + LEGEND if explanation.evidence else ''}")
+
+
+def _explained(fitted: Any, X: Any, sources: Sequence[str] | None, features: bool | None) -> Explanation:
+    """With columns where the model has them; a note says why not, for the rest is worth showing all the same."""
+    if features is None:
+        features = sum(X.shape[1] * len(member.dual_coef_) for _, member in fitted.weighted_members()) <= SMALL
+        if not features:
+            note("what each column adds is left out, for it takes long in a model of this size; --features lists it.")
+    if features:
+        try:
+            return fitted.explain(X, features=True, sources=sources)
+        except (ValueError, MemoryError) as error:
+            note(f"what each column adds is left out. {error}")
+    return fitted.explain(X)
 
 
 def _worth_showing(explanation: Explanation) -> list[int]:
@@ -81,7 +110,7 @@ def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
     pushes = np.delete(explanation.parts[0, :, j], j)
     told = explanation.told(0, j, top)
     score, cut = float(explanation.scores[0, j]), float(explanation.thresholds[j])
-    return {
+    figures = {
         "label": str(explanation.label_names[j]),
         "predicted": score > cut,
         "score": score,
@@ -96,9 +125,18 @@ def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
         "other_pushes": float(pushes.sum() - sum(push.amount for push in told)),
         "number_of_other_pushes": int(np.count_nonzero(pushes)) - len(told),
     }
+    if explanation.features is None or explanation.feature_base is None:
+        return figures
+    columns = explanation.told_features(0, j, top)
+    return figures | {
+        "no_column": float(explanation.feature_base[j]),
+        "columns": [part._asdict() for part in columns],
+        "other_columns": float(explanation.features[0, :, j].sum() - sum(part.value for part in columns)),
+        "number_of_other_columns": int(np.count_nonzero(explanation.features[0, :, j])) - len(columns),
+    }
 
 
-def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation) -> None:
+def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation, cells: Mapping[str, object]) -> None:
     from skcamel.explanation import as_words
 
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
@@ -112,10 +150,29 @@ def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Expl
             lines.append((f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"], ""))
         verdict = "predicted" if figure["predicted"] else "not predicted"
         sign = ">" if figure["predicted"] else "<="
-        width = max([16, *(len(one_line(name)) for name, _, _ in lines)])
         say(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} cut {figure['cut']:+.3f}")
-        largest = max([1e-300, *(abs(value) for _, value, _ in lines)])
-        for name, value, shown in lines:
-            bar = ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
-            say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<20} {shown}".rstrip())
-        say(f"  {'= score':<{width}}  {figure['score']:+8.3f}")
+        _print_parts([*lines, ("= score", figure["score"], None)])
+        if "columns" in figure:
+            lines = [("no column known", figure["no_column"], "")]
+            lines += [(f"column {part['column']}", part["value"], _cell(cells, part["column"])) for part in figure["columns"]]
+            if figure["number_of_other_columns"]:
+                lines.append((count(figure["number_of_other_columns"], "more column"), figure["other_columns"], ""))
+            say("  The same score by column:")
+            _print_parts(lines)
+
+
+def _cell(cells: Mapping[str, object], name: str) -> str:
+    """What a cell of a table holds, in one short line; nothing for rows of other files."""
+    if name not in cells:
+        return ""
+    text = "a gap" if cells[name] in (None, "") else one_line(str(cells[name]))
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _print_parts(lines: Sequence[tuple[str, float, str | None]]) -> None:
+    """Names, values with a bar, and remarks; a total, whose remark is None, has no bar."""
+    width = max([16, *(len(one_line(name)) for name, _, _ in lines)])
+    largest = max([1e-300, *(abs(value) for _, value, shown in lines if shown is not None)])
+    for name, value, shown in lines:
+        bar = "" if shown is None else ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
+        say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<20} {shown or ''}".rstrip())

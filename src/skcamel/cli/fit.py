@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,15 +10,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import check_complete, open_dataset, remember, sizes
+from skcamel.cli.inputs import (
+    LEFT_OUT,
+    open_labelled,
+    prepare,
+    remember,
+    remember_table,
+    told_unknown,
+)
 from skcamel.cli.options import examples
-from skcamel.cli.output import bars, say, say_json, words_beside
-from skcamel.data import DataError
+from skcamel.cli.output import bars, print_columns, say, say_json, words_beside
 from skcamel.presets import PRESETS
 from skcamel.text import one_line
 
 if TYPE_CHECKING:
-    from skcamel.data.dataset import Dataset
+    import numpy as np
+
+    from skcamel.data.preparer import TablePreparer
 
 # method ► class, and the options that it understands beside the common ones
 METHODS = {
@@ -38,6 +45,8 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
     epilog=examples(
         "skcamel fit yeast -o yeast.skcamel",
         "skcamel fit mine.csv --labels 'topic_*' --preset best --scoring macro_f1 --test-size 0.25",
+        "skcamel fit tickets.xlsx --labels tags --text subject,body --drop internal_note",
+        "skcamel fit patients.csv --labels-file diagnoses.csv --id patient",
         "skcamel fit mine.arff --method ecc -o ecc.skcamel",
         "skcamel fit mine.csv --labels sea,sun --scalings none,standard --kernels rbf,laplacian --threshold label",
     )
@@ -70,13 +79,7 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
     metavar="SHARE",
     help="Share of rows to keep out of the fit and evaluate on.",
 )
-@click.option(
-    "--nominal",
-    type=click.Choice(["index", "onehot"]),
-    default="index",
-    show_default=True,
-    help="Text columns of a table: numbered in sorted order, or a 0/1 column for each value.",
-)
+@options.table_options
 @click.option("--random-state", type=options.SEED, default=0, show_default=True, help="Seed of whatever is drawn.")
 @options.force
 @options.as_json
@@ -85,7 +88,6 @@ def fit(
     output: str | None,
     method: str,
     test_size: float | None,
-    nominal: str,
     random_state: int,
     *,
     force: bool,
@@ -96,31 +98,69 @@ def fit(
 
     CAMEL chooses its hyper-parameters by exact leave-one-out, which also estimates how good the model is. With --test-size
     the model is fitted on the other rows alone.
+
+    DATA may be a table as people keep it (CSV, TSV, Excel, Parquet, JSON lines, - for standard input), with words, dates, text and
+    gaps; 'skcamel datasets check DATA' tells what becomes of each column. Gaps among the labels are unknown labels: the fit learns from
+    the others.
     """
     from skcamel.persistence import save
 
     how = {key: choices.pop(key) for key in options.HOW_READ}
+    of_table = {key: choices.pop(key) for key in (*options.OF_TABLES, "labels_file")}
     given = {key: value for key, value in choices.items() if value is not None}
     if unfit := sorted(set(given) - METHODS[method][1]):
         raise click.UsageError(f"--{unfit[0]} does not apply to --method {method}; leave it out.")
     if output is not None:
         _check_output(Path(output), force=force)
     model = _estimator(method, given, random_state)
-    dataset = open_dataset(data, nominal=nominal, **how)
-    _check_dataset(dataset, data)
-    path = Path(output or f"{dataset.name or 'model'}.skcamel")
+    source, preparer = open_labelled(data, how, of_table)
+    path = Path(output or f"{source.name or 'model'}.skcamel")
     _check_output(path, force=force)
+    train, test = _parts(source.Y, test_size, random_state)
     with bars() as bar:
         if method == "camel" and not as_json:
             model.callback = _told_to(bar)
-        facts = _fitted(model, dataset, test_size, random_state)
+        started = time.perf_counter()
+        chosen_scaling = method != "camel" or {"scalings", "kernels", "bandwidths"} & set(given)
+        whole = _fitted(model, source, preparer, train, None if chosen_scaling else given.get("preset", "quick"))
+        seconds = time.perf_counter() - started
     if method == "camel":
         model.callback = None
-    remember(model, dataset, nominal, facts.pop("fitted_rows"))
-    save(model, path)
-    facts = {"model": str(path), "method": method, "class": type(model).__name__, **facts, "model_bytes": path.stat().st_size}
+    save(whole, path)
+    facts: dict[str, Any] = {"model": str(path), "method": method, "class": type(model).__name__, "rows": len(train)}
+    facts |= _facts(model, source, preparer, test)
+    facts |= {"fit_seconds": seconds, "model_bytes": path.stat().st_size}
     with words_beside(str(path)):
-        say_json(facts) if as_json else _print(facts, dataset, data)
+        say_json(facts) if as_json else _print(facts, data)
+
+
+def _parts(Y: np.ndarray, test_size: float | None, random_state: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows to fit on, and rows to keep out of the fit."""
+    import numpy as np
+
+    from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
+
+    if test_size is None:
+        return np.arange(len(Y)), None
+    splitter = MultilabelStratifiedShuffleSplit(1, test_size=test_size, random_state=random_state)
+    return next(splitter.split(Y, np.asarray(Y)))
+
+
+def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.ndarray, preset: str | None) -> Any:
+    """Fit on some rows; a table is prepared first. `preset`: that of a search whose representations may be chosen for prepared rows."""
+    if preparer is None:
+        model.fit(source.X[train], source.labels[train])
+        remember(model, source, train)
+        return model
+    from skcamel.pipeline import LabelPipeline
+    from skcamel.presets import PREPARED
+
+    X, has_words = prepare(preparer, source, train)
+    if has_words and preset is not None:
+        model.set_params(representations=PREPARED[preset])
+    model.fit(X, source.Y[train])
+    remember_table(model, X, source.labels)
+    return LabelPipeline([("prepare", preparer), ("classify", model)])
 
 
 def _told_to(bar: Callable[[str, int, int], None]) -> Callable[[Any], None]:
@@ -134,15 +174,6 @@ def _check_output(path: Path, *, force: bool) -> None:
     check_writable(path)
     if path.exists() and not force and not is_stream(path):
         raise click.UsageError(f"{path} exists already; choose another name by -o, or add --force.")
-
-
-def _check_dataset(dataset: Dataset, source: str) -> None:
-    if both := set(dataset.feature_names) & set(dataset.label_names):
-        raise DataError(f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source)
-    often = Counter(dataset.feature_names)
-    if twice := [name for name in dataset.categories if often[name] > 1]:
-        raise DataError(f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source)
-    check_complete(dataset.X, dataset.feature_names, source)
 
 
 def _estimator(method: str, given: dict[str, Any], random_state: int) -> Any:
@@ -175,32 +206,24 @@ def _number_or_word(text: str) -> float | str:
         return text
 
 
-def _fitted(model: Any, dataset: Dataset, test_size: float | None, random_state: int) -> dict[str, Any]:
-    """Fit, and tell what came of it."""
-    import numpy as np
-
-    from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
+def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.ndarray | None) -> dict[str, Any]:
+    """What came of a fit."""
+    from skcamel.data.dataset import known_share
     from skcamel.metrics import evaluate
 
-    train, test = np.arange(dataset.n), None
-    if test_size is not None:
-        splitter = MultilabelStratifiedShuffleSplit(1, test_size=test_size, random_state=random_state)
-        train, test = next(splitter.split(dataset.X, dataset.Y))
-    started = time.perf_counter()
-    model.fit(dataset.X[train], dataset.labels[train])
-    facts: dict[str, Any] = {
-        "rows": len(train),
-        "features": dataset.d,
-        "labels": dataset.q,
-        "fit_seconds": time.perf_counter() - started,
-        "dropped": list(dataset.dropped),
-        "fitted_rows": train,
-    }
+    facts: dict[str, Any] = {"features": int(model.n_features_in_), "labels": source.Y.shape[1]}
+    known = known_share(source.Y)
+    facts |= {"known": known} if known < 1 else {}
+    if preparer is None:
+        facts["dropped"] = list(source.dropped)
+    else:
+        facts["dropped"] = [name for name, kind in preparer.kinds_.items() if kind in LEFT_OUT]
+        facts["columns"] = [dict(zip(("column", "kind", "detail"), told, strict=True)) for told in preparer.describe()]
     if hasattr(model, "cv_results_"):
         facts |= _searched(model)
     if test is not None:
-        outputs = model.outputs(dataset.X[test])
-        facts |= {"test_rows": len(test), "test": evaluate(dataset.Y[test], outputs.scores, outputs.decisions)}
+        outputs = model.outputs(source.X[test] if preparer is None else preparer.transform(source.columns.take(test)))
+        facts |= {"test_rows": len(test), "test": evaluate(source.Y[test], outputs.scores, outputs.decisions)}
     return facts
 
 
@@ -224,19 +247,26 @@ def _searched(model: Any) -> dict[str, Any]:
     return facts
 
 
-def _print(facts: dict[str, Any], dataset: Dataset, source: str) -> None:
+def _print(facts: dict[str, Any], source: str) -> None:
     from skcamel.cli.evaluate import print_metrics
 
-    say(f"{one_line(source)}: {sizes(dataset)}")
-    columns = {}
+    rows = facts["rows"] + facts.get("test_rows", 0)
+    columns = facts.get("columns")
+    width = f"{len(columns)} columns" if columns else f"{facts['features']} features"
+    say(f"{one_line(source)}: {rows} rows, {width}, {facts['labels']} labels")
+    if "known" in facts:
+        say(f"{told_unknown(facts['known'])}; the fit and the figures use the others.")
+    if columns:
+        print_columns([tuple(told.values()) for told in columns], most=20)
+    figures = {}
     if "params" in facts:
         _print_choice(facts)
-        columns[facts["estimated_by"]] = facts["estimate"]
+        figures[facts["estimated_by"]] = facts["estimate"]
     if "test" in facts:
-        columns[f"{facts['test_rows']:,} test rows"] = facts["test"]
-    if columns:
+        figures[f"{facts['test_rows']:,} test rows"] = facts["test"]
+    if figures:
         say()
-        print_metrics(columns)
+        print_metrics(figures)
         if "test" not in facts:
             say("  The same rows chose the model, so this estimate is slightly optimistic; --test-size gives one that is not.")
     else:

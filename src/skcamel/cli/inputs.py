@@ -1,11 +1,14 @@
-"""The data sets and models that the commands read, and how a file is matched with what a model expects."""
+"""The data sets, tables and models that the commands read, and how a file is matched with what a model expects."""
 
 from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,12 +19,53 @@ from skcamel.text import count
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.formats import Expected, Rows
+    from skcamel.data.dataset import Dataset, NamedLabels
+    from skcamel.data.formats import Expected
+    from skcamel.data.labels import Labels
+    from skcamel.data.preparer import TablePreparer
 
-# What a model fitted by the command knows of its file, saved with it: names of the features, values of those that
-# were text, columns that were left out, and a digest of every training row.
-REMEMBERED = "input_columns_"
+# What the estimator of a model fitted by the command knows of its file, saved with it. Of a table: the columns that held the labels,
+# and a digest of every training row; the rest is in the TablePreparer before it. Of another file: names of the features, values of
+# those that were nominal, columns that were left out, and the digests.
+TABLE, REMEMBERED = "input_table_", "input_columns_"
+LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are no features
+
+
+@dataclass(frozen=True)
+class LabelledTable:
+    """The columns of a table file that are no labels, and its labels."""
+
+    columns: Any  # pyarrow.Table
+    labels: Labels
+    source: str
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its suffixes."""
+        from skcamel.data.text import stem
+
+        return "" if self.source == "-" else stem(self.source)
+
+    @property
+    def Y(self) -> NamedLabels:  # noqa: N802 - as a Dataset has it
+        """Labels as `fit` takes them, (n, q): int64, or float64 with NaN where some are unknown."""
+        from skcamel.data.dataset import NamedLabels
+
+        return NamedLabels.of(whole_if_known(self.labels.Y), self.labels.names)
+
+
+def whole_if_known(Y: np.ndarray) -> np.ndarray:
+    """Labels as int64, as they are where some are NaN."""
+    return Y if (Y != Y).any() else Y.astype("int64")
+
+
+class Given(NamedTuple):
+    """Rows of a file as the estimator of a model wants them."""
+
+    X: Any
+    Y: np.ndarray | None  # NaN where unknown
+    ids: dict[str, list[str]]  # columns that name the rows
+    table: Any = None  # the columns of a table before they were prepared
 
 
 def is_catalogue_name(name_or_file: str) -> bool:
@@ -46,7 +90,14 @@ def is_catalogue_name(name_or_file: str) -> bool:
     return not is_file or is_folder  # a misspelt name: the catalogue says which are near
 
 
-def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None, nominal: str = "index") -> Dataset:
+def is_table(name_or_file: str) -> bool:
+    """Whether a table file is meant, or standard input, which is taken as one."""
+    from skcamel.data.formats import format_of
+
+    return name_or_file == "-" or (not is_catalogue_name(name_or_file) and format_of(name_or_file) == "table")
+
+
+def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None) -> Dataset:
     """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import format_of, read_dataset
@@ -54,31 +105,93 @@ def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data
     by_name = is_catalogue_name(name_or_file)
     kind = "set" if by_name else format_of(name_or_file)
     if labels is not None and kind != "table":
-        raise click.UsageError(f"--labels names columns of a CSV, TSV or Parquet file; {name_or_file} says itself what its labels are.")
+        raise click.UsageError(f"--labels names columns of a table; {name_or_file} says itself what its labels are.")
     if xml is not None and kind != "arff":
         raise click.UsageError(f"--xml is the label file of an ARFF file; {name_or_file} is none.")
-    if kind == "table" and labels is None:
-        raise click.UsageError(f"{name_or_file}: a table does not say which columns are labels; name them by --labels, as --help explains.")
-    if nominal != "index" and kind != "table":
-        raise click.UsageError(f"--nominal is about text in a CSV, TSV or Parquet file; {name_or_file} is none.")
     if by_name:
         return load_dataset(name_or_file, data_home)
-    return read_dataset(name_or_file, xml=xml, labels=None if labels is None else _label_columns(labels), nominal=nominal)
+    return read_dataset(name_or_file, xml=xml, labels=_label_columns(labels, name_or_file) if kind == "table" else None)
 
 
-def _label_columns(text: str) -> int | str | list[str] | list[int]:
+def preparer_with(of_table: Mapping[str, Sequence[str]]) -> TablePreparer:
+    """What prepares a table, with the options that overrule its cells."""
+    from skcamel.data.preparer import TablePreparer
+
+    return TablePreparer().set_params(**{key: column_names(value, f"--{key}") for key, value in of_table.items()})
+
+
+def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labels_file: str | None) -> LabelledTable:
+    """Read a table file as a preparer wants it, with labels that are columns of it or come from a second file."""
+    from skcamel.data.labels import join_labels, take_labels
+    from skcamel.data.readers import read_columns
+
+    columns = read_columns(source, as_text=preparer.as_written())
+    if labels_file is None:
+        return LabelledTable(*take_labels(columns, _label_columns(labels, source), source), source)
+    if len(preparer.id) != 1:
+        raise click.UsageError("--labels-file is joined by the column that names the rows in both files; name it by --id.")
+    other = read_columns(labels_file, as_text=preparer.id)
+    if labels is not None:
+        other = other.select([*preparer.id, *column_names([labels], "--labels")])
+    return LabelledTable(*join_labels(columns, preparer.id[0], other, source, labels_file), source)
+
+
+def open_labelled(data: str, how: dict[str, Any], of_table: dict[str, Any]) -> tuple[Dataset | LabelledTable, TablePreparer | None]:
+    """A labelled file or benchmark set, and for a table what will prepare it."""
+    if is_table(data):
+        of_table = dict(of_table)
+        labels_file = of_table.pop("labels_file")
+        preparer = preparer_with(of_table)
+        return open_table(data, preparer, labels=how["labels"], labels_file=labels_file), preparer
+    if unfit := [key for key, value in of_table.items() if value]:
+        raise click.UsageError(f"--{unfit[0].replace('_', '-')} is about the columns of a table; {data} is none.")
+    dataset = open_dataset(data, **how)
+    _check_dataset(dataset, data)
+    return dataset, None
+
+
+def prepare(preparer: TablePreparer, table: LabelledTable, rows: np.ndarray | None = None) -> tuple[Any, bool]:
+    """Fit a preparer on some rows of a table, or on all: these rows prepared, and whether they hold more than numbers.
+
+    Numbers alone are not scaled: a search knows more ways to do that.
+    """
+    columns, Y = (table.columns, table.Y) if rows is None else (table.columns.take(rows), table.Y[rows])
+    try:
+        preparer.fit(columns, Y)
+        has_words = bool(set(preparer.kinds_.values()) & {"category", "date", "text", "tags"})
+        if not has_words:
+            preparer.set_params(scaling="none").fit(columns, Y)
+    except ValueError as error:
+        raise DataError(str(error), path=table.source) from error
+    return preparer.transform(columns), has_words
+
+
+def told_unknown(known: float) -> str:
+    """Say how many label entries are unknown, given the share of the known ones."""
+    return f"{100 * (1 - known):.2g} % of the label entries are unknown"
+
+
+def _label_columns(text: str | None, source: str) -> int | str | list[str] | list[int]:
     """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` and ``3,`` (positions), ``topic_*`` (prefix), ``a,"b, c"`` (names)."""
+    if text is None:
+        raise click.UsageError(f"{source}: a table does not say which columns are labels; name them by --labels, as --help explains.")
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if text.endswith("*"):
         return text[:-1]
-    try:
-        names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) if name.strip()]
-    except csv.Error as error:  # an end of line, or a name longer than any
-        raise click.UsageError(f"--labels cannot be read ({error}); put names with commas or ends of line in double quotes.") from error
-    if not names:
-        raise click.UsageError("--labels is empty; name at least one column.")
+    names = column_names([text], "--labels")
     return [int(name) for name in names] if all(name.isdecimal() for name in names) else names
+
+
+def column_names(given: Sequence[str], option: str) -> list[str]:
+    """Names in all uses of an option, separated by commas; those with a comma stand in double quotes."""
+    try:
+        names = [name.strip() for name in (cell for record in csv.reader(given, skipinitialspace=True) for cell in record) if name.strip()]
+    except csv.Error as error:  # an end of line, or a name longer than any
+        raise click.UsageError(f"{option} cannot be read ({error}); put names with commas or ends of line in double quotes.") from error
+    if given and not names:
+        raise click.UsageError(f"{option} is empty; name at least one column.")
+    return names
 
 
 def sizes(dataset: Dataset) -> str:
@@ -86,7 +199,7 @@ def sizes(dataset: Dataset) -> str:
     return f"{dataset.n} rows, {dataset.d} features, {dataset.q} labels"
 
 
-def remember(model: Any, dataset: Dataset, nominal: str, fitted_rows: np.ndarray) -> None:
+def remember(model: Any, dataset: Dataset, fitted_rows: np.ndarray) -> None:
     """Keep with a model what is needed to read another file as this one was read, and to know its training rows again."""
     import numpy as np
 
@@ -99,54 +212,82 @@ def remember(model: Any, dataset: Dataset, nominal: str, fitted_rows: np.ndarray
         "features": dataset.feature_names,
         "categories": dict(dataset.categories),
         "dropped": dataset.dropped,
-        "nominal": nominal,
+        "nominal": "index",
         "rows": row_digests(dataset.X[fitted_rows]),
     }
     setattr(model, REMEMBERED, known)
 
 
-def note_training_rows(model: Any, rows: Rows) -> None:
+def remember_table(model: Any, X: Any, labels: Labels) -> None:
+    """Keep with the estimator of a prepared table the columns of its labels, and its training rows."""
+    from skcamel.data.dataset import row_digests
+
+    setattr(model, TABLE, {"labels": labels.columns, "rows": row_digests(X)})
+
+
+def note_training_rows(model: Any, X: Any) -> None:
     """Warn where a model is judged by what it was fitted on."""
     import numpy as np
 
     from skcamel.data.dataset import row_digests
+    from skcamel.pipeline import final
 
-    fitted = getattr(model, REMEMBERED, {}).get("rows")
-    if fitted is not None and (again := int(np.isin(row_digests(rows.X), fitted).sum())):
-        note(f"{again:,} of the {rows.X.shape[0]:,} rows were in the fit; judged by them, the model looks better than it is.")
+    estimator = final(model)
+    fitted = getattr(estimator, TABLE, getattr(estimator, REMEMBERED, {})).get("rows")
+    if fitted is not None and (again := int(np.isin(row_digests(X), fitted).sum())):
+        note(f"{again:,} of the {X.shape[0]:,} rows were in the fit; judged by them, the model looks better than it is.")
 
 
 def open_model(path: str) -> Any:
-    """Load a model of label matrices."""
+    """Load a model of label matrices: an estimator, or a Pipeline that ends in one."""
     from skcamel.persistence import ModelFileError, load
+    from skcamel.pipeline import final
 
     model = load(path)
-    if getattr(model, "_target", "matrix") != "matrix":
+    if getattr(final(model), "_target", "matrix") != "matrix":
         raise ModelFileError(f"{path} was fitted on one column of classes, not on labels; use it from Python.")
     return model
 
 
-def _expected_by(model: Any) -> Expected:
-    """What a model wants to see; one fitted on a frame in Python knows its feature names too."""
-    from skcamel.data.formats import Expected
+def preparer_of(model: Any) -> TablePreparer | None:
+    """What prepares tables for a model; None where rows are taken as they are."""
+    from skcamel.data.preparer import TablePreparer
+    from skcamel.pipeline import transformers
 
-    known = getattr(model, REMEMBERED, {})
-    features = known.get("features", getattr(model, "feature_names_in_", None))
+    steps = transformers(model)
+    return steps[0] if steps and isinstance(steps[0], TablePreparer) else None
+
+
+def _expected_by(model: Any) -> Expected:
+    """What a model wants to see: the names of its columns if it knows them, as from a file or a frame, else how many there are."""
+    from skcamel.data.formats import Expected
+    from skcamel.pipeline import final, transformers
+
+    estimator, preparer, first = final(model), preparer_of(model), (*transformers(model), final(model))[0]
+    known = getattr(estimator, REMEMBERED, {})
+    features = known.get("features", getattr(first, "feature_names_in_", None))
+    if preparer is not None:
+        features = [name for name, kind in preparer.kinds_.items() if kind not in LEFT_OUT]
     return Expected(
-        int(model.n_features_in_),
+        int(first.n_features_in_) if preparer is None else len(features),
         None if features is None else tuple(map(str, features)),
         known.get("categories", {}),
-        tuple(map(str, model.label_names_)),
+        tuple(map(str, estimator.label_names_)),
         known.get("nominal", "index"),
     )
 
 
-def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: bool) -> Rows:
-    """Rows of a file or benchmark set as the model wants them; notes say what was not used."""
+def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: bool, allow_missing: bool = False) -> Given:
+    """Rows of a file or benchmark set as the estimator of a model wants them; notes say what was not used."""
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import match, read_matching
     from skcamel.data.text import shortened
+    from skcamel.pipeline import final, prepared
+    from skcamel.rows import dense
 
+    preparer = preparer_of(model)
+    if preparer is not None and is_table(name_or_file):
+        return _rows_of_table(model, preparer, name_or_file, truth=truth, allow_missing=allow_missing)
     expected = _expected_by(model)
     if is_catalogue_name(name_or_file):
         rows = match(load_dataset(name_or_file, data_home), expected, truth=truth)
@@ -154,13 +295,84 @@ def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: boo
         rows = read_matching(name_or_file, expected, truth=truth)
     if rows.labels and not truth:
         note(f"{name_or_file} holds {count(len(rows.labels), 'label')}, left aside: {shortened(rows.labels)}.")
-    dropped = set(getattr(model, REMEMBERED, {}).get("dropped", ()))
-    if unknown := [name for name in rows.ignored if name not in dropped]:
-        note(f"{name_or_file} holds {count(len(unknown), 'column')} that the model does not know, left aside: {shortened(unknown)}.")
+    dropped = set(getattr(final(model), REMEMBERED, {}).get("dropped", ()))
+    _note_extra(name_or_file, [name for name in rows.ignored if name not in dropped])
     if rows.by_position:
         note("model and file have no common names of features, so the columns are taken in their order.")
+    if preparer is not None:
+        return Given(prepared(model, dict(zip(expected.features or (), dense(rows.X).T, strict=True))), rows.Y, {})
     check_complete(rows.X, expected.features, name_or_file)
-    return rows
+    return Given(prepared(model, rows.X), rows.Y, {})
+
+
+def _note_extra(source: str, names: Sequence[str]) -> None:
+    from skcamel.data.text import shortened
+
+    if names:
+        note(f"{source} holds {count(len(names), 'column')} that the model does not know, left aside: {shortened(names)}.")
+
+
+def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: bool, allow_missing: bool) -> Given:
+    from skcamel.data.readers import read_columns
+    from skcamel.data.text import shortened
+    from skcamel.pipeline import final, transformers
+
+    estimator = final(model)
+    names = [str(name) for name in estimator.label_names_]
+    columns = read_columns(source, as_text=preparer.as_written())
+    there = [name for name in (*getattr(estimator, TABLE, {}).get("labels", ()), *names) if name in columns.column_names]
+    labels = [name for name in dict.fromkeys(there) if name not in preparer.kinds_]
+    Y = _truth(columns, labels, names, source) if truth else None
+    if labels and not truth:
+        note(f"{source} holds {count(len(labels), 'label column')}, left aside: {shortened(labels)}.")
+    columns = columns.drop_columns(labels)
+    try:
+        X, differences = preparer.set_params(allow_missing=allow_missing).transform_with_differences(columns)
+    except ValueError as error:
+        raise DataError(str(error), path=source) from error
+    for said in differences.notes():
+        note(f"{source}: {said}.")
+    _note_extra(source, differences.extra)
+    for step in transformers(model)[1:]:
+        X = step.transform(X)
+    return Given(X, Y, ids_of(preparer, columns), columns)
+
+
+def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:
+    """The columns of a table that name its rows, as text."""
+    from skcamel.data.cells import Column
+
+    ids = {name: Column.of(columns[name]).as_text() for name in preparer.id_columns_ if name in columns.column_names}
+    return {name: ["" if place < 0 else str(own.values[place]) for place in own.places] for name, own in ids.items()}
+
+
+def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np.ndarray:
+    """The labels of the model, (n, q), NaN where unknown, from the columns that hold labels."""
+    import numpy as np
+
+    from skcamel.data.labels import take_labels
+    from skcamel.data.text import shortened
+
+    if not labels:
+        raise DataError(f"no column holds the labels {shortened(names)}; give a file that holds the truth, or use 'predict'.", path=source)
+    _, found = take_labels(columns, labels, source)
+    places = {name: k for k, name in enumerate(found.names)}
+    absent = [name for name in names if name not in places]
+    if absent and found.names == found.columns:  # of lists, a label may be in no row
+        raise DataError(f"the labels {shortened(absent)} of the model are missing; give a file that holds the truth.", path=source)
+    if unknown := [name for name in found.names if name not in names]:
+        note(f"{source} holds {count(len(unknown), 'label')} that the model does not know, left aside: {shortened(unknown)}.")
+    unlisted = np.where(np.isnan(found.Y).all(axis=1) & bool(places), np.nan, 0.0)  # a label that no list names, unknown with its row
+    return whole_if_known(np.column_stack([found.Y[:, places[name]] if name in places else unlisted for name in names]))
+
+
+def _check_dataset(dataset: Dataset, source: str) -> None:
+    if both := set(dataset.feature_names) & set(dataset.label_names):
+        raise DataError(f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source)
+    often = Counter(dataset.feature_names)
+    if twice := [name for name in dataset.categories if often[name] > 1]:
+        raise DataError(f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source)
+    check_complete(dataset.X, dataset.feature_names, source)
 
 
 def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and values that click does not know; a wrong one is refused before any work, with exit code 2."""
+"""Options that several commands share, and types that click lacks; wrong values are refused before any work, with exit code 2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 
 from skcamel.files import check_writable, is_stream
 
-# As in skcamel.metrics, which is imported only on use; a test holds them equal
+# As in skcamel.metrics, which is imported only on use; a test compares them
 METRICS = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1", "micro_f1")
 
 
@@ -26,10 +26,7 @@ def examples(*lines: str) -> str:
 class OutputFile(click.Path):
     """A file to write, or a device or pipe to write into.
 
-    Parameters
-    ----------
-    *suffixes : str
-        What its name may end in; a device or pipe is taken as the first of them whatever it is called. None given: anything.
+    Its name ends in one of `suffixes`, if any are given; a device or pipe of any name counts as the first of them.
     """
 
     def __init__(self, *suffixes: str) -> None:
@@ -37,7 +34,7 @@ class OutputFile(click.Path):
         self.suffixes = suffixes
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Check what can be known without writing."""
+        """Check all that can be checked without writing."""
         path = os.fsdecode(super().convert(value, param, ctx))
         if not path:
             self.fail("is empty; give the name of a file.", param, ctx)
@@ -65,7 +62,7 @@ class OutputFolder(click.Path):
         super().__init__(file_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Check what can be known without writing."""
+        """Check all that can be checked without writing."""
         path = os.fsdecode(super().convert(value, param, ctx))
         if not path:
             self.fail("is empty; give the name of a folder.", param, ctx)
@@ -119,14 +116,14 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
             self.fail(f"{value!r} is not a list of numbers, such as 0.5,1.", param, ctx)
         return numbers
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        """Offer the words, behind those already there."""
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Offer the words after those already typed."""
         head, comma, word = incomplete.rpartition(",")
         return [CompletionItem(f"{head}{comma}{choice}") for choice in self.choices if choice.startswith(word)]
 
 
 class FolderOption(click.Option):
-    """``-o`` of what fills a study folder; ``--out``, its older spelling, is understood but not shown."""
+    """``-o`` of commands that fill a study folder; the older spelling ``--out`` works but is not shown."""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
         """Let the parser know both spellings."""
@@ -144,7 +141,7 @@ def complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 def complete_source(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of benchmark sets, then files, for the tab key.
 
-    The type "file" makes bash forget the names, so files are listed here where there are both.
+    With the type "file" bash forgets the names, so files are listed here if there are both.
     """
     names = complete_name(_, __, incomplete)
     if not names:
@@ -156,9 +153,10 @@ def complete_source(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 
 SEED = click.IntRange(min=0, max=2**32 - 1)
+SHARE = click.FloatRange(0, 1, min_open=True)
 as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON; standard output holds nothing else.")
 data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")
-force = click.option("--force", is_flag=True, help="Write over what exists.")
+force = click.option("--force", is_flag=True, help="Overwrite what exists.")
 model_file = click.argument("model", type=click.Path(exists=True, dir_okay=False))
 rows_file = click.argument("file", metavar="FILE", shell_complete=complete_source)
 study_folder = click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
@@ -174,27 +172,46 @@ HOW_READ = ("labels", "xml", "data_home")
 def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--labels``, ``--xml`` and ``--data-home``: how :func:`skcamel.cli.inputs.open_dataset` reads a data set."""
     columns = (
-        "Label columns of a CSV, TSV or Parquet file: names (a,b), a prefix (topic_*), positions from 0 (3,4; a single one 3,), or how "
-        "many of the last columns (6; -6: of the first). Names with a comma in double quotes."
+        "Label columns of a table: names (a,b), a prefix (topic_*), positions from 0 (3,4; a single one 3,), or how many of the last "
+        "columns (6; -6: of the first). Names with a comma in double quotes. One column may hold lists (a|b)."
     )
     xml = "Mulan label file, if it is not NAME.xml beside NAME.arff."
     command = click.option("--xml", type=click.Path(dir_okay=False), help=xml)(data_home(command))
     return click.option("--labels", metavar="COLUMNS", help=columns)(command)
 
 
-def output_file(kind: OutputFile, what: str, **more: Any) -> Any:
-    """``-o``, with the same spelling in every command."""
+OF_TABLES = ("drop", "id", "text", "category", "number", "date")  # parameters of skcamel.data.TablePreparer
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--drop``, ``--id``, ``--text``, … overrule what the cells of a column say, and ``--labels-file`` brings labels from elsewhere."""
+    meaning = {
+        "drop": "Columns to leave out.",
+        "id": "Columns that name the rows; predictions carry them.",
+        "text": "Columns of free text.",
+        "category": "Columns whose values are categories, whatever they look like.",
+        "number": "Columns of numbers; other cells of theirs count as gaps.",
+        "date": "Columns of dates; other cells of theirs count as gaps.",
+    }
+    for name in reversed(OF_TABLES):
+        command = click.option(f"--{name}", multiple=True, metavar="COLUMNS", help=f"Of a table. {meaning[name]}")(command)
+    what = "A second table that holds the labels, joined by the column that --id names; --labels then names columns of it."
+    return click.option("--labels-file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help=what)(command)
+
+
+def output_file(kind: OutputFile, what: str, **more: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """``-o``, spelled the same in every command."""
     return click.option("-o", "--output", type=kind, help=what, **more)
 
 
 def need(module: str, extra: str, what: str) -> None:
-    """Refuse at once what needs a package that is not installed."""
+    """Refuse at once if a package is not installed."""
     if util.find_spec(module) is None:
         raise click.UsageError(f"{what} need {module}: pip install 'skcamel[{extra}]'")
 
 
 def keep_apart(output: str | None, *inputs: str | None) -> None:
-    """Refuse to write over what is read."""
+    """Refuse to overwrite what is read."""
     for given in inputs:
         if output and given and os.path.isfile(given) and os.path.exists(output) and os.path.samefile(output, given):
             raise click.UsageError(f"-o {output} is the same file as {given}, which is read; choose another name.")

@@ -1,7 +1,7 @@
-"""What the commands say and how they end: safe text, JSON, bars, an output that takes no more, and signals.
+"""What the commands print and how they end: safe text, JSON, bars, an output that takes no more, and signals.
 
-Loads no other library, for a signal may come at any moment. Each becomes a KeyboardInterrupt, so that whoever reads,
-writes or waits can clean up, and the exit code is 128 plus its number.
+Loads no other library, because a signal may come at any moment. Each becomes a KeyboardInterrupt, so that code that
+reads, writes or waits can clean up; the exit code is 128 plus its number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import IO, Any
 
@@ -30,7 +30,7 @@ _watched: list[int] = []
 _over = False
 
 
-class OutputLost(BaseException):  # an ending, which nobody may take for an error and go on
+class OutputLost(BaseException):  # nobody may catch it as an error and go on
     """Standard output takes no more; `errno` says why."""
 
     def __init__(self, error: OSError) -> None:
@@ -41,8 +41,8 @@ class OutputLost(BaseException):  # an ending, which nobody may take for an erro
 class Stream(io.TextIOBase):
     """Standard output or error as the commands see it.
 
-    What its encoding lacks is written as an escape. `stream` is None where it was closed when the program began. If text cannot be
-    written, `OutputLost` is raised; of notes and errors, which are not `required`, it is dropped: there is nowhere left to say so.
+    Characters that its encoding lacks become escapes. `stream` is None if it was closed when the program began. If text cannot be
+    written, `OutputLost` is raised; notes and errors, which are not `required`, are dropped.
     """
 
     def __init__(self, stream: IO[str] | None, *, required: bool) -> None:
@@ -105,8 +105,8 @@ def say(text: str = "", *, err: bool = False) -> None:
     (sys.stderr if err else sys.stdout).write(f"{printable(text)}\n")
 
 
-def say_json(value: Any) -> None:
-    """Write a value as JSON, with null for what is not finite and escapes for what a terminal would obey."""
+def say_json(value: object) -> None:
+    """Write a value as JSON, with null for numbers that are not finite, and escapes for control characters."""
     from skcamel.experiment.identity import jsonable
 
     lines = json.dumps(jsonable(value, lambda _: None), indent=1, ensure_ascii=False).split("\n")
@@ -118,18 +118,18 @@ def _json_letter(letter: str) -> str:
 
 
 def hand_over(text: str) -> None:
-    """Write what another program may read as it is; a terminal gets it with escapes."""
+    """Write text for another program as it is, for a terminal with escapes."""
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def note(text: str) -> None:
-    """Tell something on stderr that is not part of the result."""
+    """Write a note, which is not part of the result, to stderr."""
     say(f"Note: {one_line(text)}", err=True)
 
 
 @contextmanager
 def words_beside(*outputs: str | None) -> Iterator[None]:
-    """Say on stderr what is said on stdout, where an output is a device or pipe: it may be the same one."""
+    """Redirect stdout to stderr if an output is a device or pipe, which may be stdout itself."""
     if any(output is not None and is_stream(output) for output in outputs):
         with redirect_stdout(sys.stderr):
             yield
@@ -139,7 +139,7 @@ def words_beside(*outputs: str | None) -> Iterator[None]:
 
 @contextmanager
 def bars(*, bytes_per_second: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Progress on stderr, where that is a terminal: call what is yielded with a name, how much is done, and of how much."""
+    """Progress on stderr, if that is a terminal: call what is yielded with a name, how much is done, and of how much."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
@@ -158,15 +158,15 @@ def bars(*, bytes_per_second: bool = False) -> Iterator[Callable[[str, int, int 
 
 
 class Stopped(Exception):  # noqa: N818 an ending, no error
-    """A signal ended the command; what is left to say."""
+    """A signal ended the command; the message says what is left."""
 
 
 class Signalled(KeyboardInterrupt):
-    """A signal came. Of a plain KeyboardInterrupt that passes through `exec` Python remembers to kill itself at exit, handled or not."""
+    """A signal came. After a plain KeyboardInterrupt inside `exec`, Python would kill itself at exit even if it was handled."""
 
 
 def watch() -> None:
-    """Take over the signals that are not ignored; for the program itself, never for a caller in Python."""
+    """Handle the signals that are not ignored; only in the program, never for a caller in Python."""
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, or a shell that started us in the background
             signal.signal(number, _stop)
@@ -181,14 +181,14 @@ def exit_code() -> int | None:
 
 
 def finish() -> None:
-    """Disregard signals from now on: the program has said its last word and is ending."""
+    """Ignore signals from now on: the program is ending."""
     global _over  # noqa: PLW0603 a signal handler has no other place
     _over = True
     for number in _watched:
-        signal.signal(number, signal.SIG_IGN)  # while Python takes itself down, too
+        signal.signal(number, signal.SIG_IGN)  # also while Python shuts down
 
 
-def _stop(number: int, _: Any) -> None:
+def _stop(number: int, _: object) -> None:
     if _over:
         return
     _came.append(number)
@@ -198,7 +198,7 @@ def _stop(number: int, _: Any) -> None:
 
 
 def _quietly(unraisable: sys.UnraisableHookArgs) -> None:
-    """A signal that arrives inside a destructor or callback is lost there: it is sent once more, a moment later."""
+    """Send a signal again a moment later if it came inside a destructor or callback, where it is lost."""
     if not (_came and isinstance(unraisable.exc_value, KeyboardInterrupt)):
         sys.__unraisablehook__(unraisable)
     elif not _over:
@@ -208,8 +208,18 @@ def _quietly(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def _occupy_standard_streams() -> None:
-    """Open /dev/null where standard input, output or error is closed, or the next file would get its number and whatever C prints."""
+    """Open /dev/null for each closed standard stream, or the next file would get its number and what C code prints."""
     descriptor = 0
     while descriptor <= 2:
         descriptor = os.open(os.devnull, os.O_RDWR)
     os.close(descriptor)
+
+
+def print_columns(told: Sequence[tuple[str, ...]], most: int | None = None) -> None:
+    """Write what becomes of each column of a table, a line each: its name, its kind, and details."""
+    shown = [tuple(map(one_line, words)) for words in told[:most]]
+    width = min(max(len(name) for name, _, _ in shown), 30)
+    for name, kind, detail in shown:
+        say(f"  {name:<{width}}  {kind:<8}  {detail}".rstrip())
+    if len(shown) < len(told):
+        say(f"  … {len(told) - len(shown)} more; 'skcamel datasets check' lists all.")

@@ -1,8 +1,8 @@
 """``skcamel predict``: a model file and rows ► predictions as CSV, TSV, JSON, JSON lines or Parquet; and how such a file is read.
 
-A table has the columns ``row`` (from 1) and ``labels``, the predicted names separated by semicolons (a name that holds one stands in
-double quotes), and for every label as asked for ``score:NAME``, ``decision:NAME`` and ``probability:NAME``. Numbers are written with all
-their digits.
+A table has the columns ``row`` (from 1), those that name the rows, and ``labels``, the predicted names separated by semicolons (a name
+that holds one stands in double quotes), and for every label as asked for ``score:NAME``, ``decision:NAME``, ``probability:NAME`` and
+``set:NAME``, which is yes, no or open. Numbers are written with all their digits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.inputs import open_model, rows_for
-from skcamel.cli.options import OutputFile, data_home, examples, keep_apart, model_file, output_file, rows_file
+from skcamel.cli.options import SHARE, OutputFile, data_home, examples, keep_apart, model_file, output_file, rows_file
 from skcamel.cli.output import hand_over, say
 from skcamel.data import DataError
 from skcamel.files import whole_file
@@ -27,9 +27,13 @@ from skcamel.text import one_line, original_cell, plain_cell
 if TYPE_CHECKING:
     import numpy as np
 
+    from skcamel.estimator import Outputs
+
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 OUTPUT = OutputFile(*SUFFIXES)
-KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability"}  # key in JSON ► prefix of columns
+KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability", "sets": "set"}  # key in JSON ► prefix of columns
+WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
+NUMBERS = dict(zip(WORDS, (0, 1, -1), strict=True))
 
 
 @click.command(
@@ -37,6 +41,7 @@ KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probabili
         "skcamel predict mine.skcamel new.csv",
         "skcamel predict mine.skcamel new.csv -o predictions.parquet --probabilities",
         "skcamel predict mine.skcamel new.csv --no-scores --no-decisions -o labels.jsonl",
+        "skcamel predict mine.skcamel new.csv --coverage 0.95 --no-scores -o answers.csv",
     )
 )
 @model_file
@@ -45,32 +50,55 @@ KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probabili
 @click.option("--scores/--no-scores", default=True, show_default=True, help="The score of every label; higher is more likely.")
 @click.option("--decisions/--no-decisions", default=True, show_default=True, help="1 or 0 for every label.")
 @click.option("--probabilities/--no-probabilities", default=False, show_default=True, help="The probability of every label.")
+@click.option(
+    "--coverage", type=SHARE, help="Also yes, no or open for every label, such that this share of rows (say 0.9) gets no wrong answer."
+)
+@click.option("--allow-missing", is_flag=True, help="Let columns of the model that FILE lacks count as gaps.")
 @data_home
-def predict(model: str, file: str, output: str | None, data_home: str | None, **asked: bool) -> None:
+def predict(
+    model: str, file: str, output: str | None, data_home: str | None, *, coverage: float | None, allow_missing: bool, **asked: bool
+) -> None:
     """Predict the labels of every row of FILE.
 
-    FILE is a table, an ARFF, svmlight or Matlab file, or the name of a benchmark set. Its columns are matched with the
-    model's by name, in any order; label columns and unknown ones are left aside. A file that exists is written over.
+    FILE is a table (- for standard input), an ARFF, svmlight or Matlab file, or the name of a benchmark set. Its columns are matched
+    with the model's by name, in any order; label columns and unknown ones are left aside. A file that exists is written over.
 
-    Output has one row for each row of FILE: its number from 1, the predicted labels (separated by semicolons), and for each label
-    score:NAME and decision:NAME.
+    Output has one row for each row of FILE: its number from 1, the columns that name the rows, the predicted labels (separated by
+    semicolons), and for each label score:NAME and decision:NAME.
+
+    With --coverage 0.9, set:NAME is no for at most about 10 % of the rows that have the label, yes for at most about 10 % of those that
+    lack it, and open where the score does not tell.
     """
     keep_apart(output, model, file)
-    fitted = open_model(model)
-    if asked["probabilities"] and not hasattr(fitted, "predict_proba"):
-        raise click.UsageError(f"{type(fitted).__name__} in {model} has scores but no probabilities; leave out --probabilities.")
-    X = rows_for(fitted, file, data_home=data_home, truth=False).X
-    from skcamel.checks import names_compared
+    import numpy as np
 
+    from skcamel.checks import names_compared
+    from skcamel.pipeline import final
+
+    fitted = open_model(model)
+    estimator = final(fitted)
+    if asked["probabilities"] and not hasattr(estimator, "predict_proba"):
+        raise click.UsageError(f"{type(estimator).__name__} in {model} has scores but no probabilities; leave out --probabilities.")
+    rows = rows_for(fitted, file, data_home=data_home, truth=False, allow_missing=allow_missing)
     with names_compared():
-        outputs = fitted.outputs(X)
-    values = {key: getattr(outputs, key) for key in KINDS if asked[key]}
-    found = Predictions(tuple(map(str, fitted.label_names_)), outputs.label_sets, values)
+        outputs = estimator.outputs(rows.X)
+    values = {key: getattr(outputs, key) for key in KINDS if asked.get(key)}
+    if coverage is not None:
+        values["sets"] = np.array(WORDS)[sets_of(outputs, coverage)]
+    found = Predictions(tuple(map(str, estimator.label_names_)), outputs.label_sets, values, rows.ids)
     if output is None:
         _write_separated(found, hand_over)
         return
     _write(found, output, OUTPUT.suffix(output))
     say(f"{len(found.label_sets):,} rows; wrote {one_line(output)}", err=True)
+
+
+def sets_of(outputs: Outputs, coverage: float) -> np.ndarray:
+    """Answers with a stated coverage, int8 (n, q); an error of usage where the model has none."""
+    try:
+        return outputs.sets(coverage)
+    except (AttributeError, ValueError) as error:
+        raise click.UsageError(f"{error} Or leave out --coverage.") from error
 
 
 @dataclass(frozen=True)
@@ -80,10 +108,11 @@ class Predictions:
     label_names: tuple[str, ...]
     label_sets: Sequence[tuple[str, ...]]
     values: Mapping[str, np.ndarray]
+    ids: Mapping[str, Sequence[str]]  # columns that name the rows
 
     def columns(self) -> list[str]:
         """Names of the columns of a table."""
-        return ["row", "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
+        return ["row", *self.ids, "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
 
 
 def _write(predictions: Predictions, path: str | Path, suffix: str) -> None:
@@ -105,8 +134,9 @@ def _write_separated(predictions: Predictions, write: Callable[[str], Any], sepa
     """Write a table of text."""
     write(_record([plain_cell(name) for name in predictions.columns()], separator) + "\n")
     for r, names in enumerate(predictions.label_sets):
-        numbers = (repr(value) for matrix in predictions.values.values() for value in matrix[r].tolist())
-        write(_record([str(r + 1), plain_cell(_record(names, ";")), *numbers], separator) + "\n")
+        numbers = (str(value) for matrix in predictions.values.values() for value in matrix[r].tolist())  # or words
+        ids = [plain_cell(cells[r]) for cells in predictions.ids.values()]
+        write(_record([str(r + 1), *ids, plain_cell(_record(names, ";")), *numbers], separator) + "\n")
 
 
 def _record(cells: Sequence[str], separator: str) -> str:
@@ -121,7 +151,8 @@ def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None
     texts = []
     for r, labels in enumerate(predictions.label_sets):
         matrices = {key: dict(zip(names, matrix[r].tolist(), strict=True)) for key, matrix in predictions.values.items()}
-        texts.append(json.dumps({"row": r + 1, "labels": list(labels), **matrices}, ensure_ascii=False))
+        ids = {name: cells[r] for name, cells in predictions.ids.items()}
+        texts.append(json.dumps({"row": r + 1, **ids, "labels": list(labels), **matrices}, ensure_ascii=False))
     if lines:
         file.writelines(f"{text}\n" for text in texts)
     else:
@@ -129,19 +160,20 @@ def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None
 
 
 def _write_parquet(predictions: Predictions, file: Any) -> None:
-    from skcamel.data.parquet import pyarrow
+    from skcamel.data.separated import pyarrow_module
 
-    parquet, arrow = pyarrow()
+    parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     sets = arrow.array([list(names) for names in predictions.label_sets], arrow.list_(arrow.string()))
-    columns = [arrow.array(range(1, len(predictions.label_sets) + 1), arrow.int64()), sets]
+    ids = [arrow.array(cells, arrow.string()) for cells in predictions.ids.values()]
+    columns = [arrow.array(range(1, len(predictions.label_sets) + 1), arrow.int64()), *ids, sets]
     columns += [arrow.array(column) for matrix in predictions.values.values() for column in matrix.T]
     parquet.write_table(arrow.Table.from_arrays(columns, names=predictions.columns()), file)
 
 
 def read_predictions(path: str | Path) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:
-    """Label names, and "scores", "decisions" or "probabilities" ► matrix (n, q), of a file that ``skcamel predict`` wrote.
+    """Label names, and "scores", "decisions", "probabilities" or "sets" ► matrix (n, q), of a file that ``skcamel predict`` wrote.
 
-    A table of 0 and 1 with one column per label is one of decisions.
+    Answers in "sets" are 1 yes, 0 no and -1 open. A table of 0 and 1 with one column per label is one of decisions.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -153,7 +185,7 @@ def read_predictions(path: str | Path) -> tuple[tuple[str, ...], dict[str, np.nd
     found = {key: [name for name in columns if name.startswith(f"{prefix}:")] for key, prefix in KINDS.items()}
     if not any(found.values()):
         found = {"decisions": [name for name in columns if name not in ("row", "labels")]}
-    values = {key: _matrix(columns, names, path) for key, names in found.items() if names}
+    values = {key: _matrix(columns, names, path, NUMBERS if key == "sets" else {}) for key, names in found.items() if names}
     key = "decisions" if "decisions" in values else next(iter(values), "decisions")
     label_names = tuple(name.removeprefix(f"{KINDS[key]}:") for name in found[key])
     for other, names in found.items():
@@ -162,11 +194,11 @@ def read_predictions(path: str | Path) -> tuple[tuple[str, ...], dict[str, np.nd
     return label_names, values
 
 
-def _matrix(columns: Mapping[str, Sequence[Any]], names: list[str], path: str | Path) -> np.ndarray:
+def _matrix(columns: Mapping[str, Sequence[Any]], names: list[str], path: str | Path, words: Mapping[str, int]) -> np.ndarray:
     import numpy as np
 
     try:
-        return np.array([[float(value) for value in columns[name]] for name in names]).T
+        return np.array([[float(words.get(value, value)) for value in columns[name]] for name in names]).T
     except (TypeError, ValueError) as error:
         raise DataError(f"a score or decision is not a number ({error}); columns are score:NAME and decision:NAME.", path=path) from None
 
@@ -197,9 +229,9 @@ def _json_columns(path: Path) -> dict[str, list[Any]]:
 
 
 def _parquet_columns(path: Path) -> dict[str, list[Any]]:
-    from skcamel.data.parquet import pyarrow
+    from skcamel.data.separated import pyarrow_module
 
-    parquet, arrow = pyarrow()
+    parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     try:
         return parquet.read_table(path).to_pydict()
     except (arrow.ArrowException, OSError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -37,21 +38,26 @@ def report(what: str, data: str | None, output: str, data_home: str | None) -> N
 
 
 def _model_page(what: str, data: str | None, data_home: str | None, output: str) -> None:
-    from skcamel.data.dataset import Dataset
+    import numpy as np
+
+    from skcamel.data.dataset import Dataset, NamedLabels
     from skcamel.persistence import ModelFileError
+    from skcamel.pipeline import final
     from skcamel.report import build_model_report
 
     try:
         model = open_model(what)
     except ModelFileError as error:
         raise click.ClickException(f"{what} is neither a study folder nor a model file: {error}") from error
-    if not hasattr(model, "explain"):
-        raise click.UsageError(f"{what} holds {type(model).__name__}; only CAMEL has a page (skcamel fit --method camel).")
-    dataset = None
+    estimator = final(model)
+    if not hasattr(estimator, "explain"):
+        raise click.UsageError(f"{what} holds {type(estimator).__name__}; only CAMEL has a page (skcamel fit --method camel).")
+    dataset: Any = None
     if data is not None:
         rows = rows_for(model, data, data_home=data_home, truth=True)
-        note_training_rows(model, rows)
-        dataset = Dataset(rows.X, rows.Y, label_names=model.label_names_, name=Path(data).stem)
+        note_training_rows(model, rows.X)
+        labels = NamedLabels.of(np.asarray(rows.Y), estimator.label_names_)
+        dataset = Dataset(rows.X, labels, name=Path(data).stem) if rows.table is None else (rows.table, labels)
     build_model_report(model, dataset, output)
 
 

@@ -38,6 +38,7 @@ COMMANDS = {
     "report": ("skcamel.cli.report:report", "Write the page of a model file or of a study folder."),
     "sensitivity": ("skcamel.cli.study:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
     "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),
+    "suspects": ("skcamel.cli.suspects:suspects", "List the labels of a file that are most likely wrong."),
     "tables": ("skcamel.cli.tables:tables", "Tables of a study, tests, and the paper's figures beside ours."),
 }
 
@@ -72,8 +73,8 @@ class Root(LazyGroup):
     """The outermost group: warnings become notes, and errors one sentence, both on stderr."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        """Run the command line and leave by its exit code; never in click's own way, whatever `standalone_mode` says."""
-        if os.environ.get(COMPLETE):  # a talk with the shell, in bytes
+        """Run the command line and exit with its code; never in click's own way, whatever `standalone_mode` says."""
+        if os.environ.get(COMPLETE):  # the shell asks, and gets bytes
             return super().main(*args, standalone_mode=standalone_mode, **extra)
         sys.exit(_ended(lambda: super(Root, self).main(*args, standalone_mode=False, **extra)))
 
@@ -88,7 +89,7 @@ class Root(LazyGroup):
                 raise Stopped("Interrupted.") from signal
 
 
-def _ended(command: Callable[[], Any]) -> int:
+def _ended(command: Callable[[], int | None]) -> int:
     """Exit code of the command, after its last words."""
     try:
         with streams():
@@ -102,8 +103,8 @@ def _ended(command: Callable[[], Any]) -> int:
     return output.exit_code() or code
 
 
-def _code_of(command: Callable[[], Any]) -> int:
-    """What click returns for a command that ends by itself is None, or the code that it asked for."""
+def _code_of(command: Callable[[], int | None]) -> int:
+    """Run the command and explain an error; click returns None, or the code that the command asked for."""
     try:
         return command() or 0
     except (Stopped, click.Abort, KeyboardInterrupt) as signal:
@@ -132,23 +133,23 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _sentence(text: str) -> str:
-    """One line of bearable length that a terminal can show."""
+    """One line, of limited length and safe for a terminal."""
     line = one_line(" ".join(text.split()))
     return "Error: " + (line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}")
 
 
 def _explained(error: Exception) -> str:
-    """What the library says about the cause; for an error nobody foresaw, its kind and how to see more."""
+    """What the library says about the cause; for an unexpected error, its kind and how to see more."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError) and not str(error):
-        return "there is not enough memory; take fewer rows, columns or labels."
+        return "there is not enough memory; use fewer rows, columns or labels."
     if isinstance(error, OSError | ValueError | ImportError | MemoryError) and str(error):
         return str(error)
-    return f"{type(error).__name__}: {str(error) or 'no detail'}; this is a fault of skcamel, run again with {DEBUG}=1 to see where."
+    return f"{type(error).__name__}: {str(error) or 'no detail'}; this is a bug in skcamel, run again with {DEBUG}=1 to see where."
 
 
-def _show_as_note(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_as_note(message: Warning | str, *_: object, **__: object) -> None:
     note(" ".join(str(message).split()))
 
 

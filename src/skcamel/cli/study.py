@@ -30,13 +30,13 @@ FIGURE = OutputFile(".png", ".svg", ".pdf")
 def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
-        raise click.BadParameter("name at least one, several with commas between them.")
+        raise click.BadParameter("name at least one; put commas between several.")
     return names
 
 
 def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     if number == 0 or number < -1:
-        raise click.BadParameter(f"{number} units at the same time are not possible; give at least 1, or -1 for one on each core.")
+        raise click.BadParameter(f"{number} units at the same time are impossible; give at least 1, or -1 for one on each core.")
     return number
 
 
@@ -77,7 +77,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     "--time-limit",
     type=Number(min=0, min_open=True),
     metavar="SECONDS",
-    help="A unit that takes longer fails, and its process is killed; default: no limit.",
+    help="A unit that takes longer is killed and fails; default: no limit.",
 )
 @click.option("--device", metavar="NAME", help="cuda: CAMEL computes on a GPU.")
 @dataset_options
@@ -90,8 +90,8 @@ def study(
     """Compare methods on data sets by seven metrics, and keep the figures in a folder.
 
     A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again;
-    several commands may share the work of one folder. A unit that fails is noted, the others go on, and the exit code is 1. With
-    --n-jobs, --dask or --time-limit that holds for a method that crashes its process, too.
+    several commands may share the work of one folder. If a unit fails, the others go on, and the exit code is 1. With
+    --n-jobs, --dask or --time-limit this also holds for a method that crashes its process.
     """
     from skcamel.experiment.methods import FOLDS
     from skcamel.experiment.runner import UnitsFailed, run_study
@@ -125,7 +125,7 @@ def study(
 
 
 def _note_other_settings(records: Iterable[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> None:
-    """Say that the folder holds records of the same folds under other settings."""
+    """Say which records of the same folds are left out because they have other settings."""
 
     def place(record: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(record[key] for key in ("dataset", "method", "preset", "n_folds", "folds", "seed"))
@@ -137,7 +137,7 @@ def _note_other_settings(records: Iterable[Mapping[str, Any]], shown: Sequence[M
 
 
 def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, data_home: str | None) -> list[str | Dataset]:
-    """Names of the catalogue as it spells them, and files as data; --labels is for the tables among these, --xml for ARFF."""
+    """Names of the catalogue in its spelling, and files as data; --labels is for tables, --xml for ARFF files."""
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import format_of
 
@@ -159,7 +159,7 @@ def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, dat
 
 
 def _method(spec: str, preset: str, per_metric: bool, device: str | None) -> Method:
-    """The method of that name; one of the user's own may lie in this folder."""
+    """The method of that name; a module of the user's own may lie in this folder."""
     from skcamel.experiment.methods import get_method
 
     here = str(Path.cwd())
@@ -210,7 +210,7 @@ def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One block for each data set: a line for each method, mean ± std in thousandths."""
+    """One block for each data set: a line for each method, mean ± std to three decimals."""
     rows = [{**row, "dataset": one_line(row["dataset"]), "method": one_line(row["method"])} for row in rows]
     heads = [name.replace("_", " ") for name in METRICS]
     lines: list[str] = []
@@ -235,7 +235,7 @@ def _cell(mean: float, std: float) -> str:
 
 
 def _failed(failures: Sequence[Mapping[str, Any]], folder: str) -> str:
-    """One sentence: equal errors of a method on a data set are told once."""
+    """One sentence; equal errors of a method on a data set are named once."""
     folds: dict[tuple[str, str, str], list[str]] = {}
     for failure in failures:
         folds.setdefault((failure["dataset"], failure["method"], failure["error"]), []).append(str(failure["fold"] + 1))
@@ -265,9 +265,9 @@ def _shortened(error: str) -> str:
     type=click.Choice(METRICS),
     default="coverage",
     show_default=True,
-    help="Finds the setting that is kept, and is drawn; the file holds all seven.",
+    help="The metric that selects the setting and is drawn; the file holds all seven.",
 )
-@click.option("--alpha", type=Number(0, 1), help="Setting kept while others vary; give all three, or none: the best by leave-one-out.")
+@click.option("--alpha", type=Number(0, 1), help="Setting kept while others vary. Give all three, or none for the best by leave-one-out.")
 @click.option("--lambda1", type=Number(0, min_open=True), help="See --alpha.")
 @click.option("--lambda2", type=Number(0, min_open=True), help="See --alpha.")
 @click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Shuffled folds.")
@@ -282,7 +282,7 @@ def sensitivity(name_or_file: str, folder: str, metric: str, folds: int, seed: i
     given = {name: value for name, value in base.items() if value is not None}
     missing = [f"--{name}" for name in base if name not in given]
     if given and missing:
-        raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to have the best found.")
+        raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to search for the best.")
     if figure is not None:
         need("matplotlib", "report", "Figures")
     dataset = open_dataset(name_or_file, **how)

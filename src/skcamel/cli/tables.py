@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skcamel.experiment.summary import Summary
     from skcamel.experiment.tables import Table
 
-# As in skcamel.experiment.tables and .summary, which are imported only on use; a test holds them equal
+# As in skcamel.experiment.tables and .summary, which are imported only on use; a test compares them
 FORMS = ("terminal", "markdown", "latex", "csv", "json")
 SELECTIONS = (*METRICS, "each", "nearest")
 EXPORTS = {".csv": "to_csv", ".json": "to_json", ".parquet": "to_parquet"}
@@ -73,7 +73,7 @@ def tables(
 
 
 def _summary(folder: str, selected_by: str | None, alone: Mapping[str, Any]) -> Summary:
-    """Means of the records that have all these values; None stands for any."""
+    """Means of the records that have all these values; None allows any."""
     from skcamel.experiment.records import Records
     from skcamel.experiment.summary import summarise
 
@@ -136,11 +136,11 @@ def _against_paper(summary: Summary, std: str) -> list[Table]:
 
 
 def _significance(summary: Summary) -> list[Table]:
-    """Tests of all methods; the first one, CAMEL where it is there, is the control."""
+    """Tests of all methods; the first one, CAMEL if it is there, is the control."""
     from skcamel.experiment.tables import significance_tables
 
     if len(summary.methods) < 2:
-        raise click.ClickException(f"Tests compare methods, and the records hold one: {summary.methods[0]}; run skcamel study with more.")
+        raise click.ClickException(f"Tests compare methods, but the records hold only {summary.methods[0]}; run skcamel study with more.")
     return significance_tables(summary, summary.methods[0])
 
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
     from skcamel.data.fetch import DownloadError, TermsError, fetch_dataset
     from skcamel.data.formats import read_dataset, write_dataset
+    from skcamel.data.labels import take_labels
     from skcamel.data.mat import read_mat
+    from skcamel.data.preparer import TablePreparer
+    from skcamel.data.readers import read_columns
     from skcamel.data.splitting import (
         MultilabelStratifiedKFold,
         MultilabelStratifiedShuffleSplit,
@@ -33,7 +36,10 @@ _NAMES = {
     "dataset": ("Dataset",),
     "fetch": ("DownloadError", "TermsError", "fetch_dataset"),
     "formats": ("read_dataset", "write_dataset"),
+    "labels": ("take_labels",),
     "mat": ("read_mat",),
+    "preparer": ("TablePreparer",),
+    "readers": ("read_columns",),
     "splitting": ("MultilabelStratifiedKFold", "MultilabelStratifiedShuffleSplit", "RepeatedMultilabelStratifiedKFold"),
     "statistics": ("card", "fold_quality"),
     "svmlight": ("read_svmlight", "write_svmlight"),
@@ -47,6 +53,7 @@ __all__ = [
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
     "RepeatedMultilabelStratifiedKFold",
+    "TablePreparer",
     "TermsError",
     "card",
     "check_dataset",
@@ -55,12 +62,14 @@ __all__ = [
     "fold_quality",
     "list_datasets",
     "load_dataset",
+    "read_columns",
     "read_dataset",
     "read_mat",
     "read_meka",
     "read_mulan",
     "read_svmlight",
     "read_table",
+    "take_labels",
     "write_dataset",
     "write_meka",
     "write_mulan",

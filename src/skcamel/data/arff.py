@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -66,12 +65,13 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index",
     -------
     Dataset
         Features and labels in the order of the ARFF, wherever the labels stand. String and date attributes, and nominals with one
-        value per row, identify rows: they are left out and listed in `dropped`. Missing values (``?``) are NaN.
+        value per row, identify rows: they are left out and listed in `dropped`. Missing values (``?``) and unknown labels (``?``)
+        are NaN.
 
     Raises
     ------
     DataError
-        Where the files do not hold together; the message names the file, the line and the cure.
+        If the files do not fit together; the message names the file, the line and what to do.
 
     Notes
     -----
@@ -117,7 +117,7 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
-    """Read an ARFF file in which attributes of these names are labels, if there are such; `features` are kept even if they name rows."""
+    """Read an ARFF file in which attributes of these names, if any, are labels; `features` are kept even if they identify rows."""
     wanted = set(labels)
     return _read(path, None, "index", lambda _, attributes: np.array([a.name in wanted for a in attributes]), WHOLE, features)
 
@@ -201,7 +201,7 @@ def _named_labels(attributes: Attributes, labels: list[str], arff: Path_, xml: P
 
 
 def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
-    """Which of so many attributes are labels, by the number in the relation name."""
+    """Which of `width` attributes are labels, by the number in the relation name."""
     found = MEKA_LABELS.search(relation)
     if found is None:
         raise DataError(f"the relation {relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use read_mulan.", path=path)
@@ -278,8 +278,8 @@ def quoted(name: str) -> str:
 def read_label_names(path: Path_) -> list[str]:
     """Names of all ``label`` elements, nested ones too, in the order of the file.
 
-    A document type is refused before anything of it is read: label files have none, and entities are how XML is made to fill
-    the memory or to read other files.
+    A document type is refused before it is read: label files have none, and its entities could fill the memory or read other
+    files.
     """
     names: list[str] = []
     tally = Tally("the names of its labels")
@@ -292,7 +292,7 @@ def read_label_names(path: Path_) -> list[str]:
             names.append(attributes["name"])
             tally.add(NAME_BYTES + len(names[-1]), path)
 
-    def refuse(*_: Any) -> None:
+    def refuse(*_: object) -> None:
         raise DataError("has a DOCTYPE, which label files never need; remove it.", path=path, line=parser.CurrentLineNumber)
 
     parser.StartElementHandler = start
@@ -395,9 +395,13 @@ def _lines(dataset: Dataset, relation: str, *, labels_first: bool) -> Iterator[s
     yield "\n@data\n"
     if not sparse.issparse(dataset.X):
         for x, y in zip(dataset.X, dataset.Y):
-            yield ",".join(ordered(numerals(x, "?"), [str(value) for value in y.tolist()])) + "\n"
+            yield ",".join(ordered(numerals(x, "?"), [_label(value) for value in y.tolist()])) + "\n"
         return
     first_feature, first_label = (dataset.q, 0) if labels_first else (0, dataset.d)
     for features, y in zip(stored_cells(dataset.X, " ", first_feature, "?"), dataset.Y):
-        labels = [f"{label + first_label} 1" for label in np.flatnonzero(y).tolist()]
+        labels = [f"{label + first_label} {_label(y[label])}" for label in np.flatnonzero(y).tolist()]
         yield "{" + ",".join(ordered(features, labels)) + "}\n"
+
+
+def _label(value: float) -> str:
+    return str(int(value)) if value == value else "?"  # NaN: unknown

@@ -1,7 +1,7 @@
 """Rows of an ARFF file ► features and labels, dense or sparse, one bounded block of lines at a time.
 
 Each block is first tried as a whole, by :func:`skcamel.data.columns.numbers`. A block that holds anything but numbers in the expected
-places is read again row by row, which is slower, knows quotes and nominal values, and names the line of an error.
+places is read again row by row: slower, but with quotes and nominal values, and errors name their line.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from scipy import sparse
@@ -34,6 +34,7 @@ from skcamel.data.text import (
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 VALUE = re.compile(rf"\s*(?P<value>(?:{QUOTED})(?=\s*(?:,|\Z))|[^,]*)\s*(?:,|\Z)", re.DOTALL)  # always matches, in linear time
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+UNKNOWN = -1  # among labels that are bytes
 UNUSED = 0.0  # stands for every value of a text attribute, which is dropped
 NEW_LINE, SPACE = b"\n "
 FILLED_CELLS = 2**18  # omitted cells that are filled in at once
@@ -127,7 +128,7 @@ def _only(values: np.ndarray, allowed: tuple[float, ...]) -> bool:
 
 
 def _decoder(attribute: Attribute, is_label: bool, path: Path_) -> tuple[Callable[[str], float], bool]:
-    """Text of one value ► number, with KeyError or ValueError where the header forbids it; and whether that is the number written."""
+    """Text of one value ► number, with KeyError or ValueError if the header forbids it; and whether the text is that number."""
     if attribute.kind == "text":
         if is_label:
             raise DataError(
@@ -163,6 +164,22 @@ def layout_of(attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Pat
     return Layout(path, attributes, is_label, [known[type_][0] for type_ in types], only_numbers, allowed, cure)
 
 
+def _is_odd(labels: np.ndarray) -> np.ndarray:
+    """Which labels are neither 0 nor 1 nor unknown."""
+    return (labels != 0) & (labels != 1) & ~np.isnan(labels)
+
+
+def _coded(labels: np.ndarray) -> np.ndarray:
+    """Labels as a byte each."""
+    return np.where(np.isnan(labels), UNKNOWN, labels).astype(np.int8)
+
+
+def _decoded(labels: np.ndarray) -> np.ndarray:
+    """Labels from bytes: int64, or float64 with NaN where some are unknown."""
+    unknown = labels == UNKNOWN
+    return np.where(unknown, np.nan, labels) if unknown.any() else labels.astype(np.int64, copy=False)
+
+
 class DenseRows:
     """Collects rows of the form ``value,value,…``."""
 
@@ -180,17 +197,17 @@ class DenseRows:
             lines = block.text.split(b"\n")[:-1]
             table = np.array([_dense_row(decoded(line), number, layout) for number, line in zip(block.lines, lines)])
         labels = table[:, layout.labels]
-        odd = np.argwhere((labels != 0) & (labels != 1))
+        odd = np.argwhere(_is_odd(labels))
         if len(odd):
             row, label = odd[0]
             _refuse_odd_label(labels[row, label], row, label, block, layout)
         self.features.extend(table[:, layout.features], layout.path)
-        self.labels.extend(labels, layout.path)
+        self.labels.extend(_coded(labels), layout.path)
         return len(table)
 
     def finish(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y of all rows."""
-        return self.features.finish(), self.labels.finish().astype(np.int64)
+        return self.features.finish(), _decoded(self.labels.finish())
 
 
 class SparseRows:
@@ -215,10 +232,10 @@ class SparseRows:
         of_label = layout.is_label[columns]
         of_feature = ~of_label & (position[columns] >= 0)
         label_rows, labels, label_values = rows[of_label], position[columns[of_label]], values[of_label]
-        odd = np.flatnonzero((label_values != 0) & (label_values != 1))
+        odd = np.flatnonzero(_is_odd(label_values))
         if odd.size:
             _refuse_odd_label(label_values[odd[0]], label_rows[odd[0]], labels[odd[0]], block, layout)
-        for part, found in zip(self.label_cells, (label_rows + self.n_rows, labels, label_values)):
+        for part, found in zip(self.label_cells, (label_rows + self.n_rows, labels, _coded(label_values))):
             part.extend(found, layout.path)
         self._add_features(len(counts), rows[of_feature], position[columns[of_feature]], values[of_feature])
         self.n_rows = n_rows
@@ -237,7 +254,7 @@ class SparseRows:
             for growing, cells_ in zip((self.counts, self.indices, self.values), found):
                 growing.extend(cells_, path)
 
-    def finish(self) -> tuple[Any, np.ndarray]:
+    def finish(self) -> tuple[sparse.csr_array, np.ndarray]:
         """X and Y of all rows."""
         layout, n = self.layout, self.n_rows
         Y = np.empty((n, len(layout.labels)), dtype=np.int64)
@@ -248,11 +265,11 @@ class SparseRows:
         indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
         X = sparse.csr_array((self.values.finish(), self.indices.finish(), indptr), shape=(n, len(layout.features)))
         X.eliminate_zeros()
-        return X, Y
+        return X, _decoded(Y)
 
 
 def _with_defaults(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray) -> Cells:
-    """Cells per row, columns and values of `n` rows, with those that a row omits and whose value then is not 0."""
+    """Cells per row, columns and values of `n` rows, together with omitted cells whose value is not 0."""
     filled = np.flatnonzero(defaults)
     if filled.size:
         place = np.full(len(defaults), -1)
@@ -275,7 +292,7 @@ def _dense_block(block: Block, layout: Layout) -> np.ndarray | None:
         return None
     if b", " in text[: text.index(b"\n")]:
         text = text.replace(b", ", b",")
-    table = table_of_numbers(text, b",", len(block.lines), layout.width, gaps=False)
+    table = table_of_numbers(text, b",", len(block.lines), layout.width)
     return table if table is not None and layout.permits(None, table) else None
 
 

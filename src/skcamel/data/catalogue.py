@@ -29,7 +29,7 @@ _warned: set[str] = set()
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """None of the places holds the data set; the message names each of them and the command that would get it."""
+    """No place holds the data set; the message names the places and the command that gets it."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class DatasetFacts:
 
 @dataclass(frozen=True)
 class Place:
-    """A folder that may hold the files of one data set, and why it is looked at."""
+    """A folder that may hold the files of one data set, and why it is searched."""
 
     folder: Path
     reason: str
@@ -110,7 +110,7 @@ def dataset_facts(name: str) -> DatasetFacts:
     """
     catalogue = _catalogue()
     if not isinstance(name, str):
-        raise TypeError(f"A data set is asked for by its name, a str; got {type(name).__name__}.")
+        raise TypeError(f"The name of a data set is a str, got {type(name).__name__}.")
     if name.lower() not in catalogue:
         near = difflib.get_close_matches(name.lower(), catalogue, n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(near)}? " if near else ""
@@ -164,7 +164,7 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
 
 
 def places(name: str, data_home: Path_ | None = None) -> tuple[Place, ...]:
-    """List the folders looked at for a data set, in order; they need not exist."""
+    """Folders to search for a data set, in order; they need not exist."""
     found = []
     if data_home is not None:
         found.append(Place(Path(data_home) / name, "data_home", name))
@@ -213,7 +213,7 @@ def read_checked(facts: DatasetFacts, place: Place) -> Dataset:
 
 
 def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bool) -> None:
-    """Sizes and cardinality first, for the clearer message; then every value by digest, unless the file itself is known."""
+    """Compare sizes and cardinality first, for a clear message; then all values by digest, unless the file itself is known."""
     from skcamel.data.dataset import digest
 
     n, d, q = dataset.n, dataset.d, dataset.q
@@ -221,7 +221,7 @@ def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bo
     cure = f"put the published file in {Path(path).parent}, or give yours as a file, with its suffix (in Python: read_dataset)."
     if (n, d, q) != (facts.n, facts.d, facts.q) or abs(cardinality - facts.cardinality) > 1e-6:
         raise DataError(
-            f"this is not the data set {facts.name}: it has n={n}, d={d}, q={q}, cardinality {cardinality:.6f}, expected are n={facts.n}, "
+            f"this is not the data set {facts.name}: it has n={n}, d={d}, q={q}, cardinality {cardinality:.6f}, expected n={facts.n}, "
             f"d={facts.d}, q={facts.q}, {facts.cardinality:.6f}; {cure}",
             path=path,
         )
@@ -283,7 +283,7 @@ def files_needed(facts: DatasetFacts) -> str:
 
 
 def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
-    """Tell of known defects for which a repaired variant exists, the first time in this process."""
+    """Warn of known defects if a repaired variant exists, the first time in this process."""
     if facts.repaired is None or facts.name in _warned:
         return
     _warned.add(facts.name)

@@ -1,28 +1,27 @@
-"""Defects that a data set can have without any reader noticing, each with what it does and what to do about it."""
+"""Defects of a data set that no reader notices: what each one does, and what to do about it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array
-from skcamel.data.dataset import as_features, as_indicators, check_same_rows, row_kinds, row_numbers
+from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_kinds, row_numbers, unknown_entries
 from skcamel.data.statistics import constant_columns, label_counts
 from skcamel.data.text import counted
 from skcamel.rows import default_names
 
-NAMED = 5  # indices or names that a message lists before it says how many more there are
+NAMED = 5  # indices or names that a message lists
 GRAVITY = ("error", "warning", "info")
-FEWEST_POSITIVES = 5  # of a label and as many negatives, before its equality with a feature is more than chance
+FEWEST_POSITIVES = 5  # and negatives of a label: with fewer, it may equal a feature by chance
 FEWEST_ROWS = 50  # of a block whose label frequencies are compared
 FEWEST_COLUMNS = 8  # compared at a shift
 AGREES, DISAGREES = 0.95, 0.5  # correlations of label frequencies
 BOUNDARIES = 8  # blocks may start at multiples of n / 8
-FEWEST_OCCURRENCES = 8  # of a feature, before the rows it stands in say anything
+FEWEST_OCCURRENCES = 8  # of a feature: with fewer, its rows say nothing
 NEARLY_ALL = 0.9
 
 
@@ -48,7 +47,6 @@ class Finding:
     where: np.ndarray = field(repr=False)
 
     def __str__(self) -> str:
-        """Return the message after its severity."""
         return f"{self.severity}: {self.message}  [{self.code}]"
 
 
@@ -59,8 +57,9 @@ Parts = tuple[str, str, str, np.ndarray]  # of a Finding
 class _Checked:
     """What every check looks at."""
 
-    X: Any  # float64 array or CSR
-    Y: sparse.csr_array
+    X: Array  # float64 array or CSR
+    Y: sparse.csr_array  # ones where a label is known to be relevant
+    unknown: sparse.csr_array | None  # ones where it is not known; None where all are
     counts: np.ndarray  # (q,) rows of each label
     kinds: np.ndarray  # (n,) equal where feature rows are equal
     train: np.ndarray | None
@@ -70,7 +69,7 @@ class _Checked:
 
 
 def check_dataset(
-    X: Any,
+    X: Array | Dataset,
     Y: Array | None = None,
     *,
     train: Array | None = None,
@@ -83,7 +82,7 @@ def check_dataset(
     Parameters
     ----------
     X : array, sparse matrix or frame of shape (n, d); or a Dataset, which brings all the rest
-    Y : labels of shape (n, q) in {0, 1}, {-1, +1} or bool
+    Y : labels of shape (n, q) in {0, 1}, {-1, +1} or bool, NaN where unknown
     train, test : row numbers or masks, default=None
         Parts to compare with each other.
     label_names, feature_names : sequences of str, default=None
@@ -94,7 +93,7 @@ def check_dataset(
     list of Finding
         Empty if nothing was found. Codes: ``non-finite``, ``label-in-features``, ``shifted-labels``, ``leaked-labels``,
         ``train-test-overlap``, ``empty-labels``, ``full-labels``, ``duplicate-labels``, ``opposite-labels``,
-        ``contradicting-rows``, ``constant-features``, ``unlabelled-rows``.
+        ``contradicting-rows``, ``constant-features``, ``unlabelled-rows``, ``unknown-labels``.
 
     Examples
     --------
@@ -106,7 +105,7 @@ def check_dataset(
     error: 1 feature repeats a label (f2 = label2): whatever is trained on it is given the answer; drop that feature.  [label-in-features]
     """
     if Y is None:
-        if not hasattr(X, "Y"):
+        if not isinstance(X, Dataset):
             raise ValueError("check_dataset needs the labels: call check_dataset(X, Y), or give a Dataset.")
         return check_dataset(X.X, X.Y, train=X.train, test=X.test, label_names=X.label_names, feature_names=X.feature_names)
     features, labels = as_features(X), as_indicators(Y)
@@ -115,6 +114,7 @@ def check_dataset(
     data = _Checked(
         features,
         labels,
+        unknown_entries(Y),
         label_counts(labels),
         row_kinds(features),
         row_numbers(train, n, "train"),
@@ -209,15 +209,15 @@ def _overlap(data: _Checked) -> Iterator[Parts]:
 
 
 def _constant_labels(data: _Checked) -> Iterator[Parts]:
-    n = data.Y.shape[0]
+    known = data.Y.shape[0] - (0 if data.unknown is None else label_counts(data.unknown))
     for code, labels, what in (
         ("empty-labels", np.flatnonzero(data.counts == 0), "no positive row"),
-        ("full-labels", np.flatnonzero((data.counts == n) & (n > 0)), "every row as positive"),
+        ("full-labels", np.flatnonzero((data.counts == known) & (data.counts > 0)), "every row as positive"),
     ):
         if len(labels):
             said = (
                 f"{counted(len(labels), 'label')} ({_listed(data.label_names, labels)}) {_verb(labels, 'has', 'have')} {what}: "
-                "nothing can be learned, and macro averages depend on a convention; leave it out, or say how it counts."
+                "nothing can be learned, and macro averages depend on a convention; leave it out, or state the convention."
             )
             yield code, "warning", said, labels
 
@@ -239,10 +239,16 @@ def _equal_labels(data: _Checked) -> Iterator[Parts]:
 
 
 def _contradictions(data: _Checked) -> Iterator[Parts]:
-    sets = row_kinds(data.Y)
-    order = np.lexsort((sets, data.kinds))
-    differs = (np.diff(data.kinds[order]) == 0) & (np.diff(sets[order]) != 0)
-    rows = np.flatnonzero(np.isin(data.kinds, data.kinds[order[1:]][differs]))
+    if data.unknown is None:
+        sets = row_kinds(data.Y)
+        order = np.lexsort((sets, data.kinds))
+        differs = (np.diff(data.kinds[order]) == 0) & (np.diff(sets[order]) != 0)
+        rows = np.flatnonzero(np.isin(data.kinds, data.kinds[order[1:]][differs]))
+    else:  # an unknown label contradicts nothing
+        zeros = sparse.csr_array(1 - (data.Y + data.unknown).toarray())
+        of_kind = sparse.csr_array((np.ones(len(data.kinds), dtype=np.int64), (data.kinds, np.arange(len(data.kinds)))))
+        clashes = (of_kind @ data.Y).multiply(of_kind @ zeros)  # (kinds, q)
+        rows = np.flatnonzero(np.asarray(clashes.sum(axis=1)).ravel()[data.kinds] > 0)
     if len(rows):
         said = (
             f"{counted(len(rows), 'row')} ({_listed(rows.tolist())}) share their features with a row of other labels: "
@@ -262,13 +268,28 @@ def _constant_features(data: _Checked) -> Iterator[Parts]:
 
 
 def _unlabelled(data: _Checked) -> Iterator[Parts]:
-    rows = np.flatnonzero(np.diff(data.Y.indptr) == 0)
+    judged = True if data.unknown is None else np.diff(data.unknown.indptr) < data.Y.shape[1]
+    rows = np.flatnonzero((np.diff(data.Y.indptr) == 0) & judged)
     if len(rows):
         said = (
             f"{counted(len(rows), 'row')} ({_listed(rows.tolist())}) {_verb(rows, 'has', 'have')} no label: "
-            "ranking metrics skip them or count them by convention; make sure that none means 'none' and not 'unknown'."
+            "ranking metrics skip them or count them by convention; make sure that no label means 'none' and not 'unknown'."
         )
         yield "unlabelled-rows", "info", said, rows
+
+
+def _unknown_labels(data: _Checked) -> Iterator[Parts]:
+    if data.unknown is None:
+        return
+    entries = np.argwhere(data.unknown.toarray())
+    row, label = entries[0]
+    share = len(entries) / (data.Y.shape[0] * data.Y.shape[1])
+    said = (
+        f"{counted(len(entries), 'cell')} of Y ({share:.1%}) {_verb(entries, 'is', 'are')} unknown, the first in row {row}, label "
+        f"{data.label_names[label]}: methods learn from the known ones, and metrics count these alone; write 0 where 'not given' means "
+        "'not relevant'."
+    )
+    yield "unknown-labels", "info", said, entries
 
 
 _CHECKS: tuple[Callable[[_Checked], Iterator[Parts]], ...] = (
@@ -281,6 +302,7 @@ _CHECKS: tuple[Callable[[_Checked], Iterator[Parts]], ...] = (
     _contradictions,
     _constant_features,
     _unlabelled,
+    _unknown_labels,
 )
 
 
@@ -289,14 +311,14 @@ def _verb(found: np.ndarray, one: str, many: str) -> str:
 
 
 def _listed(words: Sequence[object], which: np.ndarray | None = None) -> str:
-    """The first words, or those of them that `which` counts, and how many more there are."""
+    """The first words, or those at the places `which`, and how many more there are."""
     chosen = words if which is None else [words[k] for k in which.tolist()]
     more = f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else ""
     return ", ".join(map(str, chosen[:NAMED])) + more
 
 
-def _opposites(together: Any, marked: np.ndarray, positives: np.ndarray, telling: np.ndarray, n: int) -> list[tuple[int, int]]:
-    """Pairs (column, telling label) that never meet and between them have all n rows; `together` stores which do meet."""
+def _opposites(together: sparse.coo_array, marked: np.ndarray, positives: np.ndarray, telling: np.ndarray, n: int) -> list[tuple[int, int]]:
+    """Pairs (column, telling label) that never meet and together have all n rows; `together` stores the pairs that meet."""
     meeting = set(zip(together.row.tolist(), together.col.tolist(), strict=True))
     with_count: dict[int, list[int]] = {}
     for label in np.flatnonzero(telling).tolist():
@@ -316,7 +338,7 @@ class Shift:
     in_place: float  # and without a shift
 
 
-def features_like_labels(X: Any, Y: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
+def features_like_labels(X: Array, Y: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
     """Pairs (feature, label) where a two-valued feature is equal or opposite to a label in the given rows, (pairs, 2).
 
     Labels with fewer than 5 positives or 5 negatives there are left out: equality would be chance.
@@ -335,10 +357,10 @@ def features_like_labels(X: Any, Y: sparse.csr_array, rows: np.ndarray) -> np.nd
     return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
 
 
-def features_like_labels_only_in(X: Any, Y: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
+def features_like_labels_only_in(X: Array, Y: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
     """Pairs (feature, label) that are equal or opposite in the given rows and hardly related in the others, (pairs, 2).
 
-    A feature that tells a label everywhere, with a few exceptions, is a good feature and not meant.
+    A feature that predicts a label everywhere, with a few exceptions, is a good feature and not meant.
     """
     pairs = features_like_labels(X, Y, rows)
     others = np.setdiff1d(np.arange(Y.shape[0]), rows)
@@ -367,13 +389,13 @@ def shifted_block(Y: sparse.csr_array, boundaries: Sequence[int] = ()) -> Shift 
     return max(found, key=lambda shift: shift.agreement, default=None)
 
 
-def features_of_rows(X: Any, rows: np.ndarray) -> np.ndarray:
+def features_of_rows(X: Array, rows: np.ndarray) -> np.ndarray:
     """Features whose nonzero values stand almost only in the given rows, ascending."""
     total, inside = _nonzeros(X), _nonzeros(X[rows])
     return np.flatnonzero((total >= FEWEST_OCCURRENCES) & (inside >= NEARLY_ALL * total))
 
 
-def _two_valued(X: Any, rows: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+def _two_valued(X: Array, rows: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
     """Ones where a two-valued feature has its greater value, and the columns of X they come from."""
     part = X[rows]
     if sparse.issparse(part):
@@ -406,7 +428,7 @@ def _greater_value(part: sparse.csr_array, high: np.ndarray) -> sparse.csr_array
     return greater.astype(np.int64)
 
 
-def _nonzeros(X: Any) -> np.ndarray:
+def _nonzeros(X: Array) -> np.ndarray:
     return np.bincount(X.indices, minlength=X.shape[1]) if sparse.issparse(X) else np.count_nonzero(X, axis=0)
 
 
@@ -423,7 +445,7 @@ def _shift_at(before: np.ndarray, after: np.ndarray, edge: int, n: int) -> Shift
     if agreement[best] < AGREES:
         return None
     s = shifts[best]
-    # the block whose columns at the far end are empty is the one that is off: its labels moved away from there
+    # the shifted block is the one whose columns at the far end are empty: its labels moved away from there
     emptied_after, emptied_before = (after[-s:], before[:s]) if s > 0 else (after[:-s], before[s:])
     if emptied_after.sum() <= emptied_before.sum():
         return Shift(edge, n, s, agreement[best], in_place)
@@ -434,5 +456,4 @@ def _correlation(a: np.ndarray, b: np.ndarray, *, constant: float = -1.0) -> flo
     """Pearson's correlation, or a given value where one side is constant."""
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return constant
-    a, b = a - a.mean(), b - b.mean()
-    return float(a @ b) / float(np.sqrt((a @ a) * (b @ b)))
+    return float(np.corrcoef(a, b)[0, 1])

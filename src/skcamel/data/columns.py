@@ -75,10 +75,10 @@ def numbers(text: bytes, separators: bytes, missing: str = "?") -> Numbers | Non
     return Numbers(*(np.concatenate(columns) for columns in zip(*parts)))
 
 
-def table_of_numbers(text: bytes, separator: bytes, n_rows: int, width: int, *, gaps: bool) -> np.ndarray | None:
-    """The numbers of lines as a table; None where a line has another width, or a cell is no number or, without `gaps`, empty."""
+def table_of_numbers(text: bytes, separator: bytes, n_rows: int, width: int) -> np.ndarray | None:
+    """The numbers of lines as a table; None where a line has another width, or a cell is empty or no number."""
     parsed = numbers(text, separator + b"\n")
-    if parsed is None or parsed.values.size != n_rows * width or (parsed.empty.any() and not gaps):
+    if parsed is None or parsed.values.size != n_rows * width or parsed.empty.any():
         return None
     row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
     return parsed.values.reshape(-1, width) if (np.diff(row_ends, prepend=-1) == width).all() else None
@@ -220,12 +220,8 @@ def label_codes(values: tuple[str, ...]) -> Codes | None:
 
 
 def refuse_label(value: float, name: str, cure: str, path: Path_, line: int) -> NoReturn:
-    """Say that a label is missing, or what it is and what to do."""
-    if np.isnan(value):
-        problem = "is missing; remove the row, or write 0 where 'not given' means 'not relevant'."
-    else:
-        problem = f"is {value:g}; {cure}"
-    raise DataError(f"label {name[:60]!r} {problem}", path=path, line=line)
+    """Say what a label is and what to do."""
+    raise DataError(f"label {name[:60]!r} is {value:g}; {cure}", path=path, line=line)
 
 
 def check_nominal(nominal: str) -> None:

@@ -26,6 +26,13 @@ class NamedLabels(np.ndarray):
 
     columns: tuple[str, ...] | None = None
 
+    @classmethod
+    def of(cls, Y: np.ndarray, names: Sequence[str]) -> NamedLabels:
+        """Labels Y (n, q) with these names."""
+        named = Y.view(cls)
+        named.columns = tuple(names)
+        return named
+
     def __array_finalize__(self, source: Any) -> None:
         self.columns = None
 
@@ -49,7 +56,7 @@ class Dataset:
     X : array, sparse matrix or frame of shape (n, d)
         Features; kept as a float64 array, or as a float64 ``scipy.sparse.csr_array``. NaN marks missing values.
     Y : array, sparse matrix or frame of shape (n, q)
-        Labels, 0 or 1; kept as an int64 array.
+        Labels, 0 or 1, and NaN, None or NA where unknown; kept as an int64 array, or as a float64 array if some are unknown.
     feature_names : sequence of str, default=column names of a frame, else f1, f2, …
     label_names : sequence of str, default=column names of a frame, else label1, label2, …
         All different.
@@ -123,12 +130,10 @@ class Dataset:
     @property
     def labels(self) -> NamedLabels:
         """Y with the label names, for ``fit``: the model then answers in these names."""
-        named = self.Y.view(NamedLabels)
-        named.columns = self.label_names
-        return named
+        return NamedLabels.of(self.Y, self.label_names)
 
     def card(self) -> Any:
-        """Sizes, label statistics, imbalance measures and oddities; see :func:`skcamel.data.statistics`."""
+        """Sizes, label statistics of known entries, imbalance measures and oddities; see :func:`skcamel.data.statistics`."""
         from skcamel.data.statistics import card
 
         return card(self)
@@ -144,7 +149,7 @@ class Dataset:
         """
         return (
             self.X.shape == other.X.shape
-            and np.array_equal(self.Y, other.Y)
+            and np.array_equal(self.Y, other.Y, equal_nan=True)
             and self.feature_names == other.feature_names
             and self.label_names == other.label_names
             and _same_part(self.train, other.train)
@@ -167,31 +172,74 @@ def as_indicators(Y: Array, name: str = "Y") -> sparse.csr_array:
     """Labels as a CSR matrix (n, q) of int64 that stores the ones only, sorted by column within each row.
 
     They may come as array, sparse matrix (which is not made dense), tensor or frame, in {0, 1}, {-1, +1} or bool; messages call
-    them `name`.
+    them `name`. Unknown ones (NaN) are no ones; :func:`unknown_entries` tells which they are.
     """
     if sparse.issparse(Y):
         return _sparse_indicators(sparse.csr_array(Y, copy=True), name)
     dense = np.asarray(Y.to_numpy() if hasattr(Y, "to_numpy") else to_numpy(Y))
     _check_label_dimensions(dense, name)
-    try:
-        relevant = ones_in(dense.astype(np.float64) if dense.dtype.kind == "O" else dense)
-    except (TypeError, ValueError):  # objects that are no numbers
-        relevant, dense = None, dense.astype(str)
+    numbers = with_gaps(dense) if dense.dtype == object else dense
+    relevant = None if numbers.dtype == object else ones_in(numbers)
     if relevant is None:
-        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {_found(dense)}.")
+        found = _found(numbers.astype(str) if numbers.dtype == object else numbers)
+        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {found}.")
     return sparse.csr_array(relevant).astype(np.int64)
 
 
+def unknown_entries(Y: Array) -> sparse.csr_array | None:
+    """Ones where labels (n, q), in any form that :func:`as_indicators` takes, are unknown; None where all are known.
+
+    >>> unknown_entries(np.array([[1.0, np.nan]])).toarray(), unknown_entries(np.array([[1, 0]]))
+    (array([[0, 1]]), None)
+    """
+    if sparse.issparse(Y):
+        stored = sparse.csr_array(Y)
+        unknown = sparse.csr_array((np.isnan(stored.data).astype(np.int64), stored.indices, stored.indptr), shape=stored.shape)
+        unknown.eliminate_zeros()
+    else:
+        dense = np.asarray(Y.to_numpy() if hasattr(Y, "to_numpy") else to_numpy(Y))
+        dense = with_gaps(dense) if dense.dtype == object else dense
+        if dense.dtype.kind != "f":
+            return None
+        unknown = sparse.csr_array(np.isnan(dense).astype(np.int64))
+    return unknown if unknown.nnz else None
+
+
+def known_share(Y: Array) -> float:
+    """Share of the entries of Y (n, q) that are known; 1 where there are none.
+
+    >>> known_share(np.array([[1.0, np.nan, 0.0, 1.0]]))
+    0.75
+    """
+    unknown = unknown_entries(Y)
+    return 1.0 if unknown is None else 1 - unknown.nnz / (unknown.shape[0] * unknown.shape[1])
+
+
+def with_gaps(values: np.ndarray) -> np.ndarray:
+    """Objects as float64, NaN for None and pandas' NA; as they are where one is no number.
+
+    >>> with_gaps(np.array([[1, None]], dtype=object))
+    array([[ 1., nan]])
+    """
+    gaps = np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool).reshape(values.shape)
+    try:
+        return np.where(gaps, np.nan, values).astype(np.float64)
+    except (TypeError, ValueError):
+        return values
+
+
 def ones_in(labels: np.ndarray) -> np.ndarray | None:
-    """Which labels are 1; None unless the others are all 0 or all -1."""
+    """Which labels are 1; None unless the others that are known, not NaN, are all 0 or all -1."""
     relevant = labels == 1
-    return relevant if any((relevant | (labels == other)).all() for other in (0, -1)) else None
+    settled = relevant if labels.dtype.kind != "f" else relevant | np.isnan(labels)
+    return relevant if any((settled | (labels == other)).all() for other in (0, -1)) else None
 
 
 def _sparse_indicators(Y: sparse.csr_array, name: str) -> sparse.csr_array:
     Y.sum_duplicates()
     relevant = Y.data == 1
     others = Y.data[~relevant]
+    others = others[~np.isnan(others)]
     if others.any() and not (Y.nnz == np.prod(Y.shape) and (others == -1).all()):
         raise ValueError(
             f"{name} is sparse and must hold only 0 and 1, or only -1 and +1 with every cell stored; it stores {_found(Y.data)}."
@@ -207,15 +255,19 @@ def _found(values: np.ndarray) -> str:
 
 
 def _labels(Y: Any) -> np.ndarray:
-    """Labels in 0 and 1 as an int64 array; others are refused rather than guessed at."""
+    """Labels in 0 and 1 as an int64 array, or as float64 with NaN where unknown; others are refused rather than guessed at."""
     Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
+    Y = with_gaps(Y) if Y.dtype == object else Y
     _check_label_dimensions(Y, "Y")
-    odd = np.argwhere((Y != 0) & (Y != 1))
+    unknown = np.isnan(Y) if Y.dtype.kind == "f" else np.zeros(Y.shape, dtype=bool)
+    odd = np.argwhere((Y != 0) & (Y != 1) & ~unknown)
     if len(odd):
         row, label = odd[0]
         raise ValueError(
             f"Y holds {Y[row, label]} in row {row}, column {label}; labels are 0 or 1. Write (Y == 1) for labels in -1 and +1."
         )
+    if unknown.any():
+        return np.where(unknown, np.nan, Y).astype(np.float64)  # every NaN of the same bits, for digests
     return Y.astype(np.int64, copy=False)
 
 
@@ -275,7 +327,8 @@ def _same_values(mine: Any, theirs: Any) -> bool:
 def digest(X: Any, Y: Any) -> str:
     """SHA-256 of the shapes and of all nonzero values of X (n, d) and Y (n, q), row by row: 64 hexadecimal digits.
 
-    Names, storage (dense or sparse), the machine and the sign of zero do not count; one changed value does.
+    Names, storage (dense or sparse), the machine and the sign of zero do not count; one changed value does. NaN, for what is missing or
+    unknown, is a value of its own.
     """
     hasher = hashlib.sha256(DIGEST_FORMAT)
     for matrix in (X, Y):

@@ -1,6 +1,6 @@
 """Public, commit-pinned files ► the user's cache, whole and checked, or not at all; one process at a time.
 
-Downloads take only the standard library. The package pooch has no resume and no size limit, so it would not shorten this.
+Downloads need only the standard library. The package pooch resumes no download and limits no size, so it would not shorten this.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ FileProgress = Callable[[str, int, int | None], None]  # the same for a file of 
 
 
 class TermsError(PermissionError):
-    """Terms of use apply to the data set and were not accepted."""
+    """The terms of use of the data set were not accepted."""
 
 
 class DownloadError(OSError):
-    """A file could not be had whole; the message says what stopped it and what to do."""
+    """A file could not be downloaded whole; the message says why, and what to do."""
 
 
 def fetch_dataset(
@@ -69,8 +69,8 @@ def fetch_dataset(
 ) -> Dataset:
     """Download one benchmark set into the cache, from where ``load_dataset`` takes it.
 
-    The files are fetched from public repositories at a fixed commit, converted where needed, and kept only if every value
-    of X and Y is the expected one. Where the cache has the set already, nothing is fetched. Two processes may fetch the
+    The files are fetched from public repositories at a fixed commit, converted if needed, and kept only if every value
+    of X and Y is the expected one. If the cache has the set already, nothing is fetched. Two processes may fetch the
     same set at once: one works, the other waits and takes the result.
 
     Parameters
@@ -98,14 +98,17 @@ def fetch_dataset(
     Raises
     ------
     TermsError
-        Where terms apply and `yes` is False.
+        If terms apply and `yes` is False.
     DownloadError
-        Where a file could not be had, or is not the expected one.
+        If a file could not be downloaded, or is not the expected one.
     DatasetNotFoundError
-        Where there is no download for the set.
+        If there is no download for the set.
     """
     facts = dataset_facts(name)
-    _check_fetchable(facts, yes=yes)
+    if facts.download is None:
+        raise DatasetNotFoundError(f"skcamel has no download for {facts.name}. Put {files_needed(facts)}.")
+    if facts.terms and not yes:
+        raise TermsError(f"{facts.notice}\nTerms apply to {facts.name}; if you accept them, pass yes=True (command line: --yes).")
     check_address(base_url)
     if announce is not None:
         announce(facts.notice)
@@ -120,13 +123,6 @@ def fetch_dataset(
             shutil.rmtree(parts, ignore_errors=True)
     warn_once(facts, stacklevel=3)
     return dataset
-
-
-def _check_fetchable(facts: DatasetFacts, *, yes: bool) -> None:
-    if facts.download is None:
-        raise DatasetNotFoundError(f"skcamel has no download for {facts.name}. Put {files_needed(facts)}.")
-    if facts.terms and not yes:
-        raise TermsError(f"{facts.notice}\nTerms apply to {facts.name}; if you accept them, pass yes=True (command line: --yes).")
 
 
 def _cached(facts: DatasetFacts, folder: Path) -> Dataset | None:
@@ -173,8 +169,8 @@ def _install(facts: DatasetFacts, files: list[Path], folder: Path) -> Dataset:
             problem = f"{folder} cannot be written: {error.strerror or error}; free some space, or set SKCAMEL_CACHE. Nothing was kept."
         else:
             problem = (
-                f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept; run it again, and if it stays "
-                "so, the host has other files than the pinned ones."
+                f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept; run it again. If the error stays, "
+                "the host has other files than the pinned ones."
             )
         raise DownloadError(problem) from error
     finally:
@@ -272,7 +268,7 @@ class _NoDowngrade(urllib.request.HTTPRedirectHandler):
 def download(addresses: Sequence[str], target: Path, *, max_bytes: int, timeout: float = 30.0, progress: Listener | None = None) -> str:
     """Fetch the first address that exists into `target` and return it; bytes already there are not fetched again.
 
-    `target` grows as bytes arrive. After an interruption it stays, so that a later call resumes; where the content cannot be right
+    `target` grows as bytes arrive. After an interruption it stays, so that a later call resumes; if the content cannot be right
     (larger than `max_bytes`, disk full) it is removed. `timeout` is in seconds without any answer.
     """
     for address in addresses:
@@ -285,7 +281,7 @@ def download(addresses: Sequence[str], target: Path, *, max_bytes: int, timeout:
 
 
 def check_address(address: str) -> None:
-    """Refuse what is neither https nor http on this machine."""
+    """Refuse addresses other than https, or http on this machine."""
     parts = urlsplit(address)
     if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(parts.hostname or "")):
         raise ValueError(f"{address}: data is fetched by https only (or http from this machine).")
@@ -354,7 +350,7 @@ def _transfer(address: str, target: Path, *, max_bytes: int, timeout: float, pro
         raise _InterruptedTransferError(f"the connection ended after {done} of {total} bytes")
 
 
-def _first_byte(response: Any, have: int) -> int:
+def _first_byte(response: http.client.HTTPResponse, have: int) -> int:
     """Where the sent bytes begin: `have` if the host resumes, 0 if it sends the whole file again."""
     if response.status != 206:
         return 0
@@ -364,14 +360,14 @@ def _first_byte(response: Any, have: int) -> int:
     return have
 
 
-def _next_block(response: Any) -> bytes:
+def _next_block(response: http.client.HTTPResponse) -> bytes:
     with _interruptions():
         return response.read(BLOCK)
 
 
 @contextmanager
 def _interruptions() -> Iterator[None]:
-    """Within the body, a connection that breaks is worth another try; what a host answers, and what is refused, is not."""
+    """Within the body, a broken connection deserves another try; an answer of the host, or a refusal, does not."""
     try:
         yield
     except (urllib.error.HTTPError, DownloadError):
@@ -383,7 +379,7 @@ def _interruptions() -> Iterator[None]:
 
 
 def write_block(file: IO[bytes], block: bytes, target: Path) -> None:
-    """Write and flush one block; where the disk refuses, give back what was taken."""
+    """Write and flush one block; if the disk refuses, free what was taken."""
     try:
         file.write(block)
         file.flush()
@@ -397,7 +393,7 @@ def write_block(file: IO[bytes], block: bytes, target: Path) -> None:
 def _refuse_if_larger(address: str, target: Path, size: int, max_bytes: int) -> None:
     if size > max_bytes:
         target.unlink(missing_ok=True)
-        raise DownloadError(f"{address} is larger than the {max_bytes} bytes of the published file at most; nothing was kept.")
+        raise DownloadError(f"{address} is larger than {max_bytes} bytes, the most that the published file has; nothing was kept.")
 
 
 if sys.platform == "win32":
@@ -417,8 +413,8 @@ else:
 def exclusive(path: Path, *, wait: float = 600.0) -> Iterator[None]:
     """Hold the lock file `path` while the body runs; others wait for `wait` seconds, then raise TimeoutError.
 
-    The operating system lets go of the lock when its holder ends, however it ends. The file itself stays behind, empty:
-    removing it would let two holders lock two files of one name.
+    The operating system frees the lock when its holder ends, however it ends. The file itself stays, empty:
+    if it were removed, two holders could lock two files of one name.
     """
     deadline = time.monotonic() + wait
     with path.open("a+b") as file:

@@ -19,11 +19,11 @@ from skcamel.data.text import counted, label_files, open_lines, shortened, xml_b
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
-    from skcamel.data.table import LabelColumns, TableRows
+    from skcamel.data.labels import LabelColumns
 
 KNOWN = {
     **dict.fromkeys((".arff",), "arff"),
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".parquet", ".pq"), "table"),
+    **dict.fromkeys((".csv", ".tsv", ".tab", ".parquet", ".pq", ".xlsx", ".xlsm", ".jsonl", ".ndjson"), "table"),
     **dict.fromkeys((".mat",), "mat"),
     **dict.fromkeys((".svm", ".svmlight", ".libsvm", ".txt"), "svmlight"),
 }
@@ -163,7 +163,7 @@ class Rows(NamedTuple):
     """Rows for a model, and which columns of the file were not among its features."""
 
     X: Any  # (n, d), columns in the order of the model
-    Y: np.ndarray | None  # (n, q), labels in the order of the model; None where they were not asked for
+    Y: np.ndarray | None  # (n, q), labels in the order of the model, NaN where unknown; None where they were not asked for
     labels: tuple[str, ...]  # label columns in the file
     ignored: tuple[str, ...]  # neither features nor labels
     by_position: bool  # no names were compared
@@ -210,16 +210,9 @@ def read_labels(path: Path_, labels: tuple[str, ...]) -> np.ndarray:
     """LabelColumns of these names from a file, (n, q); nothing else in it is looked at where the format allows."""
     kind = format_of(path)
     if kind == "table":
-        from skcamel.data.table import TableRows, read_rows
+        from skcamel.data.readers import read_plain
 
-        def start(found: Sequence[str], decimal_comma: bool) -> TableRows:
-            _positions(found, labels, "label", path)
-            wanted = set(labels)
-            is_label = np.array([name in wanted for name in found])
-            return TableRows(found, is_label, path, is_feature=np.zeros_like(is_label), categories={}, decimal_comma=decimal_comma)
-
-        rows = read_rows(path, start)
-        return rows.finish_labels()[:, _positions(rows.label_names, labels, "label", path)]
+        return _labels_of(read_plain(path), labels, path)
     if kind == "arff":
         from skcamel.data.arff import read_with_labels
 
@@ -235,36 +228,36 @@ def match_labels(dataset: Dataset, labels: tuple[str, ...]) -> np.ndarray:
     return dataset.Y[:, _positions(dataset.label_names, labels, "label", dataset.source)]
 
 
+def _labels_of(table: Any, labels: tuple[str, ...], path: Path_) -> np.ndarray:
+    """LabelColumns of these names from a table, (n, q): int64, or float64 with NaN where some are unknown."""
+    from skcamel.data.labels import cells_of, label_vector
+
+    _positions(table.column_names, labels, "label", path)
+    Y = np.column_stack([label_vector(cells_of(table, name), name, path) for name in labels])
+    return Y if np.isnan(Y).any() else Y.astype(np.int64)
+
+
 def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
-    from skcamel.data.table import TableRows, read_rows
+    from skcamel.data.columns import without_nominals
+    from skcamel.data.readers import read_plain
+    from skcamel.data.table import features
 
-    names: list[str] = []
-    order: list[int] = []
-    labels = set(expected.labels)
-
-    def start(found: Sequence[str], decimal_comma: bool) -> TableRows:
-        names.extend(found)
-        is_label = np.array([name in labels for name in found])
-        wanted_columns = expected.columns()
-        if wanted_columns is None:
-            order.extend(np.flatnonzero(~is_label).tolist())
-            _check_count(len(order), expected, path)
-        else:
-            order.extend(_positions(found, wanted_columns, "feature", path))
-        if truth:
-            _positions(found, expected.labels, "label", path)
-        is_feature = np.zeros(len(found), dtype=bool)
-        is_feature[order] = True
-        wanted = is_label & ~is_feature if truth else np.zeros_like(is_label)
-        return TableRows(found, wanted, path, is_feature=is_feature, categories=expected.categories, decimal_comma=decimal_comma)
-
-    X, Y, feature_names, label_names, _, _ = read_rows(path, start).finish(expected.nominal)
-    columns = range(len(feature_names)) if expected.features is None else _positions(feature_names, expected.features, "feature", path)
-    used = set(order)
-    rest = [name for position, name in enumerate(names) if position not in used]
+    table = read_plain(path, as_text=expected.categories)
+    wanted = expected.columns()
+    if wanted is None:
+        wanted = [name for name in table.column_names if name not in expected.labels]
+        _check_count(len(wanted), expected, path)
+    chosen = table.select(_positions(table.column_names, wanted, "feature", path))
+    Y = _labels_of(table, expected.labels, path) if truth else None
+    X, attributes = features(chosen, path, expected.categories)
+    if expected.nominal == "onehot":
+        X, names = without_nominals(X, attributes, path)
+        X = X if expected.features is None else X[:, _positions(names, expected.features, "feature", path)]
+    used, labels = set(wanted), set(expected.labels)
+    rest = [name for name in table.column_names if name not in used]
     return Rows(
-        X[:, list(columns)],
-        Y[:, _positions(label_names, expected.labels, "label", path)] if truth else None,
+        X,
+        Y,
         tuple(name for name in rest if name in labels),
         tuple(name for name in rest if name not in labels),
         expected.features is None,

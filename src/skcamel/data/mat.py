@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from skcamel.arrays import Array
 from skcamel.data import DataError, Path_
 from skcamel.data.dataset import Dataset, ones_in, parts_of
 from skcamel.data.text import check_claimed_size, check_plausible_width, check_room_for_labels, shortened, stem
@@ -51,8 +51,8 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     Returns
     -------
     Dataset
-        Labels in -1 and +1 become 0 and 1. Matrices are turned where only that gives X and Y the same rows (many authors store
-        labels x rows). Where the file has a training and a test part, `train` and `test` tell them apart.
+        Labels in -1 and +1 become 0 and 1; NaN marks unknown ones. Matrices are turned where only that gives X and Y the same rows (many
+        authors store labels x rows). Where the file has a training and a test part, `train` and `test` tell them apart.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _damage_refused(path: Path_) -> Iterator[None]:
 
 
 def _check_size(variable: Variable, path: Path_) -> None:
-    """Refuse a matrix that does not fit, before it is unpacked: as it is stored, as float64, and once more while parts are joined."""
+    """Refuse a matrix that does not fit into memory before it is unpacked: as stored, as float64, and again while parts are joined."""
     cells = 0 if variable.is_sparse else variable.shape[0] * variable.shape[1]
     check_claimed_size(
         2 * variable.n_bytes + 16 * cells, f"{variable.shape[0]} x {variable.shape[1]} values of {variable.name[:60]!r}", path
@@ -123,12 +123,12 @@ def _chosen(matrices: dict[str, Variable], features: str | None, labels: str | N
     )
 
 
-def _oriented(X: Any, Y: Any, x: str, y: str, path: Path_) -> tuple[Any, Any]:
-    """Both with instances in rows, turned as little as possible."""
+def _oriented(X: Array, Y: Array, x: str, y: str, path: Path_) -> tuple[Array, Array]:
+    """Both with instances in rows, transposed as little as possible."""
     for turned_x, turned_y in ((X, Y), (X, Y.T), (X.T, Y.T), (X.T, Y)):
         if turned_x.shape[0] == turned_y.shape[0]:
             if not (turned_x.shape[0] and turned_x.shape[1] and turned_y.shape[1]):
-                raise DataError(f"{x} is {X.shape} and {y} is {Y.shape}; nothing is in them.", path=path)
+                raise DataError(f"{x} is {X.shape} and {y} is {Y.shape}; they are empty.", path=path)
             return turned_x, turned_y
     raise DataError(
         f"{x} is {X.shape} and {y} is {Y.shape}; no common number of rows. "
@@ -137,8 +137,8 @@ def _oriented(X: Any, Y: Any, x: str, y: str, path: Path_) -> tuple[Any, Any]:
     )
 
 
-def _indicator(Y: Any, name: str, path: Path_) -> np.ndarray:
-    """Labels as 0 and 1."""
+def _indicator(Y: Array, name: str, path: Path_) -> np.ndarray:
+    """Labels as 0 and 1, and NaN where unknown."""
     Y = Y.toarray() if sparse.issparse(Y) else Y
     relevant = ones_in(Y)
     if relevant is None:
@@ -147,12 +147,12 @@ def _indicator(Y: Any, name: str, path: Path_) -> np.ndarray:
             f"{name} holds {found}; labels are 0 and 1, or -1 and +1. Is it the right variable? (In Python, labels=… names another.)",
             path=path,
         )
-    return relevant.astype(np.int64)
+    return np.where(np.isnan(Y), np.nan, relevant) if np.isnan(Y).any() else relevant.astype(np.int64)
 
 
 @dataclass(frozen=True)
 class Variable:
-    """A matrix in a file: what its beginning says of it, and where its content is."""
+    """A matrix in a file: its description, and where its content is."""
 
     name: str
     shape: tuple[int, ...]
@@ -162,7 +162,7 @@ class Variable:
     n_bytes: int  # of the content, unpacked
     order: str
 
-    def load(self) -> Any:
+    def load(self) -> Array:
         """Read the matrix, as a Fortran-ordered array or a sparse array in CSC form; ValueError where it is damaged."""
         body = self.body if self.packed is None else _unpacked(self.packed, self.n_bytes)
         parts = list(_elements(body, self.order))[3:]
@@ -176,7 +176,7 @@ class Variable:
             raise ValueError(f"{self.name} has {values.size} values for the shape {self.shape}")
         return values.reshape(self.shape, order="F")
 
-    def _sparse(self, parts: list[tuple[int, memoryview]]) -> Any:
+    def _sparse(self, parts: list[tuple[int, memoryview]]) -> sparse.csc_array:
         if len(parts) < 3:
             raise ValueError(f"{self.name} lacks indices or values")
         rows, starts, values = (_numbers(part, self.order) for part in parts[:3])

@@ -5,14 +5,15 @@ classes go wherever scikit-learn takes a ``cv``: `cross_validate`, `GridSearchCV
 
 The rule is that of Sechidis, Tsoumakas and Vlahavas (On the stratification of multi-label data, ECML PKDD 2011): take the label
 with the fewest rows not placed yet, give each of them to the fold that lacks the label most, and go on with the next
-label. What the rule leaves open is decided here so that folds come out better and faster:
+label. Where the rule leaves a choice, these make folds better and faster:
 
 - rows with the same label set are alike, so as many of them as divide evenly are dealt out at once;
-- which of the rows of the rarest label goes to which of the folds whose turn it is, is a matching that lets the folds
-  have what they lack of the rows' other labels, those with many labels first;
+- rows of the rarest label, those with many labels first, are matched to the folds that are next so that each fold gets what it
+  lacks of the rows' other labels;
 - folds have fixed sizes, and a full fold takes no more.
 
-Labels may be joined by pairs of labels (order 2: Szymański and Kajdanowicz, 2017).
+Labels may be joined by pairs of labels (order 2: Szymański and Kajdanowicz, 2017). Unknown labels (NaN) count neither as positive nor
+as negative: what is spread evenly are the known positives.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from skcamel.data.statistics import label_counts, with_pairs
 
 UNPLACED = -1
 SMALLEST_WINDOW = 8  # rows matched at a time where there are fewer folds than this
-TIE_WEIGHT = 1e-3  # what decides between folds that lack an item equally, against a row that they lack
+TIE_WEIGHT = 1e-3  # of what decides between folds that lack equally many rows of an item, in rows
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -57,7 +58,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
 
     Notes
     -----
-    With `groups`, all rows of a group are in one fold, and fold sizes are as near to each other as a greedy choice gets:
+    With `groups`, all rows of a group are in one fold, and a greedy choice keeps fold sizes near each other:
     none exceeds ``ceil(n / n_splits)`` by a whole largest group.
 
     Examples
@@ -89,7 +90,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
         X : array-like or sparse matrix with n rows
             Only its number of rows is used.
         y : array-like, sparse matrix or frame of shape (n, q), or (n,) of classes
-            Labels in {0, 1}, {-1, +1} or bool.
+            Labels in {0, 1}, {-1, +1} or bool; NaN where unknown.
         groups : array-like of shape (n,), default=None
             Rows with the same group stay together.
 
@@ -340,7 +341,7 @@ def _parts(sizes: np.ndarray) -> np.ndarray:
 
 
 def _deal_equal_rows(Y: sparse.csr_array, items: sparse.csr_array, parts: np.ndarray, lacking: _Deficits, folds: np.ndarray) -> None:
-    """Of the rows with one label set give each fold its share, rounded down."""
+    """Give each fold its share, rounded down, of the rows with each label set."""
     kinds = row_kinds(Y)
     counts = np.bincount(kinds)
     dealt = counts[:, None] * parts // parts.sum()  # (n_kinds, n_folds)

@@ -1,4 +1,4 @@
-"""Figures of a data set, its card: sizes, label statistics, imbalance measures and oddities; and how evenly splits share its labels."""
+"""The card of a data set: sizes, label statistics, imbalance and oddities; and how evenly splits share its labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 
 from skcamel import memory
 from skcamel.arrays import Array
-from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_kinds
+from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_kinds, unknown_entries
 from skcamel.data.text import counted
 from skcamel.rows import default_names
 from skcamel.text import one_line
@@ -24,26 +24,32 @@ PAIR_BYTES = 48  # of one pair of labels at the peak: six matrices of eight byte
 class Card:
     """Statistics of a data set, as :func:`card` computes them; ``print(card)`` shows a table.
 
+    Unknown labels (NaN) are left out: a row has the labels that are known to be relevant.
+
     Attributes
     ----------
     n, d, q : int
         Rows, features, labels.
     cardinality, density : float
-        Mean number of labels of a row; the same over q.
+        Mean number of labels of a row; share of ones among the known entries, which is the same over q where all are known.
     label_sets, single_label_sets, max_label_set : int
-        Different label sets, those that one row has alone, and the rows of the commonest.
+        Different label sets, those that one row has alone, and the rows of the commonest; of rows whose labels are all known.
     label_counts, irlbl : arrays of shape (q,)
         Rows of each label, and its imbalance ratio: inf without positives, which `mean_ir`, `max_ir` and `cvir` leave out.
     scumble_rows : array of shape (n,)
         Its mean is `scumble`.
     cooccurrence, phi : arrays of shape (q, q)
-        Rows that have both labels, on the diagonal those that have the one; correlation, NaN where a label is constant.
+        Rows that have both labels, on the diagonal those that have the one; correlation over the rows in which both are known, NaN where
+        a label is constant there.
     constant_features, zero_rows, unlabelled_rows, empty_labels, full_labels : int arrays
-        Features with one value, rows without a nonzero feature, rows without a label, labels that no row, or every row, has.
+        Features with one value, rows without a nonzero feature, rows with known labels of which none is relevant, labels that no row, or
+        every row that knows them, has.
     duplicate_rows, duplicate_examples : int
         Rows that repeat the features, or features and labels, of an earlier one.
     sparsity, missing_values : float, int
         Share of cells of X that are 0; cells that are NaN.
+    known, label_known : float, array of shape (q,)
+        Share of the label entries that are known; known entries of each label.
     """
 
     name: str
@@ -76,13 +82,14 @@ class Card:
     sparsity: float
     missing_values: int
     label_names: tuple[str, ...]
+    known: float
+    label_known: np.ndarray
 
     def as_dict(self) -> dict[str, Any]:
-        """All figures as numbers, strings and lists, ready for JSON but for inf and NaN."""
+        """All figures as numbers, strings and lists, ready for JSON except for inf and NaN."""
         return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in asdict(self).items()}
 
     def __str__(self) -> str:
-        """Return a table for the terminal."""
         return "\n".join([*_lines(self), "", *_label_lines(self)])
 
 
@@ -92,7 +99,7 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
     Parameters
     ----------
     dataset : Dataset, or pair (X, Y)
-        X dense or sparse of shape (n, d), Y of shape (n, q) in {0, 1}, {-1, +1} or bool.
+        X dense or sparse of shape (n, d), Y of shape (n, q) in {0, 1}, {-1, +1} or bool, NaN where unknown.
 
     Returns
     -------
@@ -121,8 +128,12 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
     check_same_rows(X, Y)
     (n, d), q = X.shape, Y.shape[1]
     memory.require(PAIR_BYTES * q * q, f"A card of {q} labels with all their pairs", "Keep a part of the labels.")
-    counts = label_counts(Y)
-    sets = np.bincount(row_kinds(Y))
+    counts, unknown = label_counts(Y), unknown_entries(y)
+    known, known_of_row = np.full(q, n), np.full(n, q)
+    if unknown is not None:
+        known, known_of_row = n - label_counts(unknown), q - np.diff(unknown.indptr)
+    entries = int(known.sum())
+    sets = np.bincount(row_kinds(Y[known_of_row == q]))
     irlbl = np.where(counts > 0, counts.max(initial=0) / np.maximum(counts, 1), np.inf)
     finite = irlbl[np.isfinite(irlbl)]
     scumble_rows = scumble_of_rows(Y, irlbl)
@@ -135,7 +146,7 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
         d=d,
         q=q,
         cardinality=Y.nnz / max(n, 1),
-        density=Y.nnz / max(n, 1) / max(q, 1),
+        density=Y.nnz / max(n, 1) / max(q, 1) if unknown is None else Y.nnz / max(entries, 1),
         label_sets=len(sets),
         single_label_sets=int((sets == 1).sum()),
         max_label_set=int(sets.max(initial=0)),
@@ -149,17 +160,19 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
         scumble_rows=scumble_rows,
         tcs=float(np.log(max(float(d) * q * len(sets), 1.0))),
         cooccurrence=cooccurrence,
-        phi=phi_matrix(cooccurrence, n),
+        phi=phi_matrix(cooccurrence, n) if unknown is None else _phi_of_known(Y, unknown),
         constant_features=constant_columns(X),
         zero_rows=np.flatnonzero(~filled),
-        unlabelled_rows=np.flatnonzero(np.diff(Y.indptr) == 0),
+        unlabelled_rows=np.flatnonzero((np.diff(Y.indptr) == 0) & (known_of_row > 0)),
         empty_labels=np.flatnonzero(counts == 0),
-        full_labels=np.flatnonzero((counts == n) & (n > 0)),
+        full_labels=np.flatnonzero((counts == known) & (known > 0)),
         duplicate_rows=n - len(np.unique(kinds)),
-        duplicate_examples=n - len(np.unique(row_kinds(kinds[:, None], Y))),
+        duplicate_examples=n - len(np.unique(row_kinds(kinds[:, None], Y if unknown is None else Y - unknown))),
         sparsity=1 - np.count_nonzero(values) / max(n * d, 1),
         missing_values=int(np.isnan(values).sum()),
         label_names=tuple(getattr(dataset, "label_names", ())) or default_names("label", q),
+        known=1.0 if unknown is None else entries / (n * q),
+        label_known=known,
     )
 
 
@@ -204,12 +217,23 @@ def phi_matrix(cooccurrence: np.ndarray, n: int) -> np.ndarray:
     return phi
 
 
+def _phi_of_known(Y: sparse.csr_array, unknown: sparse.csr_array) -> np.ndarray:
+    """Correlation of each pair of labels over the rows in which both are known, (q, q)."""
+    known = 1.0 - unknown.toarray()
+    rows, together = known.T @ known, (Y.T @ Y).toarray()
+    ones = Y.T @ known  # (q, q) rows with the first label in which the second is known
+    spread = ones * (rows - ones)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        phi = (rows * together - ones * ones.T) / np.sqrt(spread * spread.T)
+    return np.where(spread * spread.T > 0, phi, np.nan)
+
+
 def _variation(values: np.ndarray) -> float:
     """Standard deviation, dividing by the number less one, over the mean; 0 where there is none."""
     return float(values.std(ddof=1) / values.mean()) if len(values) > 1 and values.mean() > 0 else 0.0
 
 
-def constant_columns(X: Any) -> np.ndarray:
+def constant_columns(X: Array) -> np.ndarray:
     """Columns with one value only, ascending; NaN counts as a value."""
     n, d = X.shape
     if n == 0:
@@ -238,6 +262,8 @@ def _lines(c: Card) -> list[str]:
         ("equal feature rows", f"{c.duplicate_rows:,}", "  with equal labels", f"{c.duplicate_examples:,}"),
         ("rows without label", f"{len(c.unlabelled_rows):,}", "empty, full labels", f"{len(c.empty_labels)}, {len(c.full_labels)}"),
     ]
+    if c.known < 1:
+        pairs.append(("known labels", f"{c.known:.2%}", "  in the least known", f"{c.label_known.min():,} rows"))
     return [one_line(c.name) or "data set", *(f"  {a:<20}{b:>10}    {x:<21}{y}" for a, b, x, y in pairs)]
 
 
@@ -253,7 +279,7 @@ def _label_lines(c: Card) -> list[str]:
         if j is None:
             lines.append(f"  … {c.q - LABELS_SHOWN} more")
         else:
-            share = c.label_counts[j] / max(c.n, 1)
+            share = c.label_counts[j] / max(c.label_known[j], 1)
             lines.append(f"  {names[j]:<{width}}  {c.label_counts[j]:>8,}  {share:>7.2%}  {c.irlbl[j]:>9.2f}")
     return lines
 
@@ -269,7 +295,6 @@ class FoldQuality:
     sizes: np.ndarray  # (n_splits,) rows of each test part
 
     def __str__(self) -> str:
-        """Return one line for each figure."""
         short = self.folds_without_positives > 0
         return "\n".join(
             [
@@ -303,8 +328,9 @@ def fold_quality(Y: Array, splits: Iterable[tuple[Array, Array]]) -> FoldQuality
     - label pair distribution: LPD, the same for the pairs of labels that occur (Szymański and Kajdanowicz 2017);
     - examples distribution: ED = mean over f of \|n_f - mean size\|.
 
-    Labels without a positive or without a negative say nothing and are left out of LD; a part without a negative counts as
-    if it had half of one, which keeps its odds finite.
+    Labels without a positive or without a negative are left out of LD; a part without a negative counts as if it had half of
+    one, which keeps its odds finite. Rows in which a label is unknown (NaN) count neither in n nor in n_f for that label; a pair
+    counts in all rows, and is there only where both labels are known to be.
 
     Examples
     --------
@@ -316,8 +342,8 @@ def fold_quality(Y: Array, splits: Iterable[tuple[Array, Array]]) -> FoldQuality
     examples distribution     0.000000
     labels missing in a part  0 of 1, in 0 parts in all
     """
-    labels = as_indicators(Y)
-    q = labels.shape[1]
+    labels, unknown = as_indicators(Y), unknown_entries(Y)
+    n, q = labels.shape
     items = with_pairs(labels)
     tests = [np.asarray(test) for _, test in splits]
     if not tests:
@@ -325,20 +351,22 @@ def fold_quality(Y: Array, splits: Iterable[tuple[Array, Array]]) -> FoldQuality
     sizes = np.array([len(np.flatnonzero(test)) if test.dtype == bool else len(test) for test in tests])
     counts = np.array([label_counts(items[test]) for test in tests])  # (n_splits, q + pairs)
     total = label_counts(items)
+    of_parts, of_all = np.repeat(sizes[:, None], q, axis=1), np.full(q, n)  # rows that know each label
+    if unknown is not None:
+        of_parts, of_all = of_parts - [label_counts(unknown[test]) for test in tests], of_all - label_counts(unknown)
     return FoldQuality(
-        _distribution(counts[:, :q], sizes, total[:q], labels.shape[0]),
-        _distribution(counts[:, q:], sizes, total[q:], labels.shape[0]),
+        _distribution(counts[:, :q], of_parts, total[:q], of_all),
+        _distribution(counts[:, q:], sizes[:, None], total[q:], np.full(len(total) - q, n)),
         float(np.abs(sizes - sizes.mean()).mean()),
         (counts[:, :q] == 0).sum(axis=0),
         sizes,
     )
 
 
-def _distribution(counts: np.ndarray, sizes: np.ndarray, total: np.ndarray, n: int) -> float:
-    """Mean difference of odds, 0 where there is nothing to compare."""
+def _distribution(counts: np.ndarray, sizes: np.ndarray, total: np.ndarray, n: np.ndarray) -> float:
+    """Mean difference of odds, 0 where there is nothing to compare; `counts` and `sizes` of each part (parts, items), then of all."""
     says = (total > 0) & (total < n)
     if not says.any():
         return 0.0
-    counts, total = counts[:, says], total[says]
-    odds = counts / np.maximum(sizes[:, None] - counts, 0.5)
-    return float(np.abs(odds - total / (n - total)).mean())
+    odds = counts / np.maximum(sizes - counts, 0.5)
+    return float(np.abs(odds[:, says] - total[says] / (n - total)[says]).mean())

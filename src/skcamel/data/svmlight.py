@@ -13,7 +13,7 @@ from scipy import sparse
 
 from skcamel.data import DataError, Path_
 from skcamel.data.columns import number, numbers
-from skcamel.data.dataset import Dataset, parts_of
+from skcamel.data.dataset import Dataset, parts_of, unknown_entries
 from skcamel.data.text import (
     NAME_BYTES,
     PEAK_OF_CELLS,
@@ -31,6 +31,7 @@ from skcamel.data.text import (
     write_lines,
 )
 from skcamel.rows import default_names
+from skcamel.text import count
 
 SIZES = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
 COMMA, COLON, SPACE, NEW_LINE = b",: \n"
@@ -128,7 +129,7 @@ def _csr(cells: Cells, base: int, width: int) -> sparse.csr_array:
 
 
 def _width(indices: np.ndarray, base: int, given: int | None, claimed: int | None, what: str, path: Path_) -> int:
-    """Columns in all, from the argument, the first line or the largest index; refused where the file cannot mean it."""
+    """Number of columns, from the argument, the first line or the largest index; refused if it is implausible."""
     needed = int(indices.max()) + 1 - base if indices.size else 0
     if indices.size and int(indices.min()) < base:
         raise DataError(
@@ -256,7 +257,18 @@ def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> Non
     -----
     UserWarning
         About what the format cannot hold: names, dense storage, parts, and without the first line also empty last columns.
+
+    Raises
+    ------
+    ValueError
+        Where labels are unknown: a row lists the labels it has, and all others count as 0.
     """
+    unknown = unknown_entries(dataset.Y)
+    if unknown is not None:
+        raise ValueError(
+            f"{count(unknown.nnz, 'label entry', 'label entries')} of this data set cannot be written: unknown labels (NaN) would become 0 "
+            "in a svmlight file. Write .arff, which holds them, or fill them first."
+        )
     if not (dataset.n and dataset.d and dataset.q):
         raise ValueError(
             f"A svmlight file needs a row, a feature and a label; this data set has {dataset.n} x {dataset.d} and {dataset.q} labels."

@@ -49,9 +49,10 @@ class Block(NamedTuple):
 class LineFile:
     """A text file read once, from front to back, by lines or by blocks of lines; messages show `path`."""
 
-    def __init__(self, path: Path_, stream: BinaryIO) -> None:
+    def __init__(self, path: Path_, stream: BinaryIO, *, packed: bool = False) -> None:
         self.path = path
         self.stream = stream
+        self.packed = packed  # what the stream gives is longer than the file
         self.line = 0  # number of lines read
 
     def readline(self) -> bytes:
@@ -120,7 +121,7 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
     with Path(path).open("rb") as raw:
         packed = raw.peek(2)[:2] == GZIP_MAGIC  # a pipe cannot be wound back
         stream = io.BufferedReader(_Unpacked(path, raw), BLOCK_BYTES) if packed else raw
-        lines = LineFile(path, stream)
+        lines = LineFile(path, stream, packed=packed)
         try:
             yield lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -209,12 +210,13 @@ def check_memory(needed: float, what: str, path: Path_) -> None:
         raise DataError(str(error), path=path) from None
 
 
-def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0) -> None:
+def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0, size: int | None = None) -> None:
     """Refuse what a file claims, before it is allocated: where it is out of proportion to the size of the file, or does not fit.
 
-    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in plural.
+    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in plural. `size` is that of the file,
+    where it has no name to look it up.
     """
-    if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * os.path.getsize(path)):
+    if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * (os.path.getsize(path) if size is None else size)):
         raise DataError(f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a part of them.", path=path)
     check_memory(needed - held, f"Room for {what}", path)
 

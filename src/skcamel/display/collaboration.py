@@ -8,6 +8,7 @@ import numpy as np
 
 from skcamel.display.canvas import DOWN, UP, axes_or_new, literal, similar_order
 from skcamel.explanation import Evidence, evidence, how_learned, ordered
+from skcamel.pipeline import final
 
 WIDEST, THINNEST = 6.0, 0.4  # points, for up to 20 labels; many labels have thinner arrows
 FEW = 40  # labels whose names are written horizontally
@@ -21,7 +22,7 @@ def plot_collaboration(model: Any, *, n_pushes: int | None = None, ax: Any = Non
 
     Parameters
     ----------
-    model : fitted CamelClassifier or CamelClassifierCV
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
     n_pushes : int, default=None
         How many pushes, strongest first, those against the data last; None: about two for each label.
     ax : matplotlib axes, default=None
@@ -68,6 +69,9 @@ class CollaborationDisplay:
         """Draw the graph of a fitted model; parameters as in :func:`plot_collaboration`."""
         from sklearn.utils.validation import check_is_fitted
 
+        model = final(model)
+        if not hasattr(model, "explain"):
+            raise TypeError(f"A {type(model).__name__} has no collaboration to draw; give a CamelClassifier or CamelClassifierCV.")
         check_is_fitted(model, "label_correlation_")
         title = f"Label correlation learned {how_learned(model.correlation)}"
         display = cls(model.label_correlation_, label_names=model.label_names_, evidence=evidence(model), title=title)

@@ -11,6 +11,7 @@ from skcamel.arrays import Array
 from skcamel.display.canvas import BLUE, GREY, axes_or_new, legible, new_figure
 from skcamel.experiment.paper import metric_title
 from skcamel.metrics.conventions import TITLES, choice
+from skcamel.pipeline import final
 
 SYMBOLS = {"alpha": "α", "lambda1": "λ₁", "lambda2": "λ₂"}
 
@@ -99,7 +100,8 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> Self:
-        """Take the curve of a classifier that was fitted with ``solver="alternating"``."""
+        """Take the curve of a classifier that was fitted with ``solver="alternating"``, or of a Pipeline that ends in one."""
+        estimator = final(estimator)
         if not hasattr(estimator, "convergence_"):
             raise ValueError("The estimator has no convergence_; fit CamelClassifier(solver='alternating').")
         return cls(estimator.convergence_)

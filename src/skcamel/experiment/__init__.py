@@ -16,25 +16,17 @@ if TYPE_CHECKING:
     from skcamel.experiment.tables import result_tables, write_tables
     from skcamel.experiment.units import RecordsError, Unit
 
-_HOME = {
-    "METHOD_TITLES": "methods",
-    "EstimatorMethod": "methods",
-    "Fitted": "methods",
-    "Method": "methods",
-    "Outcome": "methods",
-    "Records": "records",
-    "RecordsError": "units",
-    "Unit": "units",
-    "compare_methods": "significance",
-    "compare_with_paper": "comparison",
-    "get_method": "methods",
-    "paper_cell": "paper",
-    "recount_claims": "comparison",
-    "result_tables": "tables",
-    "run_sensitivity": "sensitivity",
-    "run_study": "runner",
-    "summarise": "summary",
-    "write_tables": "tables",
+_NAMES = {
+    "comparison": ("compare_with_paper", "recount_claims"),
+    "methods": ("METHOD_TITLES", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"),
+    "paper": ("paper_cell",),
+    "records": ("Records",),
+    "runner": ("run_study",),
+    "sensitivity": ("run_sensitivity",),
+    "significance": ("compare_methods",),
+    "summary": ("summarise",),
+    "tables": ("result_tables", "write_tables"),
+    "units": ("RecordsError", "Unit"),
 }
 __all__ = [
     "METHOD_TITLES",
@@ -57,5 +49,4 @@ __all__ = [
     "write_tables",
 ]
 
-
-__getattr__, __dir__ = lazily(__name__, _HOME)
+__getattr__, __dir__ = lazily(__name__, {name: module for module, names in _NAMES.items() for name in names})

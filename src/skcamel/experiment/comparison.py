@@ -1,4 +1,4 @@
-"""Our figures against the paper's, cell by cell, and wins, ties and losses between methods; all at three decimals, as it prints them."""
+"""Our figures against the paper's, cell by cell, and wins, ties and losses between methods, at the three decimals of the paper."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Comparison:
     notes: list[str]  # folds, seeds and selection criterion of our figures
 
     def counts(self) -> dict[str, int]:
-        """Number of cells, and of those that meet each of `CRITERIA`."""
+        """Number of cells, and of cells that meet each of `CRITERIA`."""
         return {"cells": len(self.cells)} | {name: sum(getattr(cell, name) for cell in self.cells) for name in CRITERIA}
 
     def missed(self, criterion: str) -> list[CellComparison]:
@@ -73,7 +73,6 @@ class Comparison:
         return [cell for cell in self.cells if not getattr(cell, criterion)]
 
     def __str__(self) -> str:
-        """Return counts, each with the cells that miss it."""
         counts = self.counts()
         lines: list[str] = []
         for name, text in CRITERIA.items():
@@ -97,7 +96,7 @@ def compare_with_paper(
     records : iterable of mappings
     method : str, default="camel"
     preset : str, default=None
-        Needed where the records hold the method under several.
+        Needed if the records hold the method under several.
     selected_by : str, default=None
         See :func:`skcamel.experiment.summary.summarise`.
     std : "paper" or "larger", default="paper"
@@ -109,7 +108,7 @@ def compare_with_paper(
 
     Notes
     -----
-    Means and standard deviations of ours are rounded to three decimals first, as the printed ones are.
+    Our means and standard deviations are first rounded to three decimals, like the printed ones.
 
     Examples
     --------
@@ -122,12 +121,12 @@ def compare_with_paper(
     summary = summarise(records, selected_by=selected_by, preset=preset)
     presets = [name for name in summary.methods if base_of(name) == method and name != method]
     if presets:
-        raise ValueError(f"The records hold {' and '.join(presets)}; say which with preset=.")
+        raise ValueError(f"The records hold {' and '.join(presets)}; choose one with preset=.")
     return compare_summary(summary, method, std=std)
 
 
 def compare_summary(summary: Summary, method: str = "camel", *, std: str = "paper") -> Comparison:
-    """As :func:`compare_with_paper`, from figures that are summarised already; `method` may name a preset, "camel[best]"."""
+    """Like :func:`compare_with_paper`, for figures that are summarised already; `method` may name a preset, "camel[best]"."""
     choice(std, STDS, "std")
     base = base_of(method)
     keys = [(dataset, metric) for dataset in summary.datasets for metric in NAMES if (dataset, metric, base) in paper_figures()]
@@ -137,7 +136,7 @@ def compare_summary(summary: Summary, method: str = "camel", *, std: str = "pape
 
 
 def best_printed(dataset: str, metric: str) -> tuple[PaperFigure, tuple[str, ...]]:
-    """The best figure that the paper prints for any method, with the smallest std where several share its mean, and who has it.
+    """The best figure that the paper prints for any method, the smallest std among equal means, and the methods that have it.
 
     >>> best_printed("yeast", "coverage")
     (PaperFigure(mean=0.446, std=0.01, bold=True), ('camel',))
@@ -149,7 +148,7 @@ def best_printed(dataset: str, metric: str) -> tuple[PaperFigure, tuple[str, ...
 
 
 def compare_cell(dataset: str, metric: str, ours: Figure, method: str, std: str = "paper") -> CellComparison:
-    """Compare one cell."""
+    """Compare one cell with the paper's and with the best printed one."""
     paper = paper_figures()[dataset, metric, method]
     best, leaders = best_printed(dataset, metric)
     behind_paper, behind_best = (-gain(metric, thousandths(ours.mean), thousandths(cell.mean)) for cell in (paper, best))
@@ -183,7 +182,7 @@ class Claim(NamedTuple):
 
 
 def win_tie_loss(figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None) -> PaperCounts:
-    """Count the pairs (cell, other method) in which `method` wins, ties and loses; a pair of which one is missing is not counted.
+    """Count the pairs (cell, other method) in which `method` wins, ties and loses; a pair with a missing cell does not count.
 
     >>> from skcamel.experiment.paper import paper_figures
     >>> win_tie_loss(paper_figures(), "camel", ["br", "ecc", "rakel"])
@@ -196,7 +195,7 @@ def win_tie_loss(figures: Mapping[Key, HasMean], method: str, against: Sequence[
 def ranks_first(
     figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None
 ) -> tuple[int, int]:
-    """In how many cells no other method is better, and how many cells hold all of them; equal firsts both count.
+    """Number of cells in which no other method is better, and of cells that hold all methods; equal firsts both count.
 
     >>> from skcamel.experiment.paper import REGULAR, paper_figures
     >>> ranks_first(paper_figures(), "camel", ["br", "ecc", "rakel", "llsf", "jfsc"], REGULAR)

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 import numpy as np
 from sklearn.model_selection import KFold
@@ -26,7 +26,7 @@ import skcamel
 from skcamel import memory
 from skcamel.data import DataError
 from skcamel.data.catalogue import load_dataset
-from skcamel.data.dataset import Dataset, digest
+from skcamel.data.dataset import Dataset, digest, known_share
 from skcamel.data.formats import read_dataset
 from skcamel.data.splitting import MultilabelStratifiedKFold
 from skcamel.experiment.identity import jsonable
@@ -72,14 +72,14 @@ class Result:
     unit: Unit
     record: dict[str, Any]
     failed: bool = False
-    killed: bool = False  # by someone outside, as the system does for want of memory: alone, it may be done
+    killed: bool = False  # from outside, most often for lack of memory: alone, the unit may succeed
 
 
 def compute(task: Task) -> Result:
-    """Do a unit; an error becomes a failure, with its traceback as text, so that any process can send it home.
+    """Run a unit; an error becomes a failure, with its traceback as text, which any process can send.
 
-    What a method raises to end the whole process (SystemExit, its own kind of BaseException) ends the unit only. A
-    KeyboardInterrupt goes through in the main thread, where Ctrl-C raises it.
+    SystemExit and other kinds of BaseException end the unit only, except KeyboardInterrupt in the main thread, where Ctrl-C
+    raises it.
     """
     process = os.getpid()
     try:
@@ -94,7 +94,7 @@ def compute(task: Task) -> Result:
 
 
 def failure(unit: Unit, error: BaseException) -> Result:
-    """Turn an error into the failure of a unit; what it says of itself may raise in turn."""
+    """Turn an error into the failure of a unit; even to show it may raise."""
     try:
         text = str(error)
     except BaseException:
@@ -111,8 +111,8 @@ def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _limited(threads: int | None) -> AbstractContextManager[Any]:
-    """Never more threads than are set, by the environment or by the caller."""
+def _limited(threads: int | None) -> AbstractContextManager[object]:
+    """Limit the threads of BLAS; a lower limit, by the environment or by the caller, stays."""
     if threads is None:
         return nullcontext()
     return threadpool_limits({library["prefix"]: min(threads, library["num_threads"]) for library in threadpool_info()})
@@ -122,7 +122,7 @@ def _record(task: Task) -> dict[str, Any]:
     unit, method = task.unit, task.method
     start = time.perf_counter()
     data, (train, test) = load_split(task.source, unit)
-    # threads share the memory of their process: there the peak is nobody's
+    # threads share the memory of their process, so the peak of one cannot be told
     peak_is_ours = _is_main_thread() and memory.forget_peak()
     held = memory.resident()
     with warnings.catch_warnings(record=True) as caught:
@@ -136,6 +136,7 @@ def _record(task: Task) -> dict[str, Any]:
         unit.as_dict()
         | measured(data.Y[test], outcomes)
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
+        | ({"known": known} if (known := known_share(data.Y)) < 1 else {})
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
         | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
         | {f"version_{name}": number for name, number in _versions().items()}
@@ -148,7 +149,7 @@ def _record(task: Task) -> dict[str, Any]:
 def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     """The seven metrics against the truth Y (m, q), with parameters and edge cases.
 
-    Of several criteria, each metric is that of the model selected for it, and all others are told, too.
+    With several criteria, each metric is that of the model selected for it; all other figures are kept, too.
 
     >>> Y = np.array([[1, 0], [0, 1]])
     >>> found = measured(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1})})
@@ -179,8 +180,8 @@ def _versions() -> dict[str, str]:
 
 
 # the last data set of this process, and the last folds: each a pair that threads swap in one step
-_last_data: tuple[Any, Any] = (None, None)
-_last_folds: tuple[Any, list[Split]] = (None, [])
+_last_data: tuple[tuple[str, str], Dataset] | None = None
+_last_folds: tuple[tuple[str, str, int, int] | None, list[Split]] = (None, [])
 _one_reads = threading.Lock()  # threads that ask for the same data at once read them once
 
 
@@ -202,12 +203,11 @@ def as_source(origin: str | os.PathLike[str] | Dataset) -> Source:
 
 
 def load(source: Source, dataset: Dataset | None = None) -> Dataset:
-    """The data of a source, or those brought here by other means, checked against its digest; asked for twice in a row, loaded once."""
+    """The data of a source, or `dataset` if it came by other means, checked against the digest; the last data are kept."""
     global _last_data  # noqa: PLW0603 (a cache of one process)
     with _one_reads:
-        known, last = _last_data
-        if known == source.identity:
-            return last
+        if _last_data is not None and _last_data[0] == source.identity:
+            return _last_data[1]
         dataset = _read(source.origin) if dataset is None else dataset
         found = digest(dataset.X, dataset.Y)
         if found != source.sha256:
@@ -221,7 +221,7 @@ def load(source: Source, dataset: Dataset | None = None) -> Dataset:
 
 
 def load_split(source: Source, unit: Unit, dataset: Dataset | None = None) -> tuple[Dataset, Split]:
-    """Data and the fold of a unit; the folds too are made once for units that follow each other."""
+    """Data and fold of a unit; the last folds are kept, too."""
     global _last_folds  # noqa: PLW0603 (a cache of one process)
     dataset = load(source, dataset)
     asked = (source.sha256, unit.folds, unit.n_folds, unit.seed)
@@ -246,7 +246,7 @@ def splits(Y: np.ndarray, kind: str, n_folds: int, seed: int) -> list[Split]:
 
 def _read(origin: str | Path | Dataset | None) -> Dataset:
     if origin is None:
-        raise LookupError("The data of this unit have not come along.")
+        raise LookupError("The data of this unit are missing.")
     if isinstance(origin, Dataset):
         return origin
     if isinstance(origin, Path):
@@ -276,8 +276,8 @@ def _put_back() -> Iterator[None]:
             for descriptor in (1, 2):
                 with suppress(OSError):  # closed before
                     after.callback(_restore_output, os.dup(descriptor), descriptor)
-            after.enter_context(redirect_stdout(_unclosable(sys.stdout)))
-            after.enter_context(redirect_stderr(_unclosable(sys.stderr)))
+            for redirect, stream in ((redirect_stdout, sys.stdout), (redirect_stderr, sys.stderr)):
+                after.enter_context(redirect(None if stream is None else cast(TextIO, _Unclosable(stream))))
         yield
 
 
@@ -297,18 +297,14 @@ def _restore_output(kept: int, descriptor: int) -> None:
     os.close(kept)
 
 
-def _unclosable(stream: Any) -> Any:
-    return None if stream is None else _Unclosable(stream)
-
-
 class _Unclosable:
     """A stream that a method can write to and not close."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
     def close(self) -> None:
-        """Keep it open."""
+        pass

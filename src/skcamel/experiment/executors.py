@@ -23,7 +23,7 @@ LOOK_UP = 1.0  # seconds after which the coordinator looks up: on Windows a wait
 
 
 def executor(n_jobs: int | None, backend: str | None, dask: Any, time_limit: float | None, units: int) -> Executor:
-    """What does the tasks: see :func:`skcamel.experiment.run_study` for the parameters."""
+    """Choose how tasks are run; :func:`skcamel.experiment.run_study` explains the parameters."""
     if dask is not None:
         return partial(alone_if_killed, partial(by_dask, cluster=dask, time_limit=time_limit))
     from joblib import effective_n_jobs, parallel_config
@@ -31,7 +31,7 @@ def executor(n_jobs: int | None, backend: str | None, dask: Any, time_limit: flo
 
     with nullcontext() if backend is None else parallel_config(backend=backend):
         kind, jobs = get_active_backend()[0], effective_n_jobs(n_jobs)
-    if jobs > units:  # what is free is shared by those that there are
+    if jobs > units:  # they share all cores
         n_jobs = jobs = max(1, units)
     if backend is None and jobs == 1:
         chosen = in_this_process if time_limit is None else partial(by_processes, n_jobs=1, time_limit=time_limit)
@@ -44,10 +44,10 @@ def executor(n_jobs: int | None, backend: str | None, dask: Any, time_limit: flo
 
 
 def alone_if_killed(execute: Executor, tasks: Iterable[Task]) -> Results:
-    """Do tasks; those whose process was killed are done once more after all others, one by one.
+    """Run tasks; those whose process was killed run once more after all others, one by one.
 
-    The system kills for want of memory, and not always the one who has used it up: alone, the innocent are done, and the
-    guilty is killed again.
+    When memory runs out, the system may kill another process than the one that used it up. Alone, the former succeeds, and
+    the latter is killed again.
     """
     drawn: dict[str, Task] = {}
 
@@ -91,7 +91,7 @@ def by_processes(tasks: Iterable[Task], n_jobs: int, time_limit: float | None) -
 
 
 def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None, *, in_threads: bool, time_limit: float | None) -> Results:
-    """Wherever a backend of joblib works: in threads of this process, or in worker processes started by those of the backend."""
+    """By a backend of joblib: in threads of this process, or in worker processes that the processes of the backend start."""
     from joblib import Parallel, delayed, effective_n_jobs
 
     sharing, study = _sharing(max(1, effective_n_jobs(n_jobs))), uuid4().hex
@@ -106,11 +106,11 @@ def by_joblib(tasks: Iterable[Task], n_jobs: int | None, backend: str | None, *,
 
 
 def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Results:
-    """On a Dask cluster, given by the address of its scheduler or by a client; units of a worker that dies are done by others.
+    """On a Dask cluster, given by the address of its scheduler or by a client; others repeat the units of a worker that dies.
 
-    The Dask worker starts a process for each unit, so that a method that crashes does not take the worker, its data and its other
-    units with it. Data sets travel there once, so that workers need no files. They are the result of a task that does nothing,
-    not scattered: when the only worker that has a data set dies, the scheduler can make it again.
+    The Dask worker runs units in a process of their own, so that a method that crashes does not end the worker with its data and
+    its other units. Data sets travel once, so that workers need no files. They are the result of a task that does nothing rather
+    than scattered: if the only worker that has a data set dies, the scheduler can make it again.
     """
     try:
         import dask
@@ -126,7 +126,7 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
     running: dict[str, Order] = {}
 
     def start_some(count: int) -> list[Any]:
-        """Futures of the next tasks; all begun before `as_completed` takes them, for it holds a lock that the client's loop wants."""
+        """Futures of the next tasks; all are started before `as_completed` takes them, since it holds a lock that the client needs."""
         started: list[Any] = []
         slots = Counter[str]()  # threads of the workers on each machine
         for address, threads in client.nthreads().items():
@@ -147,7 +147,7 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
             order = running.pop(future.key)
             error = future.exception()
             if isinstance(error, (KilledWorker, CancelledError)):
-                lost = "every Dask worker that did it was lost, most often for want of memory; see the logs of the cluster"
+                lost = "every Dask worker that ran it was lost, most often for lack of memory; see the logs of the cluster"
                 yield replace(failure(order.unit, ChildProcessError(lost)), killed=True)
             else:
                 yield future.result() if error is None else failure(order.unit, error)
@@ -161,9 +161,9 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
 
 
 def _sharing(units: int) -> Callable[[Task], Task]:
-    """Tell a task its share of cores and free memory where so many are done at the same time.
+    """Give a task its share of cores and free memory if so many run at the same time.
 
-    A unit that needs more memory fails before it allocates, and says so. On a Dask cluster it looks at what is free where it runs.
+    A unit that needs more memory fails before it allocates, and says so. On a Dask cluster a unit looks at what is free where it runs.
     """
     threads, free = share_of_cores(units), memory.available()
     return lambda task: replace(task, threads=threads, allowance=None if free is None else free // units)
@@ -210,7 +210,7 @@ def end_workers(study: str) -> None:
 
 
 def _checked_address(address: str) -> str:
-    """Refuse what is no address: the client would leave threads behind that delay the end by a minute."""
+    """Refuse what is not an address: the client would leave threads that delay the end by a minute."""
     from distributed.comm import get_address_host_port
 
     try:
@@ -226,5 +226,5 @@ def _wanted(client: Any) -> int:
     return max(2, 2 * sum(client.nthreads().values()))
 
 
-def _as_it_is(dataset: Any) -> Any:
+def _as_it_is(dataset: Dataset) -> Dataset:
     return dataset

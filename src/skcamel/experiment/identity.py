@@ -1,8 +1,8 @@
 """What decides about a result, as JSON: every parameter with its default, data by digest, and code that is not installed.
 
-Installed packages are told by their version, which records keep. Code that is not installed (a script, a notebook, a module of
-one's own) has no version: it is told by the digest of its bytecode and of all that it refers to. Bytecode and not source, for
-a file may be edited after it was imported; comments and line numbers do not count, but another minor version of Python does.
+Installed packages are identified by their version, which records keep. Code that is not installed (a script, a notebook, a module of
+one's own) has no version: the digest of its bytecode, and of all that it refers to, identifies it. Source could have been edited
+after it was imported; in bytecode, comments and line numbers do not count, but the minor version of Python does.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ LIBRARIES = {"site-packages", "dist-packages"}
 FIRST_HOMES = dict.fromkeys(("Outcome", "Fitted", "Method"), "skcamel.experiment.outcome")
 FIRST_HOMES |= {"EstimatorMethod": "skcamel.experiment.estimators", "CamelMethod": "skcamel.experiment.camel"}
 FIRST_HOMES |= dict.fromkeys(("LLSFCV", "JFSCCV"), "skcamel.baselines.grid_search") | {"WithCuts": "skcamel.baselines.with_cuts"}
+FIRST_HOMES |= {"BinaryRelevance": "skcamel.baselines.binary_relevance", "RAkEL": "skcamel.baselines.rakel"}
+FIRST_HOMES |= dict.fromkeys(("EnsembleOfClassifierChains", "Chain"), "skcamel.baselines.classifier_chains")
 # what Python itself writes into a class, and what only describes it
 NO_MEMBERS = re.compile(
     "__(dict|weakref|doc|module|qualname|firstlineno|static_attributes|annotat.*|abstractmethods|slotnames|dataclass_.*|parameters)__|_abc_impl"
@@ -37,16 +39,9 @@ NO_MEMBERS = re.compile(
 
 
 def described(value: Any) -> dict[str, Any]:
-    """All that decides about the results of an estimator, or about any mapping of settings; equal for equal ones in every run.
+    """All that decides about the results of an estimator, or about a mapping of settings; equal for equal ones in every run.
 
-    Parameters
-    ----------
-    value : estimator or mapping
-
-    Returns
-    -------
-    dict
-        Of an estimator its class and all its parameters; `code_sha256` where code that is not installed takes part.
+    For an estimator: its class and all its parameters; with `code_sha256` if code that is not installed takes part.
 
     >>> from sklearn.preprocessing import Binarizer
     >>> described(Binarizer())
@@ -142,7 +137,7 @@ class Walk:
         if isinstance(value, bytes | bytearray):
             return {"bytes": len(value), "sha256": short_digest(bytes(value))}
         if hasattr(value, "get_params"):
-            # what was added later and is left as it was before does not count: units computed before keep their identity
+            # a parameter added later does not count at the value that it stands for: units computed before keep their identity
             added = getattr(type(value), "ADDED", {}) if _is_own(type(value).__module__) else {}
             params = {name: item for name, item in value.get_params(deep=False).items() if name not in added or item != added[name]}
             return {"class": self._named(type(value))["class"], "params": {name: self(params[name]) for name in sorted(params)}}

@@ -48,7 +48,7 @@ class Fitted(Protocol):
 class Method(Protocol):
     """A method of a study; anything with these three can be given to `run_study`.
 
-    `settings` holds what tells this method from others of its name, ready for JSON: it is part of the identity of a unit.
+    `settings` holds what distinguishes this method from others of its name, ready for JSON: it is part of the identity of a unit.
     """
 
     name: str
@@ -66,8 +66,8 @@ class EstimatorMethod:
     ----------
     name : str
     estimator : estimator
-        With `fit`, `predict`, and `decision_function` or `predict_proba` for scores; without these two the decisions are the
-        scores. All forms of scikit-learn are understood, lists with an array for each label too.
+        With `fit`, `predict`, and `decision_function` or `predict_proba` for scores; without these two, decisions are the
+        scores. All forms of scikit-learn are understood, also lists with an array for each label.
     settings : dict, default=None
         What decides beside the class and all its parameters, which are always part of the settings of a method.
 
@@ -138,11 +138,11 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     ----------
     spec : str, estimator, (name, estimator) or Method
         A name of `METHOD_TITLES`; ``"package.module:Class"`` for an estimator to import; an estimator of scikit-learn, alone or
-        with the name that its records shall bear.
+        with a name for its records.
     preset : {"quick", "paper", "best"}, default="paper"
         CAMEL: that of :meth:`skcamel.CamelClassifierCV.from_preset`. Others: "quick": coarse grids, 3 inner folds; "paper":
-        features and cuts as the authors of each method have them; "best": features scaled where the method has such an option,
-        and cuts tuned inside the training part by the rule that CAMEL has there, too.
+        features and cuts as the authors of each method have them; "best": features scaled if the method has such an option,
+        and cuts tuned inside the training part by CAMEL's rule.
     per_metric : bool, default=False
         CAMEL selects a model for each of the seven metrics, and each metric is that of its own model.
     device : str, default=None
@@ -168,7 +168,7 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
 
 
 def _of_the_paper(name: str, preset: str) -> Method:
-    """LLSF and JFSC have a coarse grid: the authors' own has 1 323 or 3 993 candidates; give ``("llsf", LLSFCV(grid="paper"))`` for it."""
+    """LLSF and JFSC get a coarse grid: the authors' has 1 323 or 3 993 candidates; for it give ``("llsf", LLSFCV(grid="paper"))``."""
     from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
     kinds: dict[str, Any] = {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL, "llsf": LLSFCV, "jfsc": JFSCCV}
@@ -204,7 +204,7 @@ def _of_scikit(name: str, preset: str) -> Method:
 
 
 def _imported(path: str) -> Any:
-    """The estimator that ``package.module:Class`` names, made without arguments; an instance or a function that makes one will do too."""
+    """The estimator that ``package.module:Class`` names, made without arguments; or an instance, or what a function makes."""
     module, _, attribute = path.partition(":")
     try:
         found = getattr(import_module(module), attribute)
@@ -233,18 +233,17 @@ def _target(model: Any, Y: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _FittedEstimator:
-    """A fitted clone. A search tells its choice: `best_params_`, and the criterion in `scoring_` (skcamel's) if it has one."""
+    """A fitted clone. A search has its choice in `best_params_`, and one of ours its criterion in `scoring_`."""
 
     model: Any
     q: int
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
-        """The one outcome."""
         ours = self.model.outputs(X) if isinstance(self.model, MultiLabelClassifier) else None  # one evaluation gives both
         return {getattr(self.model, "scoring_", ""): self.outcome(X, ours)}
 
     def outcome(self, X: Array, ours: Outputs | None = None) -> Outcome:
-        """Scores and decisions, from the outputs of the model where it has given them already."""
+        """Scores and decisions, from the outputs of the model if they are known."""
         decisions = self._columns(_dense(self.model.predict(X) if ours is None else ours.predictions), "predict", X.shape[0])
         if strange := set(np.unique(decisions).tolist()) - {-1, 0, 1}:
             raise ValueError(f"predict of {type(self.model).__name__} gave {min(strange)!r}; decisions are 0 and 1.")
@@ -281,7 +280,6 @@ class _FittedEach:
     fitted: dict[str, _FittedEstimator]
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
-        """The outcome under each criterion."""
         outputs = outputs_together([own.model for own in self.fitted.values()], X)
         return {name: own.outcome(X, ours) for (name, own), ours in zip(self.fitted.items(), outputs, strict=True)}
 

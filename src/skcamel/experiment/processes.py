@@ -1,8 +1,8 @@
 """Units in worker processes: whatever a method does to its process, the study goes on and knows which unit it was.
 
-A worker is a process of its own, reached through its standard input and output, not one of `multiprocessing`: it can be
-started anywhere (in the daemons of a Dask cluster too) and does not import the caller's script. Units travel by cloudpickle, so
-that methods made in a notebook will do. Its own side begins at :func:`serve`.
+A worker is reached through its standard input and output. Unlike the processes of `multiprocessing`, it can be started anywhere,
+even in the daemons of a Dask cluster, and does not import the caller's script. Units travel by cloudpickle, so methods may be
+defined in a notebook. The worker's own side begins at :func:`serve`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from multiprocessing.spawn import get_executable
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NoReturn, Self, cast
+from typing import IO, BinaryIO, NoReturn, Self, cast
 
 from skcamel.data.dataset import Dataset
 from skcamel.experiment.compute import Result, Source, Task, compute, failure, load, load_split
 from skcamel.experiment.units import Unit
 
-IDLE = 300.0  # seconds without work after which a worker ends: who started it may have forgotten it, as on a cluster
-FIRST_TO_GO = "500"  # where memory runs out, Linux takes the worker rather than the process that holds the study
-START = 300.0  # seconds that a worker has to start, import the method and take the data, where there is a limit
+IDLE = 300.0  # seconds without work after which a worker ends: on a cluster, its starter may have forgotten it
+FIRST_TO_GO = "500"  # when memory runs out, Linux kills the worker rather than the process that holds the study
+START = 300.0  # seconds to start, import the method and take the data, if there is a time limit
 BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from skcamel.experiment.processes import serve; serve(int(sys.argv[2]))"
 THREADS = (  # variables that tell libraries how many threads to use; the last is what n_jobs=-1 means to joblib
     *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
@@ -65,11 +65,11 @@ class ProcessEndedError(ChildProcessError):
     """A worker process ended while it did a unit."""
 
     def __init__(self, code: int | None) -> None:
-        self.killed = code == -9  # from outside, as for want of memory: others may have used it up
+        self.killed = code == -9  # from outside, for lack of memory that others may have used up
         if code is None:
             cause = "closed the connection to the study"
         elif self.killed:
-            cause = "was killed (SIGKILL), most often by the system for want of memory"
+            cause = "was killed (SIGKILL), most often by the system for lack of memory"
         elif code < 0:
             cause = f"ended with signal {-code} ({signal.Signals(-code).name})"
         else:
@@ -91,11 +91,11 @@ class Worker:
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
         )
         self._pipes = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
-        self._holds: Any = None  # identity of the data set that it has
+        self._holds: tuple[str, str] | None = None  # identity of the data set that it has
         self._late = False
 
     def do(self, order: Order, dataset: Dataset) -> Result:
-        """Have a unit done; TimeoutError if it takes too long, `ProcessEndedError` if the process ends."""
+        """Run a unit there; TimeoutError if it takes too long, `ProcessEndedError` if the process ends."""
         from joblib.externals.loky.backend.reduction import dump
 
         held, self._holds, self._late = self._holds == order.source.identity, None, False
@@ -122,7 +122,7 @@ class Worker:
         return answer
 
     def end(self, wait: float = 0) -> int | None:
-        """Kill it with all that it has started; its exit code, None where it had to be killed after `wait` seconds."""
+        """Kill it with all that it has started; return its exit code, None if it did not end by itself within `wait` seconds."""
         code = None
         with suppress(subprocess.TimeoutExpired):
             code = self._process.wait(wait)
@@ -139,7 +139,7 @@ class Worker:
         return self._process.returncode is None
 
     def kill(self) -> None:
-        """Kill it; whoever waits for its answer gets an error."""
+        """Kill it; a thread that waits for its answer gets an error."""
         with suppress(ProcessLookupError, PermissionError):  # it has ended
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -166,7 +166,7 @@ class Worker:
 
 
 class Workers:
-    """Worker processes, as many as units are done at the same time; threads may share it. All are killed on exit."""
+    """Worker processes, one for each unit at the same time; threads may share this object. All are killed on exit."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -186,14 +186,14 @@ class Workers:
                 self._idle.pop().end()
 
     def do(self, task: Task, time_limit: float | None) -> Result:
-        """Do a task; what goes wrong becomes a failure."""
+        """Run a task; an error becomes a failure."""
         try:
             return self.follow(ordered(task, time_limit), load(task.source))
         except Exception as error:
             return failure(task.unit, error)
 
     def follow(self, order: Order, dataset: Dataset) -> Result:
-        """Do an order. Only a fresh process convicts a unit that it ends in: earlier units may have left threads or alarms."""
+        """Run an order. A unit fails only if a fresh process ends in it: earlier units may have left threads or alarms behind."""
         while True:
             with self._lent(order.threads) as (worker, fresh):
                 try:
@@ -206,7 +206,7 @@ class Workers:
 
     @contextmanager
     def _lent(self, threads: int | None) -> Iterator[tuple[Worker, bool]]:
-        """A worker, and whether it is fresh; it is kept for later unless it has ended."""
+        """A worker, and whether it is fresh; it is kept for later if it lives."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("The study has ended.")
@@ -237,7 +237,7 @@ def environment(threads: int | None) -> dict[str, str]:
 
 
 def serve(parent: int) -> None:
-    """Do what comes through standard input and answer through standard output, until the process of number `parent` ends."""
+    """Run what comes through standard input and answer through standard output, until the process `parent` ends."""
     orders, answers = _private_pipes()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that holds the study, which ends this one
     with suppress(OSError):
@@ -258,7 +258,7 @@ def serve(parent: int) -> None:
 
 
 def _answers(orders: BinaryIO, unit: Unit, source: Source, packed: bytes) -> Iterator[Result | None]:
-    """None when data and method are here, so that a time limit counts from then; then the result."""
+    """None when data and method are here, from when a time limit counts; then the result."""
     try:
         dataset = pickle.load(orders)  # noqa: S301 (None: it is here from an earlier unit)
         load_split(source, unit, dataset)
@@ -276,7 +276,7 @@ def _answers(orders: BinaryIO, unit: Unit, source: Source, packed: bytes) -> Ite
 def _private_pipes() -> tuple[BinaryIO, BinaryIO]:
     """The two pipes under numbers that no method knows; what a method prints goes to standard error.
 
-    A process that a method forks and leaves behind must not hold them open: then nobody would see this one end.
+    A process that a method forks and leaves behind must not hold them open, or nobody would see this one end.
     """
     ours = os.dup(0), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)

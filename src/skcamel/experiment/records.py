@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, overload
 
 from skcamel import files, memory
 from skcamel.experiment.units import KEY, PLACE, RecordsError, Unit, check_failure, check_record, decoded, read_cards, read_requests
@@ -56,7 +56,7 @@ class Records(Sequence[Record]):
     Parameters
     ----------
     folder : str or path
-        What ``run_study(out=folder)`` filled; while a study runs there, too.
+        What ``run_study(out=folder)`` filled; a study may still run there.
 
     Attributes
     ----------
@@ -90,7 +90,11 @@ class Records(Sequence[Record]):
     def __len__(self) -> int:
         return len(self._records)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | list[Record]:
         return self._records[index]
 
     def __repr__(self) -> str:
@@ -103,7 +107,7 @@ class Records(Sequence[Record]):
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a table with one row for each unit; dictionaries and lists are JSON text, undefined metrics are empty."""
         with whole_file(path) as file:
-            file.write(csv_text(self._flat()).encode(errors="replace"))  # half a character in a name must not cost the file
+            file.write(csv_text(self._flat()).encode(errors="replace"))  # half a character in a name must not lose the file
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet table with the columns of :meth:`to_csv`; needs pyarrow."""
@@ -121,9 +125,9 @@ class Records(Sequence[Record]):
             parquet.write_table(table, file)
 
     def compact(self) -> Path:
-        """Move all finished units of the folder into one sorted text file, ``records.jsonl``, and return its path.
+        """Move all finished units of the folder into one sorted text file, ``records.jsonl``, for version control; return its path.
 
-        For keeping a study in version control. A run that works in the folder is not disturbed, and this object not changed.
+        It does not disturb a run that works in the folder, and does not change this object.
         """
         with UnitLocks(self.folder / LOCK) as locks, locks.whole_folder():
             units = _read_units(self.folder / UNITS, check_record)
@@ -162,7 +166,7 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """All keys, in the order in which they are first met."""
+    """All keys, in the order of their first occurrence."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
@@ -220,7 +224,7 @@ def _decoded(text: bytes, check: Callable[[Any], None]) -> tuple[str, Record]:
 
 
 def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> list[Record]:
-    """Failures of units that no later try of the same fold has overtaken, be it with other settings."""
+    """Failures that are the last word on their fold: no later try of it finished or failed, under whatever settings."""
 
     def place(record: Record) -> tuple[Any, ...]:
         return (*PLACE(record), record["folds"], record["n_folds"])
@@ -288,17 +292,17 @@ class UnitLocks:
         return self._take(_offset(key))
 
     def free(self, key: str) -> None:
-        """Let go of a unit that this object holds."""
+        """Release a unit that this object holds."""
         self._free(_offset(key))
 
     @contextmanager
-    def whole_folder(self, *, wait: float = 60.0, pause: float = 0.02) -> Iterator[None]:
-        """Be the only one who changes the files that all units share."""
+    def whole_folder(self, *, wait: float = 60.0) -> Iterator[None]:
+        """Be the only one to change the files that all units share."""
         deadline = time.monotonic() + wait
         while not self._take(WHOLE_FOLDER):
             if time.monotonic() >= deadline:
                 raise TimeoutError(f"Another process has held {self._file.path} for {wait:g} seconds; wait for it to end, or end it.")
-            time.sleep(pause)
+            time.sleep(0.02)
         try:
             yield
         finally:
@@ -327,7 +331,7 @@ class UnitLocks:
 
 
 def _offset(key: str) -> int:
-    """A byte below 2^31 - 1, which every system can lock; two units on one byte only wait for each other."""
+    """A byte below 2^31 - 1, which every system can lock; two units on one byte just wait for each other."""
     return int(key[:8], 16) % WHOLE_FOLDER
 
 
@@ -350,7 +354,7 @@ class StudyFolder:
         self.locks.__exit__(*error)
 
     def claim(self, key: str) -> str:
-        """Try to get a unit: "mine" to do now, "busy" in another run, "done", or "failed" in another run since this one began."""
+        """Try to get a unit: "mine" to run now, "busy" in another run, "done", or "failed" in another run since this one began."""
         if self.is_finished(key):
             return "done"
         if not self.locks.take(key):
@@ -365,19 +369,19 @@ class StudyFolder:
         return (self.path / UNITS / f"{key}.json").exists() or key in self._compacted()
 
     def finish(self, key: str, record: Mapping[str, Any]) -> None:
-        """Write the record of a claimed unit, once and whole, and let the unit go."""
+        """Write the record of a claimed unit, whole, and release the unit."""
         with whole_file(self.path / UNITS / f"{key}.json") as file:
             file.write(encoded({**record, "finished_at": _now()}))
         (self.path / FAILURES / f"{key}.json").unlink(missing_ok=True)
         self.locks.free(key)
 
     def fail(self, key: str, failure: Mapping[str, Any]) -> None:
-        """Write down how a claimed unit failed, and let the unit go."""
+        """Write down how a claimed unit failed, and release the unit."""
         _write_json(self.path / FAILURES / f"{key}.json", {**failure, "finished_at": _now()})
         self.locks.free(key)
 
     def sweep(self) -> None:
-        """Remove what runs left behind that were killed while writing, and nothing else."""
+        """Remove what runs that were killed while writing left behind, and nothing else."""
         for folder in (self.path, self.path / UNITS, self.path / FAILURES):
             files.sweep(folder)
 

@@ -1,4 +1,4 @@
-""":func:`run_study`: plan the units, claim those that are missing, have them computed, write down what comes back, tell how far it is."""
+""":func:`run_study`: plan the units, claim and compute those that are missing, write their records, and show progress."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def run_study(
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
 
-    Run again with the same folder, it does exactly what is missing; a unit that failed is tried again. Several runs may
-    share a folder, each does what no other does.
+    Call it again with the same folder to run what is missing and to repeat what failed. Several runs may share a folder: they
+    divide the units among them.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def run_study(
     per_metric : bool, default=False
         See :func:`skcamel.experiment.get_method`.
     out : str or path, default=None
-        The study folder, made if it is not there. None: nothing is kept but what is returned.
+        The study folder, made if it is not there. None: only the returned records are kept.
     seed : int, default=0
         Of the folds, and of all that is random in a method.
     n_folds : int, default=None
@@ -88,24 +88,24 @@ def run_study(
     n_jobs : int, default=None
         Units at the same time; -1: one on each core. None: 1, or what ``joblib.parallel_config`` says.
     backend : str, default=None
-        Of joblib; None: what ``joblib.parallel_config`` says, else processes. For joblib's own backends of processes ("loky",
-        "multiprocessing") a study has worker processes of its own, which outlive what methods do. "threading" keeps all
-        units in this process, where a method that crashes ends the study.
+        Of joblib; None: what ``joblib.parallel_config`` says, else processes. Instead of joblib's processes ("loky",
+        "multiprocessing") a study has its own, so that it survives a method that crashes. "threading" keeps all units in this
+        process, where such a method ends the study.
     dask : str or distributed.Client, default=None
         Address of a Dask scheduler, in place of `n_jobs`.
     device : str, default=None
         "cuda": CAMEL computes on a GPU.
     time_limit : float, default=None
-        Seconds that a unit may take. One that takes longer fails, and its process is killed; so each is done in another
-        process, even if one at a time.
+        Seconds that a unit may take. One that takes longer fails, and its process is killed; so units run in worker
+        processes, even one at a time.
     progress : {"auto", "bars", "lines", "quiet"} or callable, default=None
         "auto": bars if stderr is a terminal, else lines. A callable is given each `Event`. None is quiet.
 
     Returns
     -------
     Records
-        All records of the folder, those of earlier runs too. A unit that failed raises nothing: a warning counts them, and
-        `Records.failures` tells why. A method that crashes or is killed in a worker process fails like one that raises.
+        All records of the folder, also those of earlier runs. Units that fail raise nothing: a warning counts them, and
+        `Records.failures` says why. A method that crashes or is killed in a worker process fails like one that raises.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def run_study(
     _refuse_twice("datasets", [source.name for source in sources])
     count = FOLDS[preset] if n_folds is None else n_folds
     _check_numbers(count, seed, time_limit, sources)
-    count, seed = int(count), int(seed)  # of numpy's integers, records and keys take none
+    count, seed = int(count), int(seed)  # records and keys take no integers of numpy
     settings = {method.name: settings_of(method) for method in chosen}
     tasks = [
         Task(Unit(source.name, method.name, preset, fold, count, folds, seed, settings[method.name]), method, source)
@@ -163,7 +163,7 @@ def _warn_of_failures(records: Records, asked: set[str]) -> None:
 
 
 def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Executor, progress: str | Listener | None) -> None:
-    """Do all units; those that another run is doing are looked at again until it has done them, or has ended."""
+    """Run all units; look again at those that another run holds, until it has done them or has ended."""
     missing = [task for task in tasks if not folder.is_finished(task.unit.key)]
     units, left = (Counter(task.unit.dataset for task in some) for some in (tasks, missing))
     with listener(progress, dict(units), dict(units - left)) as tell:
@@ -181,9 +181,9 @@ def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Executor, progress
 
 
 class Ledger:
-    """Claims units, books results, and tells how far the study is.
+    """Claims units, books results, and shows progress.
 
-    joblib draws tasks in threads of its own, where an error would be lost and the run hang: it is kept in `error`.
+    joblib draws tasks in its own threads, where an error would be lost and the run would hang: it is kept in `error`.
     """
 
     def __init__(self, folder: StudyFolder, tell: Listener, total: int, finished: int) -> None:
@@ -195,7 +195,7 @@ class Ledger:
         self._one_at_a_time = threading.Lock()
 
     def claimed(self, tasks: Iterable[Task], postponed: list[Task]) -> Iterator[Task]:
-        """Those tasks that nobody else does, claimed one by one as they are drawn; the others are collected in `postponed`."""
+        """The tasks that no other run holds, claimed one by one as they are drawn; the others are collected in `postponed`."""
         for task in tasks:
             try:
                 state = self.folder.claim(task.unit.key)
@@ -256,7 +256,7 @@ def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
         if known is not None and now.get(record["dataset"], known) != known:
             raise RecordsError(
                 f"{records.folder} holds records of {record['dataset']} with other values than those given now; "
-                "choose another folder, or name the data set anew."
+                "choose another folder, or give the data set another name."
             )
 
 
@@ -272,7 +272,7 @@ def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
 def listener(
     progress: str | Listener | None, units: dict[str, int], finished: dict[str, int], stream: IO[str] | None = None
 ) -> Iterator[Listener]:
-    """The function that is told of each event, given the units of each data set and those of them that were finished before."""
+    """The function to call with each event, from the units of each data set and how many of them were finished before."""
     stream = sys.stderr if stream is None else stream
     if callable(progress):
         yield progress

@@ -29,7 +29,7 @@ from skcamel.solve import alternating, spectral
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
 
-# The text prints grids of α and λ2, and of λ1 only that it is "empirically set to 1"; the figure itself is not in the source.
+# The paper prints grids of α and λ2; of λ1 it says only that it is "empirically set to 1", and the figure is not in its source.
 LAMBDA1S = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0)
 PARAMETERS = ("alpha", "lambda1", "lambda2")
 ALTERNATIONS = 100
@@ -51,7 +51,7 @@ def run_sensitivity(
     ----------
     dataset : Dataset
     metric : str, default="coverage"
-        By which the setting of the other parameters is found where `base` leaves it open; the result holds all seven.
+        Finds the setting of the other parameters if `base` is not given; the result holds all seven.
     base : mapping, default=None
         Setting of alpha, lambda1 and lambda2. None: the best of the paper's grid by exact leave-one-out on all rows.
     grids : mapping, default=None

@@ -21,6 +21,7 @@ from skcamel.experiment.paper import HasMean, Key, gain
 from skcamel.metrics.conventions import choice
 
 TESTS = ("nemenyi", "bonferroni-dunn")
+LEVEL = 0.05  # of the tests in tables and on pages
 EXACT_UP_TO = 50  # rows without ties for which the distribution of Wilcoxon's statistic is enumerated
 
 
@@ -132,8 +133,8 @@ def friedman_test(ranks: Array) -> Friedman:
     """Test whether all methods are equal, from ranks (N, k).
 
     With average ranks R_j and m = (k + 1)/2, χ² = N² (k - 1) Σ_j (R_j - m)² / Σ_ij (r_ij - m)², which is Friedman's statistic
-    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form. Where all rows are alike, F is infinite
-    even for two data sets; its p-value is then the chance that N rows in random order are alike, (k!)^(1 - N) without ties.
+    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form. If all rows are equal, F is infinite
+    even for two data sets; its p-value is then the chance that N random rows are equal, (k!)^(1 - N) without ties.
 
     >>> result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
     >>> round(result.chi2, 6), round(result.f, 6)
@@ -159,7 +160,7 @@ def friedman_test(ranks: Array) -> Friedman:
 
 
 def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi") -> float:
-    """Difference of average ranks from which on two methods differ significantly.
+    """The least difference of average ranks that is significant.
 
     It is q √(k (k + 1) / 6N). For every pair of methods ("nemenyi") q is the quantile of the studentised range for k groups over √2;
     for one method against all others ("bonferroni-dunn") that of the normal distribution at α / (k - 1), two-sided.
@@ -194,7 +195,7 @@ def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, 
 
 
 def wilcoxon_test(first: Array, second: Array) -> float:
-    """Two-sided p-value of Wilcoxon's signed-rank test of N pairs; equal pairs are left out, and where all are equal it is 1.
+    """Two-sided p-value of Wilcoxon's signed-rank test of N pairs; equal pairs are left out, and if all are equal it is 1.
 
     >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.6], [0.5, 0.6, 0.65, 0.2, 0.3])
     0.0625

@@ -1,4 +1,4 @@
-"""Records ► mean and std over folds of every cell, which selection criterion they show, and what a fold takes."""
+"""Records ► mean and std over folds of every cell, the selection criterion that they show, and what a fold costs."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
     selected_by : str, default=None
         Which outcome to show of a method that keeps one per selection criterion. None: that of the record itself; a metric's
         name; "each": every metric by itself; "nearest": per set the one criterion whose seven means lie nearest the paper's row
-        (mean distance in the paper's std), a diagnosis made afterwards. Methods without such outcomes show their own.
+        (mean distance in the paper's std), a diagnosis made afterwards. Methods with one outcome show that.
     preset : str, default=None
         Records of one preset alone. None: all.
 
@@ -184,7 +184,7 @@ def _criterion_shown(record: Record, selected_by: str | None) -> str:
 
 
 def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
-    """Records to show, and those of earlier settings; RecordsError where no record tells which settings are newer.
+    """Records to show, and those of earlier settings; RecordsError if no record says which settings are newer.
 
     A mean over two settings of a method says nothing. Of each data set, method and preset the settings of the record that was
     finished last are shown, with all their folds and seeds; records without a time are older than others.
@@ -204,8 +204,8 @@ def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
         *others, last = sorted(by_settings.values(), key=_finished)
         if others and _finished(others[-1]) == _finished(last):
             raise RecordsError(
-                f"The records hold {dataset}, {method}, preset {preset} more than once, under different settings, and not when each was "
-                "finished; a mean over both says nothing, so pass on the records of one of them, or move the others to another folder."
+                f"The records hold {dataset}, {method}, preset {preset} under different settings, and do not say which finished last; "
+                "a mean over both says nothing, so pass the records of one of them, or move the others to another folder."
             )
         kept += last
         earlier += [record for group in others for record in group]
@@ -213,7 +213,7 @@ def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
 
 
 def _finished(records: Iterable[Record]) -> str:
-    """When the last of some records was finished; empty where none tells, which is before all others."""
+    """When the last of some records was finished; empty, before all others, if none says."""
     return max(record.get("finished_at", "") for record in records)
 
 
@@ -227,7 +227,7 @@ def grouped(records: list[Record]) -> dict[Place, list[Record]]:
             dataset, method, preset, seed, fold = PLACE(record)
             raise RecordsError(
                 f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold} more than once, under different "
-                "folds; a mean over both says nothing, so pass on the records of one of them (command line: tables --folds, --n-folds)."
+                "folds; a mean over both says nothing, so pass the records of one of them (command line: tables --folds, --n-folds)."
             )
         seen.add(PLACE(record))
         groups.setdefault((record["dataset"], names[record["method"], record["preset"]]), []).append(record)
@@ -256,9 +256,9 @@ def _protocol(groups: Mapping[Place, list[Record]]) -> str:
 
 
 class Cost(NamedTuple):
-    """Medians over the folds of one data set and method; NaN where no record tells.
+    """Medians over the folds of one data set and method; NaN if no record says.
 
-    The peak of memory is what a unit needed on top of what its process held before; not every system can tell it.
+    The peak of memory is what a unit needed on top of what its process held before; not every system knows it.
     """
 
     dataset: str
@@ -271,7 +271,7 @@ class Cost(NamedTuple):
 
 
 def costs(records: Iterable[Record]) -> list[Cost]:
-    """What each method takes on each data set, from its newest settings.
+    """What each method costs on each data set, from its newest settings.
 
     >>> record = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "device": "cpu", "predict_seconds": 0.5}
     >>> costs([record | {"fold": fold, "fit_seconds": seconds} for fold, seconds in enumerate([1.0, 9.0, 2.0])])[0][4:]

@@ -25,7 +25,7 @@ from skcamel.experiment.paper import (
     title_of,
 )
 from skcamel.experiment.records import csv_text, finite
-from skcamel.experiment.significance import Significance, compare_methods
+from skcamel.experiment.significance import LEVEL, Significance, compare_methods
 from skcamel.experiment.summary import Figure, Summary, base_of
 from skcamel.metrics.conventions import NAMES, choice
 from skcamel.text import one_line
@@ -203,7 +203,7 @@ def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
 
 
 def signed(difference: float) -> str:
-    """With a sign and one decimal, and a minus as long as the plus.
+    """With a sign and one decimal; the minus is as long as the plus.
 
     >>> signed(0.25), signed(-1.0), signed(-0.01)
     ('+0.2', '−1.0', '0.0')
@@ -259,12 +259,12 @@ def _comparison_row(cell: CellComparison) -> dict[str, Any]:
     return row | {name: getattr(cell, name) for name in CRITERIA}
 
 
-def significance_tables(summary: Summary, control: str, *, alpha: float = 0.05) -> list[Table]:
+def significance_tables(summary: Summary, control: str) -> list[Table]:
     """Average ranks with Friedman's test and critical differences, and Wilcoxon's tests of `control` against the others."""
-    found = [compare_methods(summary.figures, metric, methods=summary.methods, control=control, alpha=alpha) for metric in NAMES]
+    found = [compare_methods(summary.figures, metric, methods=summary.methods, control=control, alpha=LEVEL) for metric in NAMES]
     over = f"{' or '.join(map(str, sorted({len(one.datasets) for one in found})))} data sets"
     wilcoxon = [
-        (metric_title(one.metric), [Cell(_p_text(pair.p_holm), bold=pair.p_holm < alpha) for pair in one.wilcoxon]) for one in found
+        (metric_title(one.metric), [Cell(_p_text(pair.p_holm), bold=pair.p_holm < LEVEL) for pair in one.wilcoxon]) for one in found
     ]
     return [
         Table(
@@ -274,7 +274,7 @@ def significance_tables(summary: Summary, control: str, *, alpha: float = 0.05) 
             [TableSection("", [(metric_title(one.metric), _rank_cells(one)) for one in found])],
             [
                 f"Over {over} that all methods have; 1 is best, bold the best rank; χ² and F of Friedman's test, with the "
-                f"p-value of F; CD: critical differences at level {alpha:g}.",
+                f"p-value of F; CD: critical differences at level {LEVEL:g}.",
                 *summary.notes(),
             ],
             [
@@ -290,7 +290,7 @@ def significance_tables(summary: Summary, control: str, *, alpha: float = 0.05) 
             "metric",
             [title_of(method) for method in summary.methods if method != control],
             [TableSection("", wilcoxon)],
-            [f"Two-sided, over {over}; bold: below {alpha:g}."],
+            [f"Two-sided, over {over}; bold: below {LEVEL:g}."],
             [{"metric": one.metric} | pair._asdict() for one in found for pair in one.wilcoxon],
         ),
     ]
@@ -340,7 +340,7 @@ def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None
 
 
 def _shown(table: Table) -> Table:
-    """With every text on one line, as a terminal can show it."""
+    """With every text on one line, safe for a terminal."""
 
     def row(name: str, cells: Sequence[Cell]) -> Row:
         return one_line(name), [Cell(one_line(cell.text), cell.bold) for cell in cells]
@@ -396,7 +396,7 @@ def _ampersands(name: str, cells: Sequence[Cell]) -> str:
 
 
 def to_terminal(table: Table, width: int | None = None) -> str:
-    """Draw a table with rich; bold where it goes to a terminal, of `width` columns, else a star beside the best figures."""
+    """Draw a table with rich: bold figures for a terminal of `width` columns, else a star beside them."""
     from rich import box
     from rich.console import Console
     from rich.table import Table as Drawing

@@ -1,7 +1,7 @@
 """What the JSON files of a study folder may hold: units, records, failures, requests, cards and curves; and how they are read.
 
-Every reader checks before anything uses the values. A shape is a :class:`Kind`, a list of one shape for all items, or a mapping
-of names to shapes, in which a name with a question mark may be missing and others may be there.
+Every reader checks the values first. A shape is a :class:`Kind`, a list of one shape for all items, or a mapping of names to
+shapes, in which a name with a question mark may be missing; further names are allowed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 from skcamel.experiment.identity import canonical, short_digest
 from skcamel.experiment.paper import METHOD_TITLES, PRESETS
@@ -217,7 +217,7 @@ def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
     return value
 
 
-def _refuse(constant: str) -> Any:
+def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"it holds {constant[:LONGEST]}, which is not finite or too large")
 
 
@@ -246,7 +246,7 @@ def read_requests(folder: Path) -> list[Run]:
 
 
 def read_runs(folder: Path) -> list[Run]:
-    """Requests of ``study.json``, in their order; without those that another one includes, as a resumed part does."""
+    """Requests of ``study.json``, in their order; without those that another one includes."""
     runs = read_requests(folder)
     return [run for run in runs if not any(_includes(other, run) for other in runs)]
 
@@ -270,7 +270,7 @@ def read_sensitivity(folder: Path) -> list[dict[str, Any]]:
 
 
 def planned_units(runs: Iterable[Run]) -> int:
-    """How many units the runs ask for; one that several ask for counts once, whatever its settings: the newest are shown."""
+    """How many units the runs ask for; one that several ask for counts once, whatever its settings."""
     asked = {
         (dataset, method["name"], run["preset"], run["seed"], run["folds"], run["n_folds"])
         for run in runs
@@ -280,8 +280,8 @@ def planned_units(runs: Iterable[Run]) -> int:
     return sum(n_folds for *_, n_folds in asked)
 
 
-def study_command(run: Run, *, device: str = "cpu", out: str = "DIR") -> str:
-    """The command that does a run, which is a request of ``study.json``, on a device into a study folder.
+def study_command(run: Run, *, device: str = "cpu") -> str:
+    """The command for a request of ``study.json``, on a device, into a study folder DIR.
 
     >>> run = {"datasets": ["yeast", "my set"], "methods": [{"name": "br", "settings": {}}], "preset": "paper", "seed": 0,
     ...        "n_folds": 10, "folds": "plain"}
@@ -296,9 +296,9 @@ def study_command(run: Run, *, device: str = "cpu", out: str = "DIR") -> str:
     # CAMEL always selected a model for each metric before settings said so
     if any(method["settings"].get("per_metric", True) for method in run["methods"] if method["name"] == "camel"):
         words.append("--per-metric")
-    return " ".join([*words, f"--out {out}"])
+    return " ".join([*words, "--out DIR"])
 
 
 def methods_from_python(run: Run) -> list[str]:
-    """Names of methods that no command knows: estimators that were given in Python."""
+    """Names of methods that the command does not know: estimators given in Python."""
     return [method["name"] for method in run["methods"] if method["name"] not in METHOD_TITLES]

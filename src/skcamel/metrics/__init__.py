@@ -1,26 +1,18 @@
-"""The seven metrics of the paper with their conventions, per-label report, edge-case count and scorers."""
+"""The seven metrics of the paper, those of rankings in ``ranking``; with a report for each label, edge cases and scorers."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, cast, namespace, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights, check_conventions, choice
-from skcamel.metrics.decision import (
-    EdgeCases,
-    LabelReport,
-    count,
-    decision_metrics,
-    edge_cases,
-    hamming_loss,
-    macro_f1,
-    micro_f1,
-    report,
-)
 from skcamel.metrics.ranking import average_precision, coverage, one_error, ranking_loss, ranking_metrics
+from skcamel.rows import default_names
+from skcamel.text import one_line
 
 __all__ = [
     "LOSSES",
@@ -57,7 +49,7 @@ def evaluate(
     Parameters
     ----------
     Y : array of shape (n, q)
-        Truth in {0, 1} or {-1, +1}.
+        Truth in {0, 1} or {-1, +1}; NaN where unknown, see :mod:`skcamel.metrics.conventions`.
     scores, P : arrays of shape (n, q)
         Scores for the four ranking metrics, decisions for the other three.
     ties, rows, absent
@@ -82,13 +74,226 @@ def evaluate(
     macro_f1          0.889
     micro_f1          0.857
     """
-    relevant, predicted = as_decisions(Y, P)
+    relevant, predicted, known = as_decisions(Y, P)
     scores = as_scores(scores, relevant)
     check_conventions(ties, rows)
     weights = as_weights(sample_weight, relevant)
-    values = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights)
-    values |= decision_metrics(count(relevant, predicted, weights), absent)
+    values = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)
+    values |= decision_metrics(count(relevant, predicted, weights, known), absent)
     return {name: float(values[name]) for name in NAMES}
+
+
+class Counts(NamedTuple):
+    """Weighted counts per label, (q,) each, or (c, q) for c candidates."""
+
+    true_positive: Array
+    false_positive: Array
+    false_negative: Array
+    total: float  # weight of all rows
+    known: Array | None = None  # weight of the known entries, (q,); None: all are known
+
+
+def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> float:
+    """Share of wrong entries of the decision matrix; smaller is better.
+
+    Parameters
+    ----------
+    Y, P : array of shape (n, q)
+        Truth and decisions in {0, 1} or {-1, +1}. NaN in Y marks unknown entries, which do not count.
+    sample_weight : array of shape (n,), default=None
+
+    Examples
+    --------
+    >>> hamming_loss([[1, 0], [0, 1]], [[1, 1], [0, 1]])
+    0.25
+    """
+    return _metric("hamming_loss", Y, P, 1.0, sample_weight)
+
+
+def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
+    """Mean over labels of F1 = 2TP / (2TP + FP + FN); larger is better.
+
+    Parameters
+    ----------
+    Y, P, sample_weight
+        As in :func:`hamming_loss`.
+    absent : float, default=1.0
+        F1 of a label that neither occurs nor is predicted. 1 rewards a method that never predicts a rare label: report 0 beside it.
+        A label without a known entry does not count.
+
+    Examples
+    --------
+    >>> macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]]), macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]], absent=0.0)
+    (1.0, 0.5)
+    """
+    return _metric("macro_f1", Y, P, absent, sample_weight)
+
+
+def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
+    """F1 of the counts summed over labels; larger is better.
+
+    Parameters as in :func:`macro_f1`.
+
+    Examples
+    --------
+    >>> round(micro_f1([[1, 0], [0, 1]], [[1, 1], [0, 1]]), 2)
+    0.8
+    """
+    return _metric("micro_f1", Y, P, absent, sample_weight)
+
+
+def count(relevant: Array, predicted: Array, weights: Array | None = None, known: Array | None = None) -> Counts:
+    """True positives, false positives and false negatives of each label.
+
+    Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q) for c candidates at once, weights
+    (n,).
+    """
+    xp = namespace(relevant)
+
+    def total(x: Array) -> Array:
+        return cast(xp.sum(x, axis=-2), "float64") if weights is None else weights @ cast(x, "float64")
+
+    both, positives, predictions = total(relevant & predicted), total(relevant), total(predicted if known is None else predicted & known)
+    weight = float(len(relevant) if weights is None else xp.sum(weights))
+    return Counts(both, predictions - both, positives - both, weight, None if known is None else total(known))
+
+
+def f1_of(counts: Counts, absent: float = 1.0) -> Array:
+    """F1 of every label, `absent` where it neither occurs nor is predicted, NaN where no entry is known."""
+    xp = namespace(counts.true_positive)
+    twice = 2 * counts.true_positive
+    size = twice + counts.false_positive + counts.false_negative
+    f1 = xp.where(size > 0, twice / xp.where(size > 0, size, 1.0), absent)
+    return f1 if counts.known is None else xp.where(counts.known > 0, f1, xp.nan)
+
+
+def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
+    """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
+    *of_labels, total, known = counts
+    xp = namespace(of_labels[0])
+    both, extra, missed = (xp.sum(part, axis=-1) for part in of_labels)
+    wrong, f1 = xp.sum(counts.false_positive + counts.false_negative, axis=-1), f1_of(counts, absent)
+    entries, cells = None, total * of_labels[0].shape[-1]
+    if known is not None:
+        entries = xp.sum(known)
+        f1, cells = f1[..., known > 0] if bool(entries > 0) else f1, float(entries)
+    return {
+        "hamming_loss": wrong / cells if cells > 0 else wrong * xp.nan,
+        "macro_f1": xp.mean(f1, axis=-1),
+        "micro_f1": f1_of(Counts(both, extra, missed, total, entries), absent),
+    }
+
+
+def _metric(name: str, Y: Array, P: Array, absent: float, sample_weight: Array | None) -> float:
+    return float(decision_metrics(_checked_counts(Y, P, sample_weight), absent)[name])
+
+
+def _checked_counts(Y: Array, P: Array, sample_weight: Array | None) -> Counts:
+    relevant, predicted, known = as_decisions(Y, P)
+    return count(relevant, predicted, as_weights(sample_weight, relevant), known)
+
+
+@dataclass(frozen=True)
+class EdgeCases:
+    """How many rows and labels meet a case in which conventions differ."""
+
+    rows_without_labels: int
+    rows_with_all_labels: int
+    labels_absent: int  # neither true nor predicted anywhere: F1 is 0/0
+    labels_never_true: int
+    labels_never_predicted: int
+
+
+def edge_cases(Y: Array, P: Array) -> EdgeCases:
+    """Count the edge cases of truth Y and decisions P, both (n, q).
+
+    Unknown entries of Y, which are NaN, do not count: neither their truth nor their decisions. Rows and labels of which nothing is
+    known are no edge case.
+
+    Examples
+    --------
+    >>> edge_cases([[0, 0], [1, 0]], [[1, 0], [1, 0]])  # doctest: +NORMALIZE_WHITESPACE
+    EdgeCases(rows_without_labels=1, rows_with_all_labels=0, labels_absent=1, labels_never_true=1,
+              labels_never_predicted=1)
+    """
+    relevant, predicted, mask = as_decisions(Y, P)
+    relevant, predicted = to_numpy(relevant), to_numpy(predicted)
+    known = np.ones_like(relevant) if mask is None else to_numpy(mask)
+    judged_rows, judged = known.any(axis=1), known.any(axis=0)
+    true, found = relevant.any(axis=0), (predicted & known).any(axis=0)
+    return EdgeCases(
+        rows_without_labels=int((judged_rows & ~relevant.any(axis=1)).sum()),
+        rows_with_all_labels=int((judged_rows & (relevant | ~known).all(axis=1)).sum()),
+        labels_absent=int((judged & ~true & ~found).sum()),
+        labels_never_true=int((judged & ~true).sum()),
+        labels_never_predicted=int((judged & ~found).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class LabelReport:
+    """Per-label results: iterates over one mapping per label and prints as a table."""
+
+    rows: tuple[Mapping[str, Any], ...]
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        names = [one_line(row["label"]) for row in self.rows]
+        width = max([5, *map(len, names)])
+        known, known_title = ("  {known:7g}", "    known") if any("known" in row for row in self.rows) else ("", "")
+        lines = [f"{'label':{width}}{known_title}  positives  predicted  precision  recall     F1"]
+        line = f"{{label:{{width}}}}{known}  {{positives:9g}}  {{predicted:9g}}  {{precision:9.3f}}  {{recall:6.3f}}  {{f1:5.3f}}"
+        lines += [line.format(width=width, **{**row, "label": name}) for row, name in zip(self.rows, names, strict=True)]
+        return "\n".join(lines)
+
+
+def report(
+    Y: Array, P: Array, *, label_names: Sequence[str] | np.ndarray | None = None, absent: float = 1.0, sample_weight: Array | None = None
+) -> LabelReport:
+    """Counts, precision, recall and F1 of every label.
+
+    Parameters
+    ----------
+    Y, P, sample_weight
+        As in :func:`hamming_loss`.
+    label_names : sequence of str, default=None
+        Names for the rows of the report; "label1", "label2" … if not given.
+    absent : float, default=1.0
+        F1 of a label that neither occurs nor is predicted; precision or recall of 0/0 is NaN.
+
+    Returns
+    -------
+    LabelReport
+        If some entries of Y are unknown (NaN), with the number of known ones of each label; all other figures count these alone, and
+        F1 is NaN where there are none.
+
+    Examples
+    --------
+    >>> print(report([[1, 0], [1, 1]], [[1, 1], [0, 1]], label_names=["sea", "sun"]))
+    label  positives  predicted  precision  recall     F1
+    sea            2          1      1.000   0.500  0.667
+    sun            1          2      0.500   1.000  0.667
+    >>> print(report([[1, 0], [1, np.nan]], [[1, 1], [0, 1]], label_names=["sea", "sun"]))
+    label    known  positives  predicted  precision  recall     F1
+    sea          2          2          1      1.000   0.500  0.667
+    sun          1          0          1      0.000     nan  0.000
+    """
+    counts = _checked_counts(Y, P, sample_weight)
+    both, extra, missed = (to_numpy(part) for part in counts[:3])
+    names = default_names("label", len(both)) if label_names is None else [str(name) for name in label_names]
+    if len(names) != len(both):
+        raise ValueError(f"Got {len(names)} label_names for {len(both)} labels; give one name for each column of Y.")
+    with np.errstate(invalid="ignore"):
+        precision, recall = both / (both + extra), both / (both + missed)
+    figures = {"positives": both + missed, "predicted": both + extra, "precision": precision, "recall": recall}
+    figures |= {"f1": to_numpy(f1_of(counts, absent))} | ({} if counts.known is None else {"known": to_numpy(counts.known)})
+    rows = zip(names, zip(*(values.tolist() for values in figures.values()), strict=True), strict=True)
+    return LabelReport(tuple({"label": name, **dict(zip(figures, map(float, values), strict=True))} for name, values in rows))
 
 
 def get_scorer(name: str, **conventions: Any) -> Scorer:
@@ -133,7 +338,7 @@ class Scorer:
     conventions: dict[str, Any]
 
     def __call__(self, estimator: Any, X: Array, Y: Array, sample_weight: Array | None = None) -> float:
-        """The metric of the estimator's predictions for X, negated where it is a loss."""
+        """The metric of the estimator's predictions for X, negated if it is a loss."""
         Y = _as_matrix(Y)
         prediction = _as_matrix(_scores(estimator, X, Y.shape[1]) if self.name in RANKING else estimator.predict(X))
         value = _FUNCTIONS[self.name](Y, prediction, sample_weight=sample_weight, **self.conventions)
@@ -152,6 +357,5 @@ def _scores(estimator: Any, X: Array, n_labels: int) -> np.ndarray:
 
 
 def _as_matrix(x: Array) -> np.ndarray:
-    """A dense array with one row per instance."""
     x = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
     return x.reshape(len(x), -1)

@@ -8,6 +8,10 @@ rows    rows with no or with all labels relevant, where ranking says nothing. "s
         coverage 0, ranking loss 0, not counted in average precision. "sklearn": as scikit-learn's functions give
         them, coverage -1/q among it, average precision 1.
 absent  F1 of a label with no positive and none predicted, 0/0: 1 (MULAN, and evidently the paper) or 0.
+
+NaN in the truth marks an unknown label. A row is ranked as if it had its known labels alone: its coverage is a share of these, and
+"no" and "all" labels above mean no and all known ones. Decisions are compared where the truth is known. Rows without a known
+label enter no ranking metric under any convention, and labels without a known entry do not enter macro-F1.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from skcamel.arrays import Array, cast, namespace, to_numpy
+from skcamel.data.dataset import with_gaps
 
 TITLES = {  # as the paper writes them, in its order
     "one_error": "One-error",
@@ -30,6 +35,24 @@ RANKING = ("one_error", "coverage", "ranking_loss", "average_precision")
 LOSSES = frozenset(("one_error", "hamming_loss", "coverage", "ranking_loss"))
 TIES = ("worst", "index")
 ROWS = ("skip", "mulan", "sklearn")
+
+
+def as_truth(labels: Array) -> tuple[Array, Array | None]:
+    """Truth as a boolean matrix (n, q), True where relevant, and which entries are known, None where all are; NaN marks the others.
+
+    >>> relevant, known = as_truth(np.array([[1.0, np.nan], [-1.0, 1.0]]))
+    >>> relevant.tolist(), known.tolist()
+    ([[True, False], [False, True]], [[True, False], [True, True]])
+    """
+    labels = _as_array(labels)
+    try:
+        return as_relevance(labels), None
+    except ValueError:
+        known = labels == labels  # not NaN; torch has no isnan of integers
+        if bool(known.all()):
+            raise
+    irrelevant = -1.0 if bool((labels == -1).any()) else 0.0
+    return as_relevance(namespace(labels).where(known, labels, irrelevant)), known
 
 
 def as_relevance(labels: Array, name: str = "Y") -> Array:
@@ -57,11 +80,11 @@ def as_scores(scores: Array, Y: Array) -> Array:
     return scores
 
 
-def as_decisions(Y: Array, P: Array) -> tuple[Array, Array]:
-    """Truth and decisions as boolean matrices (n, q)."""
-    relevant, predicted = as_relevance(Y), as_relevance(P, "P")
+def as_decisions(Y: Array, P: Array) -> tuple[Array, Array, Array | None]:
+    """Truth and decisions as boolean matrices (n, q), and which entries of the truth are known, None where all are."""
+    (relevant, known), predicted = as_truth(Y), as_relevance(P, "P")
     _check_shapes(relevant, predicted, "P")
-    return relevant, predicted
+    return relevant, predicted, known
 
 
 def _check_shapes(Y: Array, other: Array, name: str) -> None:
@@ -96,6 +119,7 @@ def choice(value: str, options: tuple[str, ...], name: str) -> str:
 
 
 def _as_array(x: Array) -> Array:
-    """A dense array; sparse matrices, frames and lists included."""
+    """A dense array; sparse matrices, frames and lists included. None and pandas' NA are NaN."""
     x = x.toarray() if hasattr(x, "toarray") else x
-    return namespace(x).asarray(x)
+    x = namespace(x).asarray(x)
+    return with_gaps(x) if x.dtype == object else x

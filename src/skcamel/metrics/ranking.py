@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, take_along_rows
-from skcamel.metrics.conventions import RANKING, as_relevance, as_scores, as_weights, check_conventions
+from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, take_along_rows, to_numpy
+from skcamel.metrics.conventions import RANKING, as_scores, as_truth, as_weights, check_conventions
 
 BLOCK = 2**17  # scores sorted at a time; larger arrays are returned to the system after each use, at twice the cost
 
@@ -20,7 +20,7 @@ def one_error(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip
     Parameters
     ----------
     Y : array of shape (n, q)
-        Relevance in {0, 1} or {-1, +1}.
+        Relevance in {0, 1} or {-1, +1}; NaN where unknown, and a row is ranked by its known labels alone.
     scores : array of shape (n, q)
         Higher means more relevant.
     ties, rows : str
@@ -80,18 +80,29 @@ def average_precision(Y: Array, scores: Array, *, ties: str = "worst", rows: str
 
 
 def ranking_metrics(
-    relevant: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", weights: Array | None = None
+    relevant: Array,
+    scores: Array,
+    *,
+    ties: str = "worst",
+    rows: str = "skip",
+    weights: Array | None = None,
+    known: Array | None = None,
 ) -> dict[str, Array]:
     """All four ranking metrics from one sort, arrays of shape () or (c,).
 
-    Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once, weights (n,).
+    Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once, weights (n,). `known` (n, q) says
+    which entries of the relevance are known; None: all.
     """
     xp = namespace(scores)
-    relevant = xp.reshape(xp.broadcast_to(relevant, scores.shape), (-1, scores.shape[-1]))
-    per_row = ranking_rows(relevant, xp.reshape(scores, relevant.shape), ties=ties)
+    shape = (-1, scores.shape[-1])
+    relevant, flat = xp.reshape(xp.broadcast_to(relevant, scores.shape), shape), xp.reshape(scores, shape)
+    if known is None:
+        per_row = ranking_rows(relevant, flat, ties=ties)
+    else:
+        per_row = _known_rows(relevant, flat, xp.reshape(xp.broadcast_to(known, scores.shape), shape), ties)
     means = {}
     for name in RANKING:
-        counted = xp.reshape(_counted(name, relevant, per_row, rows), scores.shape[:-1])
+        counted = xp.reshape(_counted(name, per_row, rows), scores.shape[:-1])
         means[name] = _mean(xp.reshape(per_row[name], scores.shape[:-1]), counted, weights)
     return means
 
@@ -106,6 +117,29 @@ def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst") -> dict
     rows = max(1, BLOCK // max(1, scores.shape[1]))
     blocks = [_of_block(relevant[i : i + rows], scores[i : i + rows], ties) for i in range(0, max(1, len(scores)), rows)]
     return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+
+
+def _known_rows(relevant: Array, scores: Array, known: Array, ties: str) -> dict[str, Array]:
+    """The same of rows that have their known labels alone: rows with equally many of them make one matrix."""
+    xp = namespace(scores)
+    sizes = xp.sum(known, axis=1)
+    found: dict[str, Array] = {}
+    for size in to_numpy(xp.unique(sizes)).tolist() or [0]:
+        rows = sizes == size
+        inside = known[rows]
+        parts = (xp.reshape(matrix[rows][inside], (len(inside), size)) for matrix in (relevant, scores))
+        for name, values in (ranking_rows(*parts, ties=ties) if size else _nothing_known(inside)).items():
+            found.setdefault(name, xp.zeros_like(sizes, dtype=values.dtype))[rows] = values
+    return found
+
+
+def _nothing_known(known: Array) -> dict[str, Array]:
+    """Of rows without a known label, none of which counts."""
+    xp = namespace(known)
+    total = xp.sum(known, axis=1)
+    zero = cast(total, "float64")
+    values = {"coverage": zero, "ranking_loss": zero, "average_precision": zero, "relevant": total, "labels": total}
+    return {"one_error": xp.zeros_like(total, dtype=xp.bool)} | values
 
 
 def _of_block(relevant: np.ndarray, scores: np.ndarray, ties: str) -> dict[str, np.ndarray]:
@@ -183,6 +217,7 @@ def _per_row(top: Array, last: Array, wrong: Array, precision: Array, total: Arr
         "ranking_loss": wrong / xp.clip(pairs, 1, None),
         "average_precision": precision / xp.clip(total, 1, None),
         "relevant": total,
+        "labels": xp.full_like(total, q),
     }
 
 
@@ -204,20 +239,19 @@ def _shared_by_ties(position: Array, hits: Array, ranked_scores: Array) -> tuple
     return position, hits
 
 
-def _counted(name: str, relevant: Array, per_row: Mapping[str, Array], rows: str) -> Array:
-    """Which rows enter the mean, after giving scikit-learn's values to rows without labels."""
-    xp = namespace(relevant)
-    q, total = relevant.shape[1], per_row["relevant"]
-    empty = total == 0
+def _counted(name: str, per_row: Mapping[str, Array], rows: str) -> Array:
+    """Which rows enter the mean, after giving scikit-learn's values to rows without labels; none that knows no label does."""
+    q, total = per_row["labels"], per_row["relevant"]
+    judged, empty = q > 0, total == 0
     if rows == "skip":
         return ~empty & (total < q)
     if rows == "mulan":
-        return ~empty if name == "average_precision" else xp.ones_like(empty)
+        return ~empty if name == "average_precision" else judged
     if name == "average_precision":
         per_row[name][empty] = 1.0
     if name == "coverage":
-        per_row[name][empty] = -1 / q
-    return xp.ones_like(empty)
+        per_row[name][empty & judged] = -1 / cast(q[empty & judged], "float64")
+    return judged
 
 
 def _mean(values: Array, counted: Array, weights: Array | None) -> Array:
@@ -229,7 +263,8 @@ def _mean(values: Array, counted: Array, weights: Array | None) -> Array:
 
 
 def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None) -> float:
-    relevant = as_relevance(Y)
+    relevant, known = as_truth(Y)
     scores = as_scores(scores, relevant)
     check_conventions(ties, rows)
-    return float(ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=as_weights(sample_weight, relevant))[name])
+    weights = as_weights(sample_weight, relevant)
+    return float(ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)[name])

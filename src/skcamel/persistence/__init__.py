@@ -1,8 +1,11 @@
 """Models ► one file ► models, without pickle.
 
 The file is an npz: a zip of plain numpy arrays, the first of which is a JSON header with the class, its parameters and the tree of
-fitted attributes. Loading parses numbers and text, and builds only the classes listed in `MODELS` and `PARTS`; nothing in the file
-can name code. `schema` says what a model may hold: what loads is sound, whoever wrote the file.
+fitted attributes. Loading parses numbers and text, and builds only the classes listed in `MODELS`, `STEPS` and `PARTS`; nothing in
+the file can name code. `schema` says what a model may hold: what loads is sound, whoever wrote the file.
+
+A Pipeline is stored as the list of its steps. Steps of other libraries are written and read by skops, which builds the types that
+it knows to be harmless, and others only if the caller trusts them by name.
 
 No byte is believed before it is checked. ``np.savez`` stores members uncompressed, one after the other from the first byte on, then
 the directory of the zip, and they are read in that order. So members cannot overlap, each byte is read once, and what is allocated
@@ -12,12 +15,18 @@ file, is checked.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
+import shutil
 import struct
+import tempfile
 import warnings
+import zipfile
 import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from importlib import import_module
 from inspect import signature
@@ -27,11 +36,13 @@ from typing import Any, BinaryIO, NamedTuple, Never
 
 import numpy as np
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 import skcamel
 from skcamel import memory
 from skcamel.files import whole_file
 from skcamel.persistence import schema
+from skcamel.pipeline import LabelPipeline, final
 from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
@@ -45,23 +56,28 @@ SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
 MODELS = {
     "CamelClassifier": "skcamel.classifier",
     "CamelClassifierCV": "skcamel.classifier_cv",
-    "BinaryRelevance": "skcamel.baselines.binary_relevance",
-    "EnsembleOfClassifierChains": "skcamel.baselines.classifier_chains",
-    "RAkEL": "skcamel.baselines.rakel",
+    "BinaryRelevance": "skcamel.baselines.transformation",
+    "EnsembleOfClassifierChains": "skcamel.baselines.transformation",
+    "RAkEL": "skcamel.baselines.transformation",
     "LLSF": "skcamel.baselines.llsf",
     "JFSC": "skcamel.baselines.jfsc",
     "LLSFCV": "skcamel.baselines.llsf",
     "JFSCCV": "skcamel.baselines.jfsc",
 }
+STEPS: dict[str, str] = {"TablePreparer": "skcamel.data.preparer"}  # transformers of ours
+PIPELINE, PIPELINES = "Pipeline", (Pipeline, LabelPipeline)
+MOST_NESTED = 10  # Pipelines within Pipelines
 PARTS = {
     "Kernel": "skcamel.kernel",
     "Scaling": "skcamel.scaling",
     "Ranks": "skcamel.scaling",
-    "Chain": "skcamel.baselines.classifier_chains",
+    "Reference": "skcamel.selection.coverage",
+    "Chain": "skcamel.baselines.transformation",
     "Columns": "skcamel.baselines.logistic",
     "Logistic": "skcamel.baselines.logistic",
     "Softmax": "skcamel.baselines.logistic",
     "Ending": "skcamel.baselines.lbfgs",
+    **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of
 SEARCH_ONLY = ("cv", "callback", "random_state")  # parameters that a fitted model does not need
@@ -71,14 +87,20 @@ class ModelFileError(ValueError):
     """The file is not a model that this version can load: damaged, cut short, foreign, not sound, or of another version."""
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to one file; the file appears whole or not at all.
+class _StepError(ValueError):
+    """skops cannot read a step of another library."""
+
+
+def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
+    """Write a fitted model, or a fitted Pipeline that ends in one, to one file.
 
     Parameters
     ----------
-    model : fitted estimator of skcamel
-    path : str or path
-        Used as given, whatever its suffix.
+    model : fitted estimator of skcamel, or fitted Pipeline that ends in one
+        Steps of other libraries need ``pip install skcamel[pipelines]``.
+    path : str, path or binary file object
+        A name is used as given, whatever its suffix, and the file appears whole or not at all. A file object is written to from
+        where it stands, and stays open.
 
     Examples
     --------
@@ -90,10 +112,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     bool((load(f"{folder}/model.skcamel").predict(np.eye(4)) == model.predict(np.eye(4))).all())
     True
     """
-    name = type(model).__name__
-    if MODELS.get(name) != type(model).__module__:
-        raise TypeError(f"save takes a fitted estimator of skcamel ({', '.join(MODELS)}), got {name}; for others use skops.io.dump.")
-    if not hasattr(model, "classes_"):
+    name, estimator = type(model).__name__, final(model) if type(model) in PIPELINES else model
+    if MODELS.get(type(estimator).__name__) != type(estimator).__module__:
+        known = f"a fitted estimator of skcamel ({', '.join(MODELS)}) or a Pipeline that ends in one"
+        raise TypeError(f"save takes {known}, got {type(estimator).__name__}; for others use skops.io.dump.")
+    if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     arrays = _Arrays()
     header = {"format": FORMAT, "version": VERSION, "written_by": f"skcamel {skcamel.__version__}", **_node(model, arrays)}
@@ -101,45 +124,92 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     try:
         if len(text) > HEADER_BYTES:
             raise ValueError(f"its names and search results take {memory.gib(len(text))}, {memory.gib(HEADER_BYTES)} are the most")
-        _built(header, arrays.stored)
+        _built(header, arrays.stored, None)
+    except _StepError as error:
+        raise ValueError(f"This {name} cannot be saved: {error}. Classes and functions that can be imported can.") from error
     except ValueError as error:
         raise ValueError(
             f"This {name} cannot be saved: {error}. Features and parameters of ordinary size can (scaling='standard')."
         ) from error
-    with whole_file(path) as file:
+    with _target(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: np.frombuffer(text, dtype=np.uint8)}, **arrays.stored)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that :func:`save` wrote; predictions on new rows are identical.
+def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
+    """Read a model or a Pipeline that :func:`save` wrote; predictions on new rows are identical.
 
-    Every number is checked before it is used: what loads answers with finite numbers, and its memory is bounded by the size of
-    the file. That says nothing of who trained it; load models from people you trust to predict well.
+    A Pipeline comes as a :class:`skcamel.pipeline.LabelPipeline`, which also explains and names its labels as a model does.
+
+    Every number of a model is checked before it is used: what loads answers with finite numbers, and its memory is bounded by the
+    size of the file. That says nothing of who trained it; load models from people you trust to predict well. Steps of other
+    libraries are read by skops, which builds no type that could do harm unless it is trusted; their numbers are not checked.
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or binary file object
+        A file object is read from where it stands to its end.
+    trusted : sequence of str, default=()
+        Types that steps of other libraries may hold beyond those that skops knows to be harmless, as "package.module.Name". A file
+        that holds others is refused with their names; look at each before you trust it.
 
     Raises
     ------
     ModelFileError
-        Where the file is damaged, truncated, foreign, of another version, or holds numbers that no fit gives. A file that cannot
-        be opened gives the error of the operating system.
+        Where the file is damaged, truncated, foreign, of another version, holds numbers that no fit gives, or types that are not
+        trusted. A file that cannot be opened gives the error of the operating system.
     """
-    with Path(path).open("rb") as file:
+    if isinstance(trusted, str):
+        raise TypeError(f"trusted={trusted!r} is one text; give a sequence of names, as in trusted=[{trusted!r}].")
+    name: Any = getattr(path, "name", None)
+    told = path if not hasattr(path, "read") else name if isinstance(name, str) else "The stream"
+    with _source(path) as file:
         try:
-            return _read(file)
+            return _read(file, tuple(trusted))
         except ModelFileError as error:
-            raise ModelFileError(f"{path} {error}.") from error
+            raise ModelFileError(f"{told} {error}.") from error
+        except ImportError:  # of what a step needs
+            raise
         except MemoryError as error:  # the file may be sound
-            raise MemoryError(f"{path} cannot be loaded: {error}") from error
+            raise MemoryError(f"{told} cannot be loaded: {error}") from error
         except Exception as error:  # whatever may be wrong with a file, in one form
-            detail = f"{'' if type(error) is ValueError else f'{type(error).__name__}: '}{error}"[:500]
-            message = f"{path} is not a whole skcamel model file ({detail}); copy it again or save the model anew."
+            detail = f"{'' if type(error) in (ValueError, _StepError) else f'{type(error).__name__}: '}{error}"[:500]
+            message = f"{told} is not a whole skcamel model file ({detail}); copy it again or save the model anew."
             raise ModelFileError(message.replace("\n", " ")) from error
 
 
-def _read(file: BinaryIO) -> Any:
+@contextmanager
+def _target(path: Any) -> Iterator[BinaryIO]:
+    """A file for the body to write; what it holds goes to a file object afterwards, which need not be seekable."""
+    if not hasattr(path, "write"):
+        with whole_file(path) as file:
+            yield file
+        return
+    _check_binary(path, "wb")
+    with tempfile.TemporaryFile() as file:
+        yield file
+        file.seek(0)
+        shutil.copyfileobj(file, path)
+
+
+@contextmanager
+def _source(path: Any) -> Iterator[BinaryIO]:
+    """The file, or a copy of the rest of a file object, which need be neither seekable nor on a disk."""
+    if not hasattr(path, "read"):
+        with Path(path).open("rb") as file:
+            yield file
+        return
+    _check_binary(path, "rb")
+    with tempfile.TemporaryFile() as file:
+        shutil.copyfileobj(path, file)
+        yield file
+
+
+def _check_binary(file: Any, mode: str) -> None:
+    if isinstance(file, io.TextIOBase):
+        raise TypeError(f"The file object is open for text, a model is bytes; open it with mode {mode!r}.")
+
+
+def _read(file: BinaryIO, trusted: tuple[str, ...]) -> Any:
     first, *others = _members(file)
     if first.size > HEADER_BYTES:
         raise ValueError(f"its header has {first.size} bytes, {HEADER_BYTES} are the most")
@@ -152,45 +222,118 @@ def _read(file: BinaryIO) -> Any:
     if header["version"] != VERSION:
         cure = "upgrade skcamel" if header["version"] > VERSION else "fit and save the model with this version"
         raise ModelFileError(f"has format version {header['version']}, this skcamel reads {VERSION}; {cure}")
-    return _built(header, {member.name: _array(file, member) for member in others})
+    return _built(header, {member.name: _array(file, member) for member in others}, trusted)
 
 
 def _refuse(constant: str) -> Never:
     raise ValueError(f"its header holds {constant}, which is no JSON")
 
 
-def _built(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """The model of a header and its arrays, if it is sound."""
-    if header["class"] not in MODELS:
-        raise ModelFileError(f"holds a {str(header['class'])[:80]!r}, which this skcamel does not know")
-    stored = _Stored(arrays)
-    model = _model(header, stored)
+def _built(header: dict[str, Any], arrays: dict[str, np.ndarray], trusted: tuple[str, ...] | None) -> Any:
+    """The model of a header and its arrays, if it is sound; `trusted` None trusts every type, as of what was just written."""
+    stored = _Stored(arrays, trusted)
+    model = _step(header, stored, is_last=True)
     if unused := arrays.keys() - stored.used:
         raise ValueError(f"{len(unused)} of its arrays belong to nothing")
     return model
 
 
 class _Stored(dict[str, np.ndarray]):
-    """The arrays of a file, and the names of those that were asked for."""
+    """The arrays of a file, the names of those that were asked for, and the types that foreign steps may hold."""
 
-    def __init__(self, arrays: dict[str, np.ndarray]) -> None:
+    def __init__(self, arrays: dict[str, np.ndarray], trusted: tuple[str, ...] | None) -> None:
         super().__init__(arrays)
         self.used: set[str] = set()
+        self.trusted = trusted
 
     def __getitem__(self, name: str) -> np.ndarray:
         self.used.add(name)
         return super().__getitem__(name)
 
 
+def _step(node: Any, stored: _Stored, *, is_last: bool, depth: int = 0) -> Any:
+    """A model if it is the last step of all, else a transformer; a Pipeline of such in either place."""
+    if node is None or node == "passthrough":
+        if is_last:
+            raise ValueError("it ends in no model")
+        return node
+    name = node.get("class")
+    if name == PIPELINE:
+        return _pipeline(node, stored, is_last=is_last, depth=depth + 1)
+    if name in (MODELS if is_last else STEPS):
+        return _model(node, stored)
+    if node.keys() == {"$skops"} and not is_last:
+        return _foreign(stored[node["$skops"]], stored.trusted)
+    what = "a part of another library" if "$skops" in node else f"a {str(name)[:80]!r}"
+    raise ModelFileError(f"holds {what}, which this skcamel does not know as {'a model' if is_last else 'a step before the last'}")
+
+
+def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: int) -> Pipeline:
+    """A Pipeline of sound steps, of which the last is a model where `is_last`."""
+    if depth > MOST_NESTED:
+        raise ValueError(f"its Pipelines are nested more than {MOST_NESTED} deep")
+    names, nodes = zip(*node["steps"], strict=True)
+    reserved = {"steps", *_pipeline_options()}
+    fit = all(isinstance(name, str) and "__" not in name and name not in reserved for name in names)
+    if not fit or len(set(names)) < len(names):
+        raise ValueError("the names of its steps are not different texts that a Pipeline takes")
+    ends = [is_last and place == len(nodes) - 1 for place in range(len(nodes))]
+    steps = [_step(own, stored, is_last=end, depth=depth) for own, end in zip(nodes, ends, strict=True)]
+    widths = [len(step.source_columns_) for step in steps[-2:-1] if type(step).__name__ in STEPS]
+    if is_last and widths and type(steps[-1]).__name__ in MODELS and steps[-1].n_features_in_ != widths[0]:
+        raise ValueError(f"its model wants {steps[-1].n_features_in_} columns, the step before gives {widths[0]}")
+    return (LabelPipeline if is_last and depth == 1 else Pipeline)(list(zip(names, steps, strict=True)))
+
+
+def _foreign(data: np.ndarray, trusted: tuple[str, ...] | None) -> Any:
+    """A transformer that skops wrote."""
+    skops = _skops("load")
+    content = data.tobytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:  # skops reads whatever it unpacks to
+        members = archive.infolist()
+        if any(member.compress_type for member in members) or sum(member.file_size for member in members) > len(content):
+            raise ValueError("a step of another library is compressed, which skcamel never does")
+    try:
+        found = skops.get_untrusted_types(data=content)
+        unknown = [] if trusted is None else sorted(set(found) - set(trusted))
+        step = None if unknown else skops.loads(content, trusted=found)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise _StepError(f"skops cannot read one of its steps: {type(error).__name__}: {error}") from error
+    if unknown:
+        names = str(unknown)[:2000]
+        raise ModelFileError(f"holds types that are not trusted; if you know them to be harmless, load(path, trusted={names})")
+    if isinstance(step, type) or not hasattr(step, "transform"):
+        raise ValueError(f"a {type(step).__name__} is no transformer")
+    return step
+
+
+def _skops(what: str) -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError(f"To {what} Pipelines with steps of other libraries: pip install 'skcamel[pipelines]'") from error
+    return skops.io
+
+
+def _pipeline_options() -> dict[str, Any]:
+    """Parameters of a Pipeline beside its steps, and their defaults."""
+    return {name: one.default for name, one in signature(Pipeline).parameters.items() if name != "steps"}
+
+
 def _model(node: dict[str, Any], stored: _Stored) -> Any:
-    """A model, or a member of one, from its class, parameters and state."""
+    """A model, a member of one, or a transformer of ours, from its class, parameters and state."""
     parameters, state = ({key: _decode(value, stored) for key, value in node[tree].items()} for tree in ("parameters", "state"))
     _bring_up_to_date(node["class"], parameters, state)
-    model = getattr(import_module(MODELS[node["class"]]), node["class"])(**parameters)
+    model = getattr(import_module((MODELS | STEPS)[node["class"]]), node["class"])(**parameters)
     if model.get_params(deep=False).keys() - parameters.keys() - getattr(model, "ADDED", {}).keys():
         raise ValueError("some of its parameters are missing")
     schema.check(model, state)
     vars(model).update(state)
+    if node["class"] in STEPS and node.get("output") is not None:
+        schema.one_of("default", "pandas", "polars")(node["output"], {})
+        model.set_output(transform=node["output"])
     return model
 
 
@@ -199,7 +342,7 @@ def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, An
 
     LLSF and JFSC had one cut τ of F, the other comparison methods predicted where F >= 1/2; now all have cuts of F - 1/2.
     """
-    if name.startswith("Camel") or "threshold_metric" in parameters:
+    if name in STEPS or name.startswith("Camel") or "threshold_metric" in parameters:
         return
     tau, threshold = state.pop("threshold_", 0.5), parameters.get("threshold", 0.5)
     parameters["threshold"] = threshold if isinstance(threshold, str) else "zero" if threshold == 0.5 else threshold - 0.5
@@ -207,15 +350,45 @@ def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, An
     state["thresholds_"] = np.full(len(state["label_names_"]), 0.0 if tau == 0.5 else np.nextafter(tau - 0.5, -np.inf))
 
 
+OUTPUT = "_sklearn_output_config"  # what set_output chose; of transformers it is stored, since it is what the next step sees
+
+
 def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
-    """Class, parameters and state of a model; the inverse of :func:`_model`."""
+    """Class, parameters and state of a model, or steps of a Pipeline; the inverse of :func:`_step`."""
+    if type(model) in PIPELINES:
+        return _pipeline_node(model, arrays)
     parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
-    state = {key: value for key, value in vars(model).items() if key not in parameters}
+    state = {key: value for key, value in vars(model).items() if key not in parameters and key != OUTPUT}
+    output = vars(model).get(OUTPUT, {}).get("transform")
     return {
         "class": type(model).__name__,
         "parameters": {key: _encode(value, arrays, key) for key, value in parameters.items()},
         "state": {key: _encode(value, arrays, key) for key, value in state.items()},
+        **({} if output is None else {"output": output}),
     }
+
+
+def _pipeline_node(pipeline: Pipeline, arrays: _Arrays) -> dict[str, Any]:
+    """Steps of a Pipeline; its options must be the defaults, since none of them is stored."""
+    for name, default in _pipeline_options().items():
+        if getattr(pipeline, name) != default:
+            given = f"{name}={getattr(pipeline, name)!r}"
+            raise ValueError(f"{given} of a Pipeline is not stored; save it after pipeline.set_params({name}={default!r}).")
+    return {"class": PIPELINE, "steps": [[name, _step_node(name, step, arrays)] for name, step in pipeline.steps]}
+
+
+def _step_node(name: str, step: Any, arrays: _Arrays) -> Any:
+    """A step as it is stored: by its own attributes where we know its class, else by skops."""
+    if step is None or isinstance(step, str):
+        return step
+    if type(step) in PIPELINES or (MODELS | STEPS).get(type(step).__name__) == type(step).__module__:
+        return _node(step, arrays)
+    try:
+        return {"$skops": arrays.add(np.frombuffer(_skops("save").dumps(step), dtype=np.uint8))}
+    except ImportError:
+        raise
+    except Exception as error:
+        raise TypeError(f"save cannot store the step {name!r}: skops cannot write it ({error}).") from error
 
 
 def _storable(model: Any, key: str, value: Any) -> Any:

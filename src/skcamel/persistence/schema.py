@@ -16,6 +16,8 @@ import numpy as np
 from scipy import sparse
 
 from skcamel import kernel, scaling
+from skcamel.data import cells
+from skcamel.data.parts import CYCLES
 from skcamel.metrics.conventions import NAMES as METRICS
 
 LARGEST = 1e50  # of a stored number; its inverse is the smallest divisor
@@ -25,8 +27,8 @@ MOST = 2**31 - 1  # of whatever is counted
 MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, columns of a table that were left out
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
-OPTIONAL = ("feature_names_in_", "input_columns_", "convergence_")  # not every fit sets them
-OPTIONAL += ("cooccurrence_", "total_weight_", "threshold_rule_", "estimate_")  # not every version did
+OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_")  # not every fit sets them
+OPTIONAL += ("cooccurrence_", "total_weight_", "known_together_", "threshold_rule_", "estimate_", "_reference")  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 Sizes = dict[str, int]
@@ -275,6 +277,19 @@ def _ranks(value: Any, sizes: Sizes) -> None:
         raise ValueError("must have knots and levels that increase within each column")
 
 
+def _reference(value: Any, sizes: Sizes) -> None:
+    """Leave-one-out scores that ascend within each of the runs: those without and those with each of the labels."""
+    ends, weights = array_of((np.int64, np.int32), "q", "sides"), either(nothing, floats("h", low=0))
+    part("Reference", scores=floats("h", low=-FINITE, high=FINITE), ends=ends, weights=weights)(value, sizes)
+    flat = value.ends.ravel()
+    if value.ends.shape[1] != 2 or flat[0] < 0 or (np.diff(flat) < 0).any() or flat[-1] != len(value.scores):
+        raise ValueError(f"must share {len(value.scores)} scores among two runs for each label")
+    within = np.ones(len(value.scores) - 1, dtype=bool)
+    within[flat[(flat > 0) & (flat < len(value.scores))] - 1] = False  # from the last of a run to the first of the next
+    if (np.diff(value.scores)[within] < 0).any():
+        raise ValueError("must have scores that ascend within each run")
+
+
 SHIFT = either(nothing, floats("d"))
 SCALING = either(
     part("Scaling", name=one_of("none", "unit"), shift=SHIFT, scale=nothing, ranks=nothing),
@@ -308,10 +323,12 @@ FROM_A_FILE = {  # what the command line knows of the table that it fitted on
     "nominal": one_of("index", "onehot"),
     "rows": array_of((np.uint64,), "r"),
 }
+OF_A_TABLE = {"labels": each(text, "x", any_tuple), "rows": array_of((np.uint64,), "r")}  # the columns of labels, and the training rows
 COMMON: dict[str, Rule] = {
     "n_features_in_": count("d"),
     "feature_names_in_": names("d"),
     "input_columns_": record(FROM_A_FILE),
+    "input_table_": record(OF_A_TABLE),
     "label_names_": names("q"),
     "classes_": classes,
     "_target": one_of("matrix", "binary", "multiclass"),
@@ -322,9 +339,11 @@ ANY_CAMEL = COMMON | {
     "label_correlation_": floats("q", "q"),
     "cooccurrence_": floats("q", "q", low=0),
     "total_weight_": POSITIVE,
+    "known_together_": floats("q", "q", low=0),
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "estimate_": record(dict.fromkeys(METRICS, either(number(), undefined))),
     "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
+    "_reference": either(nothing, _reference),
 }
 CAMEL = ANY_CAMEL | {
     "dual_coef_": floats("n", "q"),
@@ -385,7 +404,56 @@ COMBINED = (
     | {"members_": each(_member, "m"), "weights_": floats("m", low=0)}
     | {key: rule for key, rule in CAMEL_SEARCH.items() if key == "cv_results_" or key.startswith(("best_", "scoring_"))}
 )
+
+
+@rule
+def words(value: Any, sizes: Sizes, letter: str) -> None:
+    """A tuple of different texts."""
+    each(text, letter, any_tuple)(value, sizes)
+    if len(set(value)) < len(value):
+        raise ValueError("must hold different texts")
+
+
+def _steps(value: Any, sizes: Sizes) -> None:
+    """Ranks of one column."""
+    part("Steps", knots=floats("t"), levels=floats("t", low=0, high=1))(value, sizes)
+    if (np.diff(value.knots) <= 0).any() or (np.diff(value.levels) < 0).any():
+        raise ValueError("must have knots and levels that increase")
+
+
+NUMERALS = {"decimal": one_of(*cells.DIGITS), "unit": text, "median": number(-LARGEST, LARGEST), "odd": integer(0)}
+VALUES = {"values": words("k"), "rare": words("x")}
+MOMENT = {"order": one_of(*cells.DATES), "middle": integer(-(10**12), 10**12), "cycles": each(one_of(*CYCLES), "x", any_tuple)}
+COLUMN_PARTS: dict[str, dict[str, Rule]] = {
+    "LeftOut": {"why": one_of("id", "constant", "empty", "dropped"), "reason": text},
+    "Number": {**NUMERALS, "steps": either(nothing, _steps)},
+    "Flag": {"yes": text, "no": text},
+    "Category": VALUES,
+    "Tags": {**VALUES, "separator": one_of("", "json", *cells.SEPARATORS)},
+    "Moment": {**MOMENT, "steps": either(nothing, _steps)},
+    "Text": {"words": words("w"), "idf": floats("w", low=0), "analyzer": one_of("word", "char")},
+}
+
+
+def _column_part(value: Any, sizes: Sizes) -> None:
+    """What becomes of a column of a table."""
+    kind = type(value).__name__
+    if kind not in COLUMN_PARTS:
+        raise ValueError(f"must be parts of a table, got {_shown(value)}")
+    part(kind, name=text, gap=flag, gaps=integer(0), **COLUMN_PARTS[kind])(value, sizes)
+    if kind != "LeftOut" and not value.features():
+        raise ValueError(f"must give a column, {value.name!r:.60} gives none")
+
+
+def _column_parts(value: Any, sizes: Sizes) -> None:
+    """Parts of columns with different names."""
+    each(_column_part, "d", any_tuple)(value, sizes)
+    if len({own.name for own in value}) < len(value):
+        raise ValueError("must have different names")
+
+
 TABLES: dict[str, dict[str, Rule]] = {
+    "TablePreparer": {"n_features_in_": count("d"), "feature_names_in_": names("d"), "parts_": _column_parts},
     "CamelClassifier": CAMEL,
     "CamelClassifierCV": CAMEL | CAMEL_SEARCH | {"bandwidth_multiplier_": POSITIVE},
     "BinaryRelevance": COMMON | {"model_": _logistic("d"), "estimators_": nothing},
@@ -405,7 +473,7 @@ TABLES: dict[str, dict[str, Rule]] = {
 
 
 def check(model: Any, state: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the parameters of `model`, not yet fitted, and the attributes in `state` make a sound model."""
+    """Raise ValueError unless the parameters of `model`, not yet fitted, and the attributes in `state` make a sound model or step."""
     name = type(model).__name__
     table = COMBINED if getattr(model, "combine", False) is True else TABLES[name]
     if unknown := [repr(key) for key in state if key not in table]:
@@ -415,7 +483,8 @@ def check(model: Any, state: Mapping[str, Any]) -> None:
     _check_parameters(model)
     sizes: Sizes = {}
     apply(table, state, sizes)
-    _check_labels(state, sizes["q"])
+    if "label_names_" in table:
+        _check_labels(state, sizes["q"])
     if "_kernel" in table:
         _check_training_rows(state, sizes, pairwise=model._is_pairwise())
     if "_models" in table:
@@ -436,7 +505,8 @@ def _check_parameters(model: Any) -> None:
     if device is not None:
         one_of("cpu", "cuda", *(f"cuda:{k}" for k in range(64)))(device, {})
         parameters["device"] = None
-    type(model)(**parameters)._check_parameters()
+    if hasattr(model, "_check_parameters"):  # transformers may have none
+        type(model)(**parameters)._check_parameters()
 
 
 def _check_labels(state: Mapping[str, Any], q: int) -> None:

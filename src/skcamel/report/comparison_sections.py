@@ -14,13 +14,14 @@ from skcamel.experiment.paper import (
     LARGE,
     PAPER_METHODS,
     REGULAR,
+    PaperFigure,
     mean_and_std,
     metric_title,
     paper_figures,
     rounded,
     title_of,
 )
-from skcamel.experiment.significance import Significance
+from skcamel.experiment.significance import LEVEL, Significance
 from skcamel.experiment.summary import AFTERWARDS, Figure, Summary, base_of
 from skcamel.experiment.tables import MISSING, claims_table, signed
 from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
@@ -35,7 +36,6 @@ SHORT = {
     "near_best": "no worse than that best figure by more than one std",
 }
 SEVEN_MODELS = "Each metric was selected by itself: seven models per set stand against one printed run."
-LEVEL = 0.05  # of all tests
 WIDTH = 6.0  # inches of a diagram
 SALT = {"svg.hashsalt": "skcamel", "svg.fonttype": "path"}  # ids of equal drawings are equal, and letters need no font
 
@@ -65,7 +65,7 @@ def results_section(facts: StudyFacts) -> Section:
 def shared_figures(facts: StudyFacts) -> dict[str, Any]:
     """All figures, for the sections that show them: [criterion][method][data set] ► seven of [text, mean, std].
 
-    A method whose figures do not depend on the criterion has null there, save under the first.
+    A method whose figures do not depend on the criterion has null under all but the first.
     """
     first, *others = facts.summaries.values()
     methods, datasets = first.methods, first.datasets
@@ -97,7 +97,7 @@ def _cell(figure: Figure) -> list[Any] | None:
 
 
 def paper_section(facts: StudyFacts) -> Section | None:
-    """The heat map and what belongs to it; None where the paper has nothing to compare with."""
+    """The heat map and what belongs to it; None if the paper has nothing to compare with."""
     if not facts.is_in_paper:
         return None
     datasets = [name for name in facts.summary.datasets if (name, NAMES[0], "camel") in paper_figures()]
@@ -133,7 +133,7 @@ def _selection_note(summary: Summary, choice: str, method: str) -> str:
     """What a reader must know about how the hyper-parameters behind a comparison were chosen."""
     criteria = {criterion for (_, name), criterion in summary.criteria.items() if name == method}
     if choice == "nearest" and any(name == method for _, name in summary.afterwards):
-        return f"This is {AFTERWARDS}; it explains, and is no result."
+        return f"This is {AFTERWARDS}; it explains, but is not a result."
     if criteria == {"each"}:
         return SEVEN_MODELS
     named = sorted(TITLES.get(criterion, criterion).lower() for criterion in criteria if criterion)
@@ -159,7 +159,7 @@ def _printed(dataset: str, metric: str) -> list[str]:
     return [_text(best), ", ".join(map(title_of, methods))]
 
 
-def _text(cell: Any) -> str:
+def _text(cell: PaperFigure) -> str:
     return mean_and_std(cell.mean, cell.std)
 
 
@@ -181,7 +181,7 @@ class PValue(Column):
 
 
 def significance_section(facts: StudyFacts) -> Section:
-    """Diagrams, sentences and tables of all metrics; one sentence where there is nothing to test."""
+    """Diagrams, sentences and tables of all metrics; one sentence if there is nothing to test."""
     if not facts.tests:
         return Section("significance", "Significance", {"sentence": _why_not(facts), "metrics": []})
     theirs = tests_of(paper_figures(), PAPER_METHODS) if facts.is_in_paper else {}
@@ -265,7 +265,7 @@ def _verdicts(one: Significance, title: Callable[[str], str]) -> str:
         by_rank = ", by Nemenyi’s test and by Bonferroni and Dunn’s"
     return (
         f"Friedman’s test over {len(one.datasets)} data sets: {verdict} (F = {statistic}, {p_text(one.friedman.f_p)}). "
-        f"{title(control)}’s average rank differs from {nemenyi}{by_rank}. Wilcoxon’s signed-rank tests, corrected by Holm, tell "
+        f"{title(control)}’s average rank differs from {nemenyi}{by_rank}. Wilcoxon’s signed-rank tests, corrected by Holm, distinguish "
         f"{title(control)} from {named(pair.second for pair in one.wilcoxon if pair.p_holm < LEVEL)}."
     )
 
@@ -273,8 +273,6 @@ def _verdicts(one: Significance, title: Callable[[str], str]) -> str:
 def p_text(p: float) -> str:
     """A p-value for a sentence.
 
-    Examples
-    --------
     >>> p_text(0.00001), p_text(0.0312)
     ('p < 0.001', 'p = 0.031')
     """

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.classifier import CamelClassifier
-from skcamel.data.dataset import row_digests
+from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_digests, unknown_entries
 from skcamel.estimator import Outputs
 from skcamel.experiment.paper import paper_figures, title_of
 from skcamel.experiment.records import Records
@@ -23,6 +24,8 @@ from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_o
 from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
 from skcamel.explanation import Evidence, evidence, how_learned
 from skcamel.metrics.conventions import NAMES, TITLES
+from skcamel.pipeline import final, prepared, source_names, transformers
+from skcamel.rows import column_names
 
 MOST_REFIT = 5000  # training rows; a refit beyond that takes minutes
 RECOVERED = 1e-3  # labels are -1 or +1; what is further off was not recovered
@@ -41,10 +44,13 @@ def chosen(model: Any, name: str) -> Any:
 
 
 class ModelFacts:
-    """What a page says of a fitted model.
+    """What a page says of a fitted model, or of the model in which a fitted Pipeline ends.
 
     Attributes
     ----------
+    model : the estimator
+    steps : transformers before it, where it ends a Pipeline
+    sources : for each of its input columns the name of the column that it was made from, where that is known
     names : label names, as text
     members : weights and models whose scores add up; the model itself where nothing is combined
     is_combined : whether these are several
@@ -56,7 +62,9 @@ class ModelFacts:
     """
 
     def __init__(self, model: Any) -> None:
-        self.model = model
+        self.steps, self.sources = transformers(model), source_names(model)
+        self.model: Any = final(model)
+        model = self.model
         self.names = [str(name) for name in model.label_names_]
         self.members: list[tuple[float, Any]] = model.weighted_members()
         self.is_combined = hasattr(model, "members_")
@@ -90,6 +98,12 @@ class Evaluated:
     predicted: np.ndarray  # decisions, (m, q); the best class alone where the model was fitted on classes
     name: str
     note: str  # how the labels of the two were matched, where it needs saying
+    known: np.ndarray  # (m, q) bool, which entries of `relevant` are known
+
+    @property
+    def truth(self) -> np.ndarray:
+        """Labels in 0 and 1, (m, q): int64, or float64 with NaN where some are unknown."""
+        return self.relevant.astype(np.int64) if self.known.all() else np.where(self.known, self.relevant, np.nan)
 
     @cached_property
     def n_seen(self) -> int:
@@ -100,22 +114,65 @@ class Evaluated:
         return int(np.isin(row_digests(model.scaled_rows(self.X)), row_digests(model.X_fit_)).sum())
 
 
-def evaluated(model: Any, dataset: Any) -> Evaluated:
-    """Apply a fitted model to a :class:`skcamel.data.Dataset`; labels and features are matched by name, else by position."""
-    names, theirs = [str(name) for name in model.label_names_], list(dataset.label_names)
-    for what, given, wanted in (("labels", len(theirs), len(names)), ("features", dataset.X.shape[1], model.n_features_in_)):
-        if given != wanted:
-            raise ValueError(f"The data has {given} {what} but the model {wanted}; give the data that the model was made for.")
+def evaluated(model: Any, data: Any) -> Evaluated:
+    """Apply a fitted model or Pipeline to a :class:`skcamel.data.Dataset` or to rows and labels (X, Y) as it takes them.
+
+    Labels, and features of a Dataset, are matched by name, else by position.
+    """
+    estimator: Any = final(model)
+    names = [str(name) for name in estimator.label_names_]
+    if isinstance(data, Dataset):
+        relevant, known, theirs = data.Y > 0, ~np.isnan(data.Y), list(data.label_names)
+        _check_count("labels", len(theirs), len(names))
+        X, same_features = _taken(model, data)
+        rows = prepared(model, X)
+        outputs = estimator.outputs(rows)
+    else:
+        X, Y = data
+        rows, same_features = prepared(model, X), True  # a model fitted on a frame looks at the names itself
+        outputs = estimator.outputs(rows)
+        relevant, theirs = _relevant(Y, outputs), (column_names(Y) if np.ndim(Y) == 2 else None) or names
+        unknown = None if np.ndim(Y) == 1 else unknown_entries(Y)
+        known = np.ones(relevant.shape, dtype=bool) if unknown is None else unknown.toarray() == 0
+        check_same_rows(outputs.scores, relevant)
+        _check_count("labels", relevant.shape[1], len(names))
     columns = _positions(theirs, names)
-    features = _positions(list(dataset.feature_names), list(getattr(model, "feature_names_in_", dataset.feature_names)))
-    differ = [what for what, found in (("labels", columns), ("features", features)) if found is None]
+    differ = [what for what, same in (("labels", columns is not None), ("features", same_features)) if not same]
     note = (
         f"Names of {' and of '.join(differ)} differ between data and model; these columns were matched by their position." if differ else ""
     )
     columns = slice(None) if columns is None else columns
-    X = (dataset.X if features is None else dataset.X[:, features]).astype(np.float64)
-    outputs = model.outputs(X)
-    return Evaluated(model, X, dataset.Y[:, columns] > 0, outputs, outputs.scores, outputs.decisions, dataset.name, note)
+    name = data.name if isinstance(data, Dataset) else ""
+    found = (outputs, outputs.scores, outputs.decisions, name, note)
+    return Evaluated(estimator, as_features(rows), relevant[:, columns], *found, known[:, columns])
+
+
+def _check_count(what: str, given: int, wanted: int) -> None:
+    if given != wanted:
+        raise ValueError(f"The data has {given} {what} but the model {wanted}; give the data that the model was made for.")
+
+
+def _taken(model: Any, dataset: Dataset) -> tuple[Any, bool]:
+    """Rows of a Dataset as the model takes them, and whether their columns were matched by name.
+
+    A Pipeline that was fitted on a frame gets one: its steps may choose columns by name.
+    """
+    _check_count("features", dataset.d, getattr(model, "n_features_in_", dataset.d))
+    known = getattr(model, "feature_names_in_", None)
+    columns = _positions(list(dataset.feature_names), list(dataset.feature_names if known is None else known))
+    X = dataset.X if columns is None else dataset.X[:, columns]
+    if known is None or model is final(model) or sparse.issparse(X):
+        return X, columns is not None
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=known), columns is not None
+
+
+def _relevant(Y: Any, outputs: Outputs) -> np.ndarray:
+    """Which labels the rows have, (m, q) bool, from a label matrix in any form or the classes of a 1-d y."""
+    if np.ndim(Y) == 1 and outputs.target != "matrix":
+        return np.asarray(Y)[:, None] == outputs.classes[-len(outputs.label_names) :]
+    return as_indicators(Y).toarray() > 0
 
 
 def _positions(given: list[str], wanted: list[str]) -> list[int] | None:

@@ -1,44 +1,46 @@
-"""A model, and perhaps data ► its page: who pushes whom, S, the spectrum, quality by label, and why a row got its labels."""
+"""A model, and perhaps data ► its page: who pushes whom, S, the spectrum, quality by label, warranties, and why a row got its labels."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import average_precision_score
 
 from skcamel import memory
+from skcamel.attribution import EXPLAINED
 from skcamel.base import BaseCamel
 from skcamel.checks import MATRICES_ALIVE, names_compared
+from skcamel.data.dataset import Dataset
 from skcamel.display.canvas import similar_order
 from skcamel.experiment.paper import rounded
 from skcamel.explanation import AGAINST, LEGEND, ordered
 from skcamel.metrics import LOSSES, evaluate, report
 from skcamel.metrics.conventions import TITLES
+from skcamel.pipeline import final
 from skcamel.report.facts import MOST_REFIT, Evaluated, ModelFacts, chosen, evaluated, without_collaboration
 from skcamel.report.page import Column, Page, Rounded, Section, significant, write
+from skcamel.selection.coverage import measured, reliability
 from skcamel.selection.thresholds import f1_curves
 from skcamel.solve.spectral import label_basis
-from skcamel.text import count
-
-if TYPE_CHECKING:
-    from skcamel.data.dataset import Dataset
-
+from skcamel.text import count, listed
 
 LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/report/test_model_page.py
 MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
 
 
-def build_model_report(model: Any, dataset: Dataset | None, path: str | os.PathLike[str]) -> None:
+def build_model_report(model: Any, dataset: Dataset | tuple[Any, Any] | None, path: str | os.PathLike[str]) -> None:
     """Write the page of a model: who pushes whom, S, the spectrum and, with data, quality and reasons.
 
     Parameters
     ----------
-    model : fitted CamelClassifier or CamelClassifierCV
-    dataset : skcamel.data.Dataset or None
-        Rows to judge the model by, best ones it has not seen; features are not written into the page.
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
+        Steps with a method ``describe()``, which lists (column, kind, detail), get a table of what becomes of each column.
+    dataset : skcamel.data.Dataset, pair (X, Y) or None
+        Rows to judge the model by, best ones it has not seen; features are not written into the page. A pair holds whatever the
+        model takes, such as a frame, and the labels as a frame or an array.
     path : str or path
         One HTML file that needs nothing else; the same bytes for the same input.
 
@@ -60,21 +62,26 @@ def build_model_report(model: Any, dataset: Dataset | None, path: str | os.PathL
         write(model_page(model, dataset), path)
 
 
-def model_page(model: Any, dataset: Dataset | None) -> Page:
+def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     """Assemble the page of a model."""
-    name = type(model).__name__
-    if not isinstance(model, BaseCamel):
+    estimator = final(model)
+    name = type(estimator).__name__
+    if not isinstance(estimator, BaseCamel):
         raise TypeError(f"A page is made of a CamelClassifier or CamelClassifierCV, got {name}, which has no collaboration.")
-    if not hasattr(model, "classes_"):
+    if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before making its page.")
+    if not (dataset is None or isinstance(dataset, Dataset) or (isinstance(dataset, tuple) and len(dataset) == 2)):
+        raise TypeError(f"The data must be a Dataset, a pair (X, Y) or None, got a {type(dataset).__name__}.")
     facts = ModelFacts(model)
-    _check_memory(facts, dataset)
+    _check_memory(facts, 0 if dataset is None else dataset.n if isinstance(dataset, Dataset) else np.shape(dataset[1])[0])
     found = None if dataset is None else evaluated(model, dataset)
     sections = [graph_section(facts), matrix_section(facts)]
     if not facts.is_combined:  # each member has its own
         sections.append(spectrum_section(facts))
     if found is not None:
-        sections += [quality_section(facts, found), why_section(facts, found)]
+        sections += [quality_section(facts, found), *calibration_section(found), *answers_section(facts, found)]
+        sections += [why_section(facts, found), importance_section(facts, found), doubted_section(facts, found)]
+    sections += columns_section(facts)
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
     shared = {"names": facts.names, "order": similar_order(facts.S).tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
@@ -87,16 +94,18 @@ def _sent(facts: ModelFacts) -> dict[str, Any] | None:
     if shown is None:
         return None
     seen = np.concatenate([row[i:] for i, row in enumerate(shown.seen)])
-    return {"seen": seen, "total": shown.total, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
+    told = {"seen": seen, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
+    if isinstance(shown.total, np.ndarray):  # labels were unknown in some rows
+        return told | {"expected": np.concatenate([row[i:] for i, row in enumerate(shown.expected)])}
+    return told | {"total": shown.total}
 
 
-def _check_memory(facts: ModelFacts, dataset: Dataset | None) -> None:
-    """Refuse a page that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
+def _check_memory(facts: ModelFacts, m: int) -> None:
+    """Refuse a page of m rows that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
     q = len(facts.names)
-    m, d = (0, 0) if dataset is None else dataset.X.shape
     rows = facts.members[0][1].X_fit_
-    wide = 0 if dataset is None or rows is None or hasattr(rows, "indptr") else m * d
-    is_refit = dataset is not None and not facts.is_combined and facts.n_train <= MOST_REFIT  # with α = 0
+    wide = 0 if rows is None or hasattr(rows, "indptr") else m * facts.model.n_features_in_
+    is_refit = m > 0 and not facts.is_combined and facts.n_train <= MOST_REFIT  # with α = 0
     refit = facts.n_train if is_refit else 0
     memory.require(
         8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_train) * q + ROWS * wide),
@@ -114,10 +123,13 @@ def _lead(without_data: bool) -> str:
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     model = facts.model
     cuts = getattr(model, "threshold_rule_", model.threshold)
+    n_sources = len(set(facts.sources or ()))
+    made = f", made from {count(n_sources, 'column')}" if 0 < n_sources < model.n_features_in_ else ""
     return [
         ("Model", type(model).__name__),
+        *([("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))] if facts.steps else []),
         ("Training rows", f"{facts.n_train:,}"),
-        ("Features", f"{model.n_features_in_:,}"),
+        ("Features", f"{model.n_features_in_:,}{made}"),
         ("Labels", f"{len(facts.names):,}"),
         ("Label correlation", f"learned {facts.learned}"),
         ("Collaboration α", significant(facts.alpha)),
@@ -177,7 +189,7 @@ def graph_section(facts: ModelFacts) -> Section:
     if facts.alpha == 0:
         sentence += " This model has α = 0 and does not use them; they show what collaboration could draw on."
     context = {"sentence": sentence, "alpha": significant(facts.alpha)}
-    return Section("collaboration", "Collaboration", context, scripts=("collaboration.js",))
+    return Section("collaboration", "Collaboration", context, scripts=("collaboration.js",), short="Pushes")
 
 
 def _first_push(facts: ModelFacts) -> str:
@@ -201,7 +213,9 @@ def _first_push(facts: ModelFacts) -> str:
 
 def matrix_section(facts: ModelFacts) -> Section:
     """S as an ordered heat map."""
-    return Section("correlation", "Correlation matrix", {"learned": facts.learned}, scripts=("heatmap.js", "correlation.js"))
+    return Section(
+        "correlation", "Correlation matrix", {"learned": facts.learned}, scripts=("heatmap.js", "correlation.js"), short="Correlation"
+    )
 
 
 def spectrum_section(facts: ModelFacts) -> Section:
@@ -230,10 +244,23 @@ def _shrinkage(facts: ModelFacts, d: np.ndarray, ridges: np.ndarray, alone: floa
     )
 
 
+BECOMES = (
+    Column("Column"),
+    Column("Kind", note="what its values are"),
+    Column("What becomes of it"),
+)
+
+
+def columns_section(facts: ModelFacts) -> list[Section]:
+    """What the steps say that they make of each column; nothing where none says."""
+    rows = [tuple(map(str, row)) for step in facts.steps if hasattr(step, "describe") for row in step.describe()]
+    return [Section("columns", "What becomes of each column", {"columns": BECOMES, "table": rows}, short="Table")] if rows else []
+
+
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     """The seven metrics, a table of labels, and how the F1 of each depends on its cut."""
-    Y, P = found.relevant.astype(np.int64), found.predicted
-    curves = f1_curves(found.relevant, found.scores)
+    Y, P = found.truth, found.predicted
+    curves = _curves(found)
     cuts = facts.model.thresholds_
     keys = ("label", "positives", "predicted", "precision", "recall", "f1")
     rows = [
@@ -244,18 +271,119 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     seven = evaluate(Y, found.scores, P)
     context = {
         "rows": count(len(Y), "row"),
-        "note": f"{_seen(found)} {found.note}".strip(),
+        "note": " ".join(filter(None, (_seen(found), found.note, _unknown(found)))),
         "metrics": [(TITLES[name], rounded(value), "↓" if name in LOSSES else "↑") for name, value in seven.items()],
         "columns": QUALITY,
         "table": rows,
     }
-    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(row[5]) for row in rows]}
-    return Section("quality", "Quality by label", context, data, ("quality.js",))
+    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(np.nan_to_num(row[5])) for row in rows]}
+    return Section("quality", "Quality by label", context, data, ("quality.js",), short="Quality")
+
+
+def calibration_section(found: Evaluated) -> list[Section]:
+    """Probabilities against what came true, over all labels; nothing where the model has none."""
+    if found.outputs.link is None:
+        return []
+    curve = reliability(found.truth, found.outputs.probabilities)
+    sentence = (
+        f"Over {count(int(curve.counts.sum()), 'probability', 'probabilities')}, one for each row and label, this is missed by "
+        f"{rounded(curve.error)} on average (expected calibration error, over tenths; 0 is best)."
+    )
+    data = {"counts": curve.counts.tolist(), "predicted": curve.predicted.tolist(), "observed": curve.observed.tolist()}
+    return [
+        Section(
+            "calibration",
+            "Are the probabilities right?",
+            {"sentence": sentence, "note": _flattered(found)},
+            data,
+            ("calibration.js",),
+            short="Probabilities",
+        )
+    ]
+
+
+MOST_DOUBTED = 20
+DOUBTED = (Column("Row"), Column("Label"), Column("Given"), Column("Score", 3, "above 0 speaks for the label, below 0 against it"))
+ASKED, SHOWN = (0.8, 0.9, 0.95), 0.9  # coverages, and the one that labels are shown for
+MOST_NAMED = 12  # labels, in a sentence
+KEPT = (
+    Column("Positives right or open", 3, "share of the rows with the label that are answered yes or open"),
+    Column("Negatives right or open", 3, "share of the rows without the label that are answered no or open"),
+    Column("Open", 3, "share of the answers that are open"),
+)
+COVERED = (
+    Column("Asked", note="the share of right or open answers that was asked for"),
+    *KEPT,
+    Column("Labels always open", 0, "labels with too few positives or negatives in training"),
+)
+
+
+def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
+    """Coverage asked for and measured; nothing where the model has no answers with a stated coverage."""
+    if isinstance(found.outputs.reference, str):
+        return []
+    counts = {coverage: measured(found.truth, found.outputs.sets(coverage)) for coverage in ASKED}
+    always = {coverage: found.outputs.always_open(coverage) for coverage in ASKED}
+    table = [
+        (f"{coverage:.2f}", *(share[0] for share in counts[coverage].total().shares().values()), int(always[coverage].sum()))
+        for coverage in ASKED
+    ]
+    named = [name for name, is_open in zip(facts.names, always[SHOWN], strict=True) if is_open]
+    context = {
+        "rows": count(len(found.relevant), "row"),
+        "note": _flattered(found),
+        "sentence": _always_open(named),
+        "columns": COVERED,
+        "table": table,
+        "coverage": SHOWN,
+        "label_columns": (Column("Label"), *KEPT),
+        "labels": list(zip(facts.names, *counts[SHOWN].shares().values(), strict=True)),
+    }
+    return [Section("answers", "Answers with a stated coverage", context, short="Answers")]
+
+
+def doubted_section(facts: ModelFacts, found: Evaluated) -> Section:
+    """Labels of the data that the scores contradict most."""
+    given = np.where(found.relevant, 1, -1)
+    support = np.where(found.known, given * found.scores, np.inf)
+    first = np.argsort(support, axis=None, kind="stable")[:MOST_DOUBTED]
+    places = [(int(row), int(label)) for row, label in zip(*np.unravel_index(first, support.shape)) if support[row, label] < 0]
+    table = [(str(r), facts.names[j], "yes" if found.relevant[r, j] else "no", found.scores[r, j]) for r, j in places]
+    context = {"note": _flattered(found), "columns": DOUBTED, "table": table}
+    return Section("doubted", "Labels that look wrong", context, short="Doubts")
+
+
+def _always_open(names: list[str]) -> str:
+    """Which labels are too rare to be decided."""
+    least = round(1 / (1 - SHOWN)) - 1
+    needed = f"A label needs {least} rows that have it and {least} that lack it in training to be decided at {SHOWN:g}"
+    if not names:
+        return f"{needed}; all have them."
+    shown = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
+    verbs = ("has", "is") if len(names) == 1 else ("have", "are")
+    return f"{needed}; {count(len(names), 'label')} {verbs[0]} fewer and {verbs[1]} always open: {shown}."
 
 
 def _average_precision(found: Evaluated, j: int) -> float:
-    relevant = found.relevant[:, j]
-    return float(average_precision_score(relevant, found.scores[:, j])) if relevant.any() else float("nan")
+    known = found.known[:, j]
+    relevant = found.relevant[known, j]
+    return float(average_precision_score(relevant, found.scores[known, j])) if relevant.any() else float("nan")
+
+
+def _curves(found: Evaluated) -> list[tuple[np.ndarray, np.ndarray]]:
+    """F1 of each label against its cut, over the rows in which it is known; over all where that is none."""
+    if found.known.all():
+        return f1_curves(found.relevant, found.scores)
+    curves: list[tuple[np.ndarray, np.ndarray]] = []
+    for relevant, scores, known in zip(found.relevant.T, found.scores.T, found.known.T, strict=True):
+        rows = known if known.any() else ~known
+        curves += f1_curves(relevant[rows, None], scores[rows, None])
+    return curves
+
+
+def _unknown(found: Evaluated) -> str:
+    unknown = 1 - found.known.mean()
+    return f"{100 * unknown:.2g} % of the label entries are unknown: figures count the others." if unknown else ""
 
 
 def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
@@ -270,6 +398,11 @@ def _seen(found: Evaluated) -> str:
         return "None of these rows was seen in training."
     which = "All of these rows were" if seen == m else f"{seen:,} of these rows {'was' if seen == 1 else 'were'}"
     return f"{which} seen in training: the figures are better than they would be on new rows."
+
+
+def _flattered(found: Evaluated) -> str:
+    """The same where it matters: later sections need not repeat that all rows are new."""
+    return _seen(found) if found.n_seen else ""
 
 
 def why_section(facts: ModelFacts, found: Evaluated) -> Section:
@@ -301,4 +434,54 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
         "flags": flags.astype(np.uint8),
         "is_refit": alone.is_refit,
     }
-    return Section("why", "Why this label", context, data, ("why.js",))
+    return Section("why", "Why this label", context, data, ("why.js",), short="Why")
+
+
+MOST_COLUMNS, MOST_LABELS = 20, 30  # in the map of what columns add
+MOST_FACTORS, FEWEST_ROWS = 50_000_000, 5  # columns x training rows x rows, some 4 seconds; fewer rows than 5 say little
+BLOCK = 2**20  # parts of scores alive at a time
+
+
+def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
+    """Mean absolute value of the strongest columns for the labels, over rows that are spread evenly over the data; or why not."""
+    name, title = "importance", "What the columns add"
+    if not all(chosen(own, "kernel") in EXPLAINED for _, own in facts.members):
+        return Section(
+            name, title, {"reason": f"Scores can be shared among columns for the kernels {listed(EXPLAINED)} alone."}, short="Columns"
+        )
+    factors = sum(facts.model.n_features_in_ * len(own.dual_coef_) for _, own in facts.members)
+    m = min(len(found.scores), MOST_ROWS, MOST_FACTORS // factors)
+    if m < min(FEWEST_ROWS, len(found.scores)):
+        reason = f"This takes too long for a page of a model of {count(facts.n_train, 'training row')}; skcamel explain tells it of a row."
+        return Section(name, title, {"reason": reason}, short="Columns")
+    rows = np.unique(np.linspace(0, len(found.scores) - 1, m).astype(int))
+    try:
+        importance, names = _importance(facts, found.X[rows])
+    except MemoryError as error:
+        return Section(name, title, {"reason": str(error)}, short="Columns")
+    columns = np.argsort(-importance.max(axis=1, initial=0), kind="stable")[:MOST_COLUMNS]
+    labels = np.sort(np.argsort(-importance.max(axis=0, initial=0), kind="stable")[:MOST_LABELS])
+    first = labels[importance[columns[0], labels].argmax()]
+    which = "" if len(names) <= MOST_COLUMNS else f", of which the strongest {MOST_COLUMNS} are shown"
+    sentence = (
+        f"The strongest: {names[columns[0]]} moves the score of {facts.names[first]} by {significant(importance[columns[0], first])} on "
+        f"average, up or down. From {count(len(rows), 'row')} of the data and {count(len(names), 'column')}{which}."
+    )
+    data = {
+        "columns": [str(names[g]) for g in columns],
+        "labels": labels.tolist(),
+        "values": importance[np.ix_(columns, labels)],
+    }
+    context = {"reason": "", "sentence": sentence, "n_labels": len(labels) if len(labels) < len(facts.names) else 0}
+    return Section(name, title, context, data, ("heatmap.js", "importance.js"), short="Columns")
+
+
+def _importance(facts: ModelFacts, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Mean absolute value of each column, or source of columns, for each label, (G, q), and the names (G,)."""
+    q = len(facts.names)
+    at_once = max(1, BLOCK // (q * (facts.model.n_features_in_ + q)))
+    total, names = 0.0, np.empty(0, dtype=object)
+    for start in range(0, X.shape[0], at_once):
+        told = facts.model.explain(X[start : start + at_once], features=True, sources=facts.sources)
+        total, names = total + len(told) * told.importance(), told.feature_names
+    return np.asarray(total) / X.shape[0], names

@@ -38,6 +38,7 @@ class Section:
     data: Mapping[str, Any] | None = None  # what the script draws; arrays are sent as packed numbers
     scripts: Sequence[str] = ()  # files of ``static``, in the order in which they run; those that sections share are sent once
     template: str = ""  # default: ``static/<name>.html``
+    short: str = ""  # what the bar at the top calls it; default: the title
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,29 @@
-"""A study folder ► its page."""
+"""A study folder ► its page: findings, sensitivity, costs, data sets, failures and commands; ``comparison_sections`` has the others."""
 
 from __future__ import annotations
 
+import math
 import os
+import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from statistics import median
+from typing import Any
 
 from skcamel import memory
+from skcamel.data.catalogue import list_datasets
+from skcamel.display.sensitivity import SYMBOLS, ConvergenceDisplay, SensitivityDisplay
 from skcamel.experiment.comparison import Comparison, compare_summary
-from skcamel.experiment.paper import rounded, title_of
-from skcamel.experiment.summary import Record, base_of
-from skcamel.experiment.tables import best_methods
-from skcamel.experiment.units import planned_units
+from skcamel.experiment.paper import metric_title, rounded, title_of
+from skcamel.experiment.significance import LEVEL
+from skcamel.experiment.summary import Cost, Record, base_of
+from skcamel.experiment.tables import best_methods, sizes_table
+from skcamel.experiment.units import Run, Unit, methods_from_python, planned_units, study_command
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.report.comparison_sections import LEVEL, SEVEN_MODELS, paper_section, results_section, shared_figures, significance_section
+from skcamel.report.comparison_sections import SEVEN_MODELS, paper_section, results_section, shared_figures, significance_section
 from skcamel.report.facts import StudyFacts
-from skcamel.report.page import Page, significant, write
-from skcamel.report.study_sections import cards_section, cost_section, failures_section, reproduce_section, sensitivity_section
+from skcamel.report.page import Column, Page, Section, significant, write
+from skcamel.rows import default_names
 from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
@@ -27,6 +33,44 @@ LEAD = (
 )
 BYTES_OF_A_RECORD, BYTES_OF_A_LABEL = 20_000, 2_000  # at the peak, generously: figures under nine choices, tables and their text
 NAMED = 3  # cells that a finding names one by one
+MB = 1e6
+QUANTITIES = (
+    ("Fitting, with selection", "seconds", "fit_seconds", 1.0),
+    ("Predicting", "seconds", "predict_seconds", 1.0),
+    ("Peak memory", "MB", "peak_memory_bytes", MB),
+)
+COSTS = (
+    Column("Data set"),
+    Column("Method"),
+    Column("Device", note="where the method computed"),
+    Column("Training rows", 0),
+    Column("Fit, s", 3, "median over the folds, with the selection of hyper-parameters"),
+    Column("Predict, s", 3, "median over the folds"),
+    Column("Peak memory, MB", 0, "median over the folds, on top of what the process held before: libraries and the data set"),
+)
+CARDS = (
+    Column("Data set"),
+    Column("Rows", 0),
+    Column("Features", 0),
+    Column("Labels", 0),
+    Column("Cardinality", 2, "mean number of labels of a row"),
+    Column("Density", 3, "the same over the number of labels"),
+    Column("Label sets", 0, "different combinations of labels"),
+    Column("Mean imbalance", 1, "how much rarer a label is than the commonest one, mean over the labels"),
+    Column("Zeros", 2, "share of zeros among the features"),
+    Column("Odd"),
+)
+ODDITIES = {
+    "unlabelled_rows": ("row without labels", "rows without labels"),
+    "zero_rows": ("row of zeros", "rows of zeros"),
+    "duplicate_rows": ("repeated row", "repeated rows"),
+    "constant_features": ("constant feature", "constant features"),
+    "empty_labels": ("label without rows", "labels without rows"),
+    "full_labels": ("label of all rows", "labels of all rows"),
+    "missing_values": ("missing value", "missing values"),
+}
+WARNINGS = (Column("Warning"), Column("Data set"), Column("Method"), Column("Folds", 0, "folds in which it was given"))
+PACKAGES = {"scikit_learn": "scikit-learn", "python": "Python"}
 
 
 def build_report(records: Iterable[Record] | str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
@@ -64,16 +108,8 @@ def study_page(facts: StudyFacts) -> Page:
     if not facts.records:
         sections = [failures_section(facts) if facts.failures else None, reproduce_section(facts)]
         return Page("An empty study", EMPTY, [], [section for section in sections if section is not None])
-    sections = [
-        paper_section(facts),
-        results_section(facts),
-        significance_section(facts),
-        sensitivity_section(facts),
-        cost_section(facts),
-        cards_section(facts),
-        failures_section(facts),
-        reproduce_section(facts),
-    ]
+    compared = [paper_section(facts), results_section(facts), significance_section(facts), sensitivity_section(facts)]
+    sections = [*compared, cost_section(facts), cards_section(facts), failures_section(facts), reproduce_section(facts)]
     methods, datasets = {base_of(method) for method in facts.summary.methods}, facts.summary.datasets
     return Page(
         f"{count(len(methods), 'method')} on {count(len(datasets), 'data set')}",
@@ -111,12 +147,13 @@ def _range(facts: StudyFacts, key: str) -> str:
 
 
 def _findings(facts: StudyFacts) -> list[str]:
-    """What a reader should know first, in words."""
-    return [*_against_paper(facts), *_ranks(facts), *_times(facts), *_failed(facts), *facts.summary.left_out_notes()]
+    """What a reader should know first, in sentences."""
+    failed = [f"{count(len(facts.failures), 'unit')} failed; see Failures for the reasons."] if facts.failures else []
+    return [*_against_paper(facts), *_ranks(facts), *_times(facts), *failed, *facts.summary.left_out_notes()]
 
 
 def _against_paper(facts: StudyFacts) -> list[str]:
-    """How CAMEL does against the paper, under each preset; other methods where the study lacks CAMEL."""
+    """How CAMEL compares with the paper, under each preset."""
     found = []
     methods = [method for method in facts.summary.methods if base_of(method) == "camel"]
     for method in sorted(methods, key=lambda method: facts.preset_of(method) != "paper"):
@@ -126,15 +163,14 @@ def _against_paper(facts: StudyFacts) -> list[str]:
             own = {criterion for (_, name), criterion in facts.summary.criteria.items() if name == method}
             found.append(
                 f"{title_of(method)} is no worse than the paper’s CAMEL by more than 2 std in {counts['no_worse']} of "
-                f"{counts['cells']} cells{_behind(comparison)}; it is at least as good "
-                f"as the best figure printed for any method in "
+                f"{counts['cells']} cells{_behind(comparison)}; it is at least as good as the best figure printed for any method in "
                 f"{counts['as_good_as_best']} of them.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
             )
     return found
 
 
 def _behind(comparison: Comparison) -> str:
-    """Name the cells that do not keep up, or where there are many, their metrics."""
+    """Name the cells that do not keep up, or their metrics if there are many."""
     cells = comparison.missed("no_worse")
     if not cells:
         return ""
@@ -164,7 +200,7 @@ def _ranks(facts: StudyFacts) -> list[str]:
 
 
 def _firsts(facts: StudyFacts) -> list[str]:
-    """Who has most of the best means, where there is too little for tests."""
+    """Who has most of the best means, if there is too little for tests."""
     cells = [(dataset, metric) for dataset in facts.summary.datasets for metric in NAMES]
     best = [best_methods(facts.summary, *cell) for cell in cells]
     wins = Counter(method for methods in best for method in sorted(methods))
@@ -196,5 +232,198 @@ def _times(facts: StudyFacts) -> list[str]:
     ]
 
 
-def _failed(facts: StudyFacts) -> list[str]:
-    return [f"{count(len(facts.failures), 'unit')} failed; see Failures for the reasons."] if facts.failures else []
+def sensitivity_section(facts: StudyFacts) -> Section | None:
+    """Figure 1 of every data set that has curves; None without any."""
+    if not facts.curves:
+        return None
+    context = {"datasets": [result["dataset"] for result in facts.curves], "metrics": [TITLES[name] for name in NAMES]}
+    data = {
+        "metrics": [{"name": name, "title": metric_title(name)} for name in NAMES],
+        "parameters": [{"name": name, "symbol": symbol, "log": name != "alpha"} for name, symbol in SYMBOLS.items()],
+        "sets": [_curves(result) for result in facts.curves],
+        "first": NAMES.index("coverage"),  # what the paper draws
+    }
+    return Section("sensitivity", "Sensitivity", context, data, ("sensitivity.js",))
+
+
+def _curves(result: Mapping[str, Any]) -> dict[str, Any]:
+    setting = ", ".join(f"{symbol} = {significant(result['base'][name])}" for name, symbol in SYMBOLS.items())
+    displays = [[SensitivityDisplay.from_result(result, parameter, metric=metric) for metric in NAMES] for parameter in SYMBOLS]
+    return {
+        "name": result["dataset"],
+        "note": f"Mean ± one standard deviation over {result['folds']} folds; the other parameters stay at {setting} "
+        f"({result.get('base_found_by', 'given')}).",
+        "values": [row[0].values for row in displays],
+        "settings": [result["base"][parameter] for parameter in SYMBOLS],
+        "means": [[one.means.tolist() for one in row] for row in displays],
+        "stds": [[one.stds.tolist() for one in row] for row in displays],
+        "delta": ConvergenceDisplay.from_result(result).delta.tolist(),
+    }
+
+
+def cost_section(facts: StudyFacts) -> Section | None:
+    """What a fold costs: a dot for each data set, a line for each method; None if no record says."""
+    known = [cost for cost in facts.costs if not math.isnan(cost.fit_seconds)]
+    if not known:
+        return None
+    methods = [method for method in facts.summary.methods if any(cost.method == method for cost in known)]
+    quantities = [each for each in QUANTITIES if any(getattr(cost, each[2]) > 0 for cost in known)]
+    devices = {method: ", ".join(sorted({cost.device for cost in known if cost.method == method})) for method in methods}
+    data = {
+        "quantities": [{"title": title, "unit": unit} for title, unit, _, _ in quantities],
+        "methods": [{"title": title_of(method), "device": devices[method]} for method in methods],
+        "dots": [
+            {
+                "dataset": cost.dataset,
+                "method": methods.index(cost.method),
+                "values": [getattr(cost, key) / scale for _, _, key, scale in quantities],
+            }
+            for cost in known
+        ],
+    }
+    context = {
+        "columns": COSTS,
+        "rows": [
+            (c.dataset, title_of(c.method), c.device, c.n_train, c.fit_seconds, c.predict_seconds, c.peak_memory_bytes / MB) for c in known
+        ],
+        "quantities": [title for title, *_ in quantities],
+        "sentence": _devices(known),
+    }
+    return Section("cost", "Time and memory", context, data, ("cost.js",))
+
+
+def _devices(costs: list[Cost]) -> str:
+    """Say whether times can be compared at all."""
+    titles: dict[str, dict[str, None]] = {}
+    for cost in costs:
+        titles.setdefault(cost.device, {})[title_of(cost.method)] = None
+    if len(titles) == 1:
+        return f"All methods computed on the same kind of device ({costs[0].device})."
+    parts = [f"{', '.join(methods)} on {device}" for device, methods in sorted(titles.items())]
+    return f"Methods computed on different devices: {'; '.join(parts)}. Across devices, times compare only roughly."
+
+
+def cards_section(facts: StudyFacts) -> Section | None:
+    """A table of the data sets, and the share of rows that have each label; None where the folder holds no card."""
+    cards = {name: facts.cards[name] for name in facts.summary.datasets if name in facts.cards}
+    if not cards:
+        return None
+    keys = ("n", "d", "q", "cardinality", "density", "label_sets", "mean_ir", "sparsity")
+    context = {
+        "columns": CARDS,
+        "rows": [(name, *(card.get(key) for key in keys), _odd(card)) for name, card in cards.items()],
+        "notes": sizes_table(cards).notes,
+    }
+    data = {"sets": [{"name": name, **_labels(card)} for name, card in cards.items()]}
+    return Section("cards", "Data sets", context, data, ("cards.js",))
+
+
+def _labels(card: Mapping[str, Any]) -> dict[str, Any]:
+    """Labels from the commonest to the rarest, with the share of rows that have them."""
+    counts = card["label_counts"]
+    order = sorted(range(len(counts)), key=lambda j: -counts[j])
+    names = card.get("label_names") or default_names("label", len(counts))
+    return {"labels": [names[j] for j in order], "shares": [counts[j] / card["n"] for j in order]}
+
+
+def _odd(card: Mapping[str, Any]) -> str:
+    found = {key: value if isinstance(value := card.get(key, 0), int) else len(value) for key in ODDITIES}
+    return ", ".join(count(number, *ODDITIES[key]) for key, number in found.items() if number) or "–"
+
+
+def failures_section(facts: StudyFacts) -> Section:
+    """Failed units with their tracebacks, and warnings with where they came from."""
+    warned = Counter((text, record["dataset"], title_of(record["method"])) for record in facts.shown for text in record.get("warnings", ()))
+    finished, n_warned = count(len(facts.shown), "unit"), sum(bool(record.get("warnings")) for record in facts.shown)
+    sentence = f"Nothing failed: {finished} finished."
+    if facts.failures:
+        sentence = f"{count(len(facts.failures), 'unit')} failed and {finished} finished; the same command repeats those that failed."
+    if facts.shown:
+        sentence += f" {count(n_warned, 'unit') if n_warned else 'None'} gave a warning."
+    context = {
+        "sentence": sentence,
+        "failures": [
+            {"unit": str(Unit.of(failure)), "error": failure["error"], "traceback": failure["traceback"]} for failure in facts.failures
+        ],
+        "columns": WARNINGS,
+        "warnings": [(*where, number) for where, number in sorted(warned.items())],
+    }
+    return Section("failures", "Failures", context)
+
+
+def reproduce_section(facts: StudyFacts) -> Section | None:
+    """Commands that can be pasted, what they leave out, and versions; None where nothing is known."""
+    versions = _versions(facts)
+    if not versions and not facts.runs:
+        return None
+    known = list_datasets()
+    asked = [_of_the_command(run, known) for run in facts.runs]
+    studies = [study_command(run, device=_device(facts, run)) for run in asked if run["datasets"] and run["methods"]]
+    curves = [_sensitivity_command(result) for result in facts.curves if result["dataset"] in known]
+    commands = [*dict.fromkeys(studies), *curves]  # each once, whatever the settings
+    context = {
+        "commands": [*commands, "skcamel report DIR -o page.html"] if commands else [],
+        "notes": _left_out(facts, known),
+        "versions": versions,
+    }
+    return Section("reproduce", "Reproduce", context)
+
+
+def _of_the_command(run: Run, known: tuple[str, ...]) -> Run:
+    """The part of a run that the command can do: sets of the catalogue, and methods that were not given in Python."""
+    given = methods_from_python(run)
+    return {
+        **run,
+        "datasets": [name for name in run["datasets"] if name in known],
+        "methods": [method for method in run["methods"] if method["name"] not in given],
+    }
+
+
+def _sensitivity_command(result: Mapping[str, Any]) -> str:
+    """The command that draws these curves; a setting found by leave-one-out is searched for again."""
+    metric = result.get("base_found_by", "given").removeprefix("leave-one-out, ")
+    options = {"metric": metric} if metric in NAMES else result["base"]
+    options = {**options, "folds": result["folds"], "seed": result.get("seed", 0)}
+    words = [f"--{name} {value}" for name, value in options.items()]
+    return " ".join(["skcamel sensitivity --dataset", shlex.quote(result["dataset"]), *words, "-o DIR"])
+
+
+def _left_out(facts: StudyFacts, known: tuple[str, ...]) -> list[str]:
+    """What the commands do not hold, and how to do it."""
+    used = [name for run in facts.runs for name in run["datasets"]] + [result["dataset"] for result in facts.curves]
+    files = sorted({name for name in used if name not in known})
+    methods = sorted({name for run in facts.runs for name in methods_from_python(run)})
+    notes = []
+    if files:
+        which = f"{count(len(files), 'data set')} ({', '.join(files)}) {'is' if len(files) == 1 else 'are'} not in the catalogue"
+        notes.append(f"{which}; give the files: skcamel study --datasets FILE,… and skcamel sensitivity --dataset FILE.")
+    if methods:
+        which = f"{count(len(methods), 'method')} ({', '.join(methods)}) {'was' if len(methods) == 1 else 'were'} given in Python"
+        notes.append(f"{which}; there, call skcamel.experiment.run_study with the same estimators.")
+    return notes
+
+
+def _versions(facts: StudyFacts) -> list[tuple[str, str]]:
+    """Packages with their versions; if there are several, with the number of units of each."""
+    found: dict[str, Counter[str]] = {}
+    for record in facts.shown:
+        for key, value in record.items():
+            if key.startswith("version_"):
+                found.setdefault(key.removeprefix("version_"), Counter())[str(value)] += 1
+
+    def told(counts: Counter[str]) -> str:
+        several = (f"{version} ({count(n, 'unit')})" for version, n in counts.most_common())
+        return next(iter(counts)) if len(counts) == 1 else ", ".join(several)
+
+    return [(PACKAGES.get(name, name), told(counts)) for name, counts in found.items()]
+
+
+def _device(facts: StudyFacts, run: Run) -> str:
+    """Where CAMEL computed in a run, if it did so in one place."""
+    names = {method["name"] for method in run["methods"]}
+    devices = {
+        record.get("device", "cpu")
+        for record in facts.shown
+        if record["dataset"] in run["datasets"] and record["method"] in names and record["preset"] == run["preset"]
+    }
+    return devices.pop() if len(devices) == 1 else "cpu"

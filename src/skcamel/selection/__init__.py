@@ -1,7 +1,7 @@
 """One pass over all candidates ► for each criterion the winner, its leave-one-out scores and its cuts, and the whole table.
 
-Scoring a candidate gives all seven metrics anyway, so that further criteria cost no more than the models of their winners.
-No decomposition outlives its turn: whoever leads when a representation is done is solved from the decomposition at hand.
+Scoring a candidate gives all seven metrics, so further criteria cost only the models of their winners. No decomposition is
+kept: the leaders of a representation are solved before the next one is decomposed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,21 @@ from skcamel import correlation
 from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.selection.combination import LARGEST_ALPHA
-from skcamel.selection.search import Data, Decomposed, Grid, Place, Representation, Results, Scores, candidate_metrics, label_bases, stacks
+from skcamel.selection.search import (
+    Data,
+    Decomposed,
+    Grid,
+    Place,
+    Representation,
+    Results,
+    Scores,
+    candidate_metrics,
+    label_bases,
+    stacks,
+    targets_of,
+)
 from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
-from skcamel.solve import Solution, spectral
+from skcamel.solve import Solution, spectral, unknown
 
 ZERO = Rule("zero")
 SHORTLIST = 3  # candidates of a representation, for each of the seven metrics, whose cuts are tuned
@@ -48,8 +60,8 @@ class Found:
 
     params: list[dict[str, Any]] = field(default_factory=list)  # of every candidate
     metrics: list[Scores] = field(default_factory=list)
-    winners: dict[str, Winner] = field(default_factory=dict)  # by criterion; beside members, of the first representation alone
-    members: list[Winner] = field(default_factory=list)  # of each representation that may be combined the least squared error
+    winners: dict[str, Winner] = field(default_factory=dict)  # by criterion; if there are members, of the first representation
+    members: list[Winner] = field(default_factory=list)  # the least squared error of each representation that may be combined
 
 
 class Chosen(NamedTuple):
@@ -65,13 +77,11 @@ class Chosen(NamedTuple):
 def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:
     """The criterion, or Hamming loss in place of a ranking metric that no row defines (each has all labels or none).
 
-    Examples
-    --------
     >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
     ('hamming_loss', 'coverage')
     """
-    relevant = Y > 0 if weights is None else (Y > 0)[weights > 0]
-    mixed = (relevant.any(axis=1) & ~relevant.all(axis=1)).any()
+    Y = Y if weights is None else Y[weights > 0]
+    mixed = ((Y > 0).any(axis=1) & (Y < 0).any(axis=1)).any()
     return criterion if mixed or criterion not in RANKING else "hamming_loss"
 
 
@@ -87,32 +97,18 @@ def search(
     combine: bool = False,
     tell: Callable[[Found], None] = lambda _: None,
 ) -> Found:
-    """Score every candidate by exact leave-one-out; equal scores: the first in the order of the grid wins.
+    """Score every candidate by exact leave-one-out; among equal scores the first in the order of the grid wins.
 
-    Parameters
-    ----------
-    represented : iterable of Decomposed
-        What :func:`skcamel.selection.search.represent` makes of the data and the grid.
-    data : Data
-    grid : Grid
-    S : array of shape (q, q)
-        Label correlation of the training rows.
-    rule : Rule
-        "auto": candidates are listed with the cut 0. For a criterion of decisions the best of each metric are also tried with
-        one tuned cut and with one for each label; every cut is judged on rows that did not set it, and the F1 metrics as
-        means over ninths of the rows, since macro-F1 depends on how many labels a test part lacks.
-    criteria : sequence of str
-        Each gets its own winner.
-    seed : int, default=0
-        Deals the rows to the ninths.
-    combine : bool, default=False
-        Whether members are kept: of each representation the candidate of α ≤ ½ with the least squared error. Winners are then
-        those of the first representation.
-    tell : callable, default=None
-        Called with what is found so far, after each representation.
+    `represented` comes from :func:`skcamel.selection.search.represent`. S (q, q) is the label correlation of the training rows. Each
+    of the `criteria` gets its own winner. `tell` is called with what is found so far after each representation.
 
-    Examples
-    --------
+    Under the rule "auto" the table shows candidates with the cut 0. For a criterion of decisions the best of each metric are also
+    tried with one tuned cut, and with one for each label. Every cut is judged on rows that did not set it, and the F1 metrics as
+    means over ninths of the rows, dealt by `seed`: macro-F1 depends on how many labels a test part lacks.
+
+    With `combine`, each representation also gives a member, the candidate of α ≤ ½ with the least squared error; winners
+    are then those of the first representation.
+
     >>> from skcamel.selection.search import represent
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
@@ -145,7 +141,7 @@ def search(
 
 
 def _may_be_combined(place: Place, data: Data) -> bool:
-    """Not where columns of sparse rows are standardised, which flatters leave-one-out."""
+    """Not if columns of sparse rows are standardised, which makes leave-one-out optimistic."""
     return place[0] != "standard" or not hasattr(data.X, "toarray")
 
 
@@ -169,8 +165,10 @@ class _Turn:
         self.bases, self.criteria, self.rule, self.seed = bases, criteria, rule, seed
         self.unit = self.representation.unit(self.spectrum.weights)
         self.penalties = grid.penalties(self.unit)
-        self.targets = spectral.project(self.spectrum, to_match(data.Y, self.spectrum.values))
-        self.relevant = self.targets.Y > 0
+        self.Y, self.is_complete = to_match(data.Y, self.spectrum.values), data.is_complete
+        self.targets, solver = targets_of(spectrum, data), spectral if data.is_complete else unknown
+        self.relevant = self.Y > 0
+        self.weights: Array = None if data.counts is None else to_match(data.counts, self.Y)  # of rows, or of entries
         self.tries_rules = rule.mode == AUTO and any(criterion in METRICS for criterion in criteria)
         # squared errors are compared between candidates of these α alone
         allowed = [k for k, alpha in enumerate(grid.alphas) if alpha <= LARGEST_ALPHA] or range(len(grid.alphas))
@@ -179,7 +177,7 @@ class _Turn:
         self.metrics: list[Scores] = []
         self.kept: dict[int, Array] = {}  # leave-one-out scores of those that lead
         self.solutions: dict[int, Solution] = {}
-        scores = spectral.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties)
+        scores = solver.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties)
         for stack in stacks(F for _, _, F in scores):
             self._judge(stack)
 
@@ -195,13 +193,16 @@ class _Turn:
 
     def _scored(self, scores: Array) -> tuple[list[Scores], list[float]]:
         """The seven metrics and the squared error of each candidate of scores (c, n, q)."""
-        xp, weights = namespace(scores), self.spectrum.weights
+        xp, weights = namespace(scores), self.weights
         tuned = scores if self.rule.is_tuned else scores[:1]
         cuts = xp.stack([self.rule.cuts(self.relevant, F, weights)[None] for F in tuned])
         metrics = candidate_metrics(self.relevant, scores, cuts, weights)
         if not self.comparable:
             return metrics, [math.nan] * len(metrics)
-        rows = xp.sum((scores - self.targets.Y) ** 2, axis=2)  # (c, n)
+        if not self.is_complete:
+            errors = xp.where(self.weights > 0, self.weights * (scores - self.Y) ** 2, 0.0)
+            return metrics, to_numpy(xp.sum(xp.sum(errors, axis=2), axis=1)).tolist()
+        rows = xp.sum((scores - self.Y) ** 2, axis=2)  # (c, n)
         return metrics, to_numpy(xp.sum(rows, axis=1) if weights is None else rows @ weights).tolist()
 
     def least_error(self) -> int:
@@ -220,7 +221,7 @@ class _Turn:
     def best(self) -> dict[str, tuple[int, float, Rule | None]]:
         """For each criterion the leading candidate, its score, and its rule where that is known."""
         found: dict[str, tuple[int, float, Rule | None]] = {}
-        tried = Rules(self.relevant, self.spectrum.weights, self.seed) if self.tries_rules else None
+        tried = Rules(self.relevant, self.weights, self.seed) if self.tries_rules else None
         shortlist = {k for name in NAMES for k in self._ranked(name)[:SHORTLIST]}
         for criterion in self.criteria:
             if tried is not None and criterion in METRICS:
@@ -236,7 +237,11 @@ class _Turn:
         basis = self.bases[local // len(self.penalties)]
         if local not in self.solutions:
             penalties = {key: params[key] for key in ("lambda1", "lambda2")}
-            self.solutions[local] = spectral.solve_in(self.spectrum, self.targets, basis, **penalties).on_cpu()
+            if self.is_complete:
+                solution = spectral.solve_in(self.spectrum, self.targets, basis, **penalties)
+            else:  # filled to the last digits
+                solution, self.kept[local] = unknown.solve(self.spectrum, self.targets, basis, **penalties)
+            self.solutions[local] = solution.on_cpu()
         G = correlation.collaboration(S, params["alpha"])
         largest = spectral.greatest(self.spectrum)
         return Winner(start + local, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local])
@@ -250,22 +255,19 @@ def larger_is_better(name: str, value: float) -> float:
 class Rules:
     """Which rule for the cuts is best: decisions with cuts that other rows set, metrics as means over ninths of the rows.
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    weights : array of shape (n,), or None
-    seed : int
-        Deals the rows.
+    Relevance is a bool array (n, q), weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown. `seed` deals the
+    rows to the ninths.
     """
 
     def __init__(self, relevant: Array, weights: Array | None, seed: int) -> None:
         self.relevant, self.weights = relevant, weights
         part = np.random.default_rng(seed).permutation(len(relevant)) % PARTS
         self.members = as_floats(np.arange(PARTS)[:, None] == part, relevant)  # (PARTS, n)
-        if weights is not None:
+        self.by_entry = weights is not None and weights.ndim == 2
+        if weights is not None and not self.by_entry:
             self.members = self.members * weights
         self.groups = [to_match(part % GROUPS == g, relevant) for g in range(GROUPS)]  # (n,) bool each
-        self.truths = self.members @ cast(relevant, "float64")  # (PARTS, q)
+        self.truths = self._totals(relevant)
         self.sorted: dict[int, Sorted] = {}  # by the identity of the scores
 
     def best_of(self, candidates: Mapping[int, Array], metric: str) -> tuple[int, float, Rule]:
@@ -288,25 +290,31 @@ class Rules:
         """Mean of the metric over the parts, larger is better."""
         xp = namespace(self.members)
         if metric == "hamming_loss":
+            if self.by_entry:
+                return -float(xp.sum(self.weights * (self.relevant != decided)) / xp.sum(self.weights))
             wrong = xp.mean(cast(self.relevant != decided, "float64"), axis=1)  # (n,)
             return -float(xp.mean(wrong) if self.weights is None else self.weights @ wrong / xp.sum(self.weights))
-        hits, size = (self.members @ cast(x, "float64") for x in (self.relevant & decided, decided))  # (PARTS, q)
+        hits, size = (self._totals(x) for x in (self.relevant & decided, decided))
         size = size + self.truths
         if metric == "micro_f1":
             hits, size = xp.sum(hits, axis=1), xp.sum(size, axis=1)
         return float(xp.mean(xp.where(size > 0, 2 * hits / xp.where(size > 0, size, 1.0), 1.0)))
 
+    def _totals(self, x: Array) -> Array:
+        """How many entries of each label are true in each part, by weight, (PARTS, q)."""
+        return self.members @ (self.weights * x if self.by_entry else cast(x, "float64"))
+
     def _sorted(self, scores: Array) -> Sorted:
-        """Scores sorted once for all metrics and rules; whoever gives them keeps them."""
+        """Scores sorted once for all metrics and rules; the caller keeps them alive."""
         if id(scores) not in self.sorted:
             self.sorted[id(scores)] = Sorted(self.relevant, scores, self.weights)
         return self.sorted[id(scores)]
 
 
 def chosen_rule(relevant: Array, scores: Array, rule: Rule, scoring: str, *, weights: Array | None = None, seed: int = 0) -> Rule:
-    """What "auto" stands for: the best of "zero", "common" and "label" for its metric; any other rule is itself.
+    """What "auto" stands for: the best of "zero", "common" and "label" by its metric; any other rule is itself.
 
-    The metric is that of the rule, else the criterion where it is one of decisions, else micro-F1.
+    The metric is that of the rule, else the criterion if it is a metric of decisions, else micro-F1.
     """
     if rule.mode != AUTO:
         return rule

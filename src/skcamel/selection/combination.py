@@ -1,18 +1,18 @@
 """Representations combined: scores ȳ + Σ w_r (f_r(x) - ȳ), with weights w ≥ 0 learned on leave-one-out scores.
 
-The means ȳ of the labels stand for a model that knows no features: weights that do not add up to 1 then shrink or stretch what
+The means ȳ of the labels are what a model without features predicts: weights that do not add up to 1 then shrink or stretch what
 the features say, and not how frequent a label is.
 
-Two things flatter leave-one-out where rows are few. A row that is left out has helped to learn S, so that a label of few rows is
-known through S, the more the larger α is; and it has helped to scale the columns, so that a word of two rows weighs half of what it
-weighs for a new row. So members have α ≤ ½, and columns of sparse rows are not standardised. ``benchmarks/combination.py`` shows
-on small and large sets that the result is as good as the first representation alone, or better.
+With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has helped to learn S, so a label of few
+rows is known through S, the more so the larger α is. It has also helped to scale the columns, so a word of two rows weighs half of
+what it weighs for a new row. So members have α ≤ ½, and columns of sparse rows are not standardised. ``benchmarks/combination.py``
+shows on small and large sets that the result is at least as good as the first representation alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -21,6 +21,10 @@ from scipy.optimize import nnls
 from skcamel.arrays import Array, as_floats, namespace, to_match, to_numpy
 from skcamel.metrics.ranking import ranking_rows
 from skcamel.selection.search import Data
+from skcamel.selection.thresholds import lowered
+
+if TYPE_CHECKING:
+    from skcamel.selection import Winner
 
 LARGEST_ALPHA = 0.5  # of a member
 GROUPS = 5  # of rows; weights that are judged come from the other groups
@@ -30,8 +34,6 @@ SAME = 1e-10  # members that are equal share their weight
 def weights_of(gram: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,).
 
-    Examples
-    --------
     >>> weights_of(np.eye(2), np.array([0.5, -1.0]))
     array([0.5, 0. ])
     """
@@ -43,31 +45,32 @@ def weights_of(gram: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 class Combination:
-    """Members by their leave-one-out scores.
+    """R members by their leave-one-out scores, (n, q) each, for labels Y (n, q) in {-1, +1} of rows with weights (n,).
 
-    Parameters
-    ----------
-    Y : array of shape (n, q)
-        Labels in {-1, +1}.
-    scores : sequence of R arrays of shape (n, q)
-    weights : array of shape (n,), default=None
-        Weights of the rows.
-    seed : int, default=0
-        Deals the rows to the groups on which the combination is judged.
+    Where labels are NaN, weights are those of entries (n, q), 0 where unknown. `seed` deals the rows to the groups on which the
+    combination is judged.
     """
 
     def __init__(self, Y: Array, scores: Sequence[Array], weights: Array | None = None, seed: int = 0) -> None:
         xp = namespace(Y)
         self.Y, self.scores, self.row_weights = Y, scores, weights
         w = as_floats(np.ones(len(Y)), Y) if weights is None else weights
-        total, unit = w @ Y, xp.clip(w, None, 1.0)[:, None]  # what leave-one-out takes away
-        self.mean = total / xp.sum(w)  # (q,)
-        self.means = (total - unit * Y) / (xp.sum(w) - unit)  # (n, q) of the other rows
+        if w.ndim == 2:
+            self.Y = Y = xp.where(w > 0, Y, 0.0)
+            unit, size = xp.clip(w, None, 1.0), xp.sum(w, axis=0)
+            total = xp.sum(w * Y, axis=0)
+            self.mean = total / xp.where(size > 0, size, 1.0)  # (q,)
+            left = size - unit
+            self.means = xp.where(left > 0, (total - unit * Y) / xp.where(left > 0, left, 1.0), 0.0)
+        else:
+            total, unit = w @ Y, xp.clip(w, None, 1.0)[:, None]  # what leave-one-out takes away
+            self.mean = total / xp.sum(w)  # (q,)
+            self.means = (total - unit * Y) / (xp.sum(w) - unit)  # (n, q) of the other rows
         self.group = np.random.default_rng(seed).permutation(len(Y)) % GROUPS
         self.grams, self.targets = np.zeros((GROUPS, len(scores), len(scores))), np.zeros((GROUPS, len(scores)))
         for g in range(GROUPS):
             here = to_match(self.group == g, Y)
-            share, means = xp.sqrt(w[here])[:, None], self.means[here]
+            share, means = xp.sqrt(w[here] if w.ndim == 2 else w[here][:, None]), self.means[here]
             rows = xp.stack([xp.reshape(share * (F[here] - means), (-1,)) for F in scores])  # (R, part of n x q)
             self.grams[g] = to_numpy(rows @ rows.T)
             self.targets[g] = to_numpy(rows @ xp.reshape(share * (Y[here] - means), (-1,)))
@@ -80,13 +83,13 @@ class Combination:
         return self.mean * (1 - total) / total
 
     @classmethod
-    def of(cls, members: Sequence[Any], data: Data, seed: int) -> Combination:
+    def of(cls, members: Sequence[Winner], data: Data, seed: int) -> Combination:
         """Members that hold their leave-one-out `scores`."""
         like = members[0].scores
-        weights = None if data.weights is None else to_match(data.weights, like)
+        weights = None if data.counts is None else to_match(data.counts, like)
         return cls(to_match(data.Y, like), [member.scores for member in members], weights, seed)
 
-    def live(self, members: Sequence[Any]) -> list[tuple[float, Any]]:
+    def live(self, members: Sequence[Winner]) -> list[tuple[float, Winner]]:
         """Weights and members, those with weight 0 left out."""
         return [(weight, member) for weight, member in zip(self.weights.tolist(), members, strict=True) if weight > 0]
 
@@ -100,10 +103,10 @@ class Combination:
         return total
 
     def is_worse_than(self, other: Array) -> bool:
-        """Whether scores (n, q) are better by more than a standard error, in average precision, than these members are.
+        """Whether other scores (n, q) are better in average precision by more than a standard error.
 
-        The weights of each fifth of the rows come from the other four. Where no row defines average precision, squared errors
-        of the rows are compared. Members that know nothing, with all weights 0, are worse than anything.
+        The weights of each fifth of the rows come from the other four. If no row defines average precision, squared errors
+        of the rows are compared. Members whose weights are all 0 are worse than anything.
         """
         xp = namespace(self.Y)
         if not self.weights.any():
@@ -114,13 +117,17 @@ class Combination:
             others = np.arange(GROUPS) != g
             judged[here] = self.combined(weights_of(self.grams[others].sum(axis=0), self.targets[others].sum(axis=0)))[here]
         relevant = self.Y > 0
-        counted = xp.any(relevant, axis=1) & ~xp.all(relevant, axis=1)
+        counted = xp.any(relevant, axis=1) & xp.any(self.Y < 0, axis=1)
+        w = as_floats(np.ones(len(self.Y)), self.Y) if self.row_weights is None else self.row_weights
+        known = True
+        if w.ndim == 2:
+            known, w = w > 0, xp.amax(w, axis=1)
+            other, judged = lowered(other, known), lowered(judged, known)
         if not bool(xp.any(counted)):
             counted = ~counted | counted
-            values = [-xp.sum((self.Y - F) ** 2, axis=1) for F in (other, judged)]
+            values = [-xp.sum(known * (self.Y - F) ** 2, axis=1) for F in (other, judged)]
         else:
             values = [ranking_rows(relevant, F)["average_precision"] for F in (other, judged)]
-        w = as_floats(np.ones(len(self.Y)), self.Y) if self.row_weights is None else self.row_weights
         gain, share = to_numpy((values[0] - values[1])[counted]), to_numpy(w[counted] / xp.sum(w[counted]))
         mean = float(share @ gain)
         return mean > float(np.sqrt((share**2) @ (gain - mean) ** 2))

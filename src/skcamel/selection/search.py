@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby, islice, product
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -15,12 +16,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skcamel import correlation, kernel, scaling
-from skcamel.arrays import Array, is_tensor, namespace, one_thread_for_small, to_device, to_match, to_numpy
-from skcamel.metrics.conventions import LOSSES, NAMES
-from skcamel.metrics.decision import count, decision_metrics
-from skcamel.metrics.ranking import ranking_metrics
-from skcamel.selection.thresholds import Rule
-from skcamel.solve import spectral
+from skcamel.arrays import Array, cast, is_tensor, namespace, one_thread_for_small, to_device, to_match, to_numpy
+from skcamel.metrics import Counts, count, decision_metrics, f1_of
+from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
+from skcamel.metrics.ranking import ranking_metrics, ranking_rows
+from skcamel.selection.thresholds import Rule, lowered
+from skcamel.solve import spectral, unknown
 
 STACK_BYTES = 2**28  # scores that a GPU judges at a time
 log = logging.getLogger("skcamel")
@@ -32,8 +33,20 @@ class Data:
     """Checked training data, always on the CPU."""
 
     X: Array  # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel
-    Y: np.ndarray  # (n, q) float64 in {-1, +1}
+    Y: np.ndarray  # (n, q) float64 in {-1, +1}, NaN where unknown
     weights: np.ndarray | None  # (n,)
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether all labels are known."""
+        return not np.isnan(self.Y).any()
+
+    @property
+    def counts(self) -> np.ndarray | None:
+        """What criteria and cuts count by: the weights (n,) or, if labels are unknown, those of entries (n, q), 0 where unknown."""
+        if self.is_complete:
+            return self.weights
+        return ~np.isnan(self.Y) * (np.ones(len(self.Y)) if self.weights is None else self.weights)[:, None]
 
     def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
@@ -81,7 +94,7 @@ class Grid:
         ]
 
     def for_rows(self, X: Array) -> Grid:
-        """Without rank scaling where rows are sparse, which it would make dense, unless nothing else is left."""
+        """Without rank scaling if rows are sparse, which it would make dense, unless nothing else is left."""
         fit = tuple(place for place in self.places if place[0] != "rank")
         return replace(self, places=fit) if hasattr(X, "toarray") and fit else self
 
@@ -95,8 +108,6 @@ class Grid:
 def places(scalings: Sequence[str], kernels: Sequence[Any], bandwidths: Sequence[float]) -> tuple[Place, ...]:
     """Every scaling with every kernel and every bandwidth; a kernel without bandwidth comes with the first alone.
 
-    Examples
-    --------
     >>> places(["none"], ["rbf", "linear"], [0.5, 1.0])
     (('none', 'rbf', 0.5), ('none', 'rbf', 1.0), ('none', 'linear', 0.5))
     """
@@ -144,7 +155,7 @@ def represent(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
 
 
 def represent_ahead(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
-    """The same; a device is at work on the first representation while the caller, on the CPU, does something else."""
+    """The same; a device works on the first representation while the caller does something else on the CPU."""
     made = represent(data, grid, device)
     if device is None:
         return made
@@ -179,7 +190,7 @@ def rows_for(name: Any, plain: scaling.Scaling, X: Array) -> tuple[scaling.Scali
 
 
 def _quiet(kernels: Iterator[tuple[kernel.Kernel, Array]]) -> Iterator[tuple[kernel.Kernel, Array]]:
-    """Without warnings of overflow: the decomposition refuses a matrix that is not finite, and says what to do."""
+    """Silence warnings of overflow: the decomposition refuses a matrix that is not finite, and says what to do."""
     while True:
         with np.errstate(over="ignore", invalid="ignore"):
             following = next(kernels, None)
@@ -199,44 +210,52 @@ def on_device(X: Array, device: Any) -> Array:
 def score_fold(train: Data, test: Data, grid: Grid, S: np.ndarray, rule: Rule, device: Any) -> Iterator[list[Scores]]:
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them."""
     relevant = to_device(test.Y, device) > 0
-    test_weights = None if test.weights is None else to_device(test.weights, device)
+    counts = None if test.counts is None else to_device(test.counts, device)
     for representation, spectrum in represent(train, grid, device):
         penalties = grid.penalties(representation.unit(spectrum.weights))
-        Y = to_match(train.Y, spectrum.values)
-        targets = spectral.project(spectrum, Y)
-        bases = [basis.to_match(Y) for basis in label_bases(S, grid.alphas)]
+        bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
         K = representation.kernel_rows(test.X, device)
-        cuts = _fold_cuts(spectrum, targets, bases, penalties, rule)
-        held_out = spectral.held_out(spectrum, targets, bases, penalties, K)
-        yield [candidate_metrics(relevant, scores[None], cut, test_weights)[0] for (_, _, scores), cut in zip(held_out, cuts, strict=True)]
+        targets = targets_of(spectrum, train)
+        cuts = _fold_cuts(spectrum, targets, train, bases, penalties, rule)
+        solver = spectral if train.is_complete else unknown
+        held_out = solver.held_out(spectrum, targets, bases, penalties, K)
+        yield [candidate_metrics(relevant, scores[None], cut, counts)[0] for (_, _, scores), cut in zip(held_out, cuts, strict=True)]
         del representation, spectrum, targets, K, cuts, held_out  # before the next kernel matrix is made
 
 
 def _fold_cuts(
     spectrum: spectral.Spectrum,
-    targets: spectral.Targets,
+    targets: spectral.Targets | Array,
+    train: Data,
     bases: Sequence[spectral.LabelBasis],
     penalties: list[tuple[float, float]],
     rule: Rule,
 ) -> Iterable[Array]:
     """Cuts of every candidate: tuned ones need the leave-one-out scores of the training part."""
-    relevant = targets.Y > 0
+    relevant = to_match(train.Y, spectrum.values) > 0
     if not rule.is_tuned:
-        return [rule.cuts(relevant, targets.Y)] * (len(bases) * len(penalties))
-    loo = spectral.leave_one_out(spectrum, targets, bases, penalties)
-    return (rule.cuts(relevant, scores, spectrum.weights) for _, _, scores in loo)
+        return [rule.cuts(relevant, spectrum.values)] * (len(bases) * len(penalties))
+    counts = None if train.counts is None else to_match(train.counts, relevant)
+    solver = spectral if train.is_complete else unknown
+    return (rule.cuts(relevant, scores, counts) for _, _, scores in solver.leave_one_out(spectrum, targets, bases, penalties))
+
+
+def targets_of(spectrum: spectral.Spectrum, data: Data) -> spectral.Targets | Array:
+    """What the solver takes, where the spectrum lives: projected labels for `spectral`, labels (n, q) with NaN for `unknown`."""
+    Y = to_match(data.Y, spectrum.values)
+    return spectral.project(spectrum, Y) if data.is_complete else Y
 
 
 def label_bases(S: np.ndarray, alphas: Sequence[float]) -> list[spectral.LabelBasis]:
-    """The label basis of every α, decomposed on the CPU, which is as fast as a GPU and has nothing else to do."""
+    """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here."""
     with one_thread_for_small(len(S)):
         return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
 
 
 def stacks(scores: Iterable[Array]) -> Iterator[Array]:
-    """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache, many on a GPU, which is slow to start.
+    """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache; many on a GPU, which is slow to start.
 
-    Threads gain nothing here: those of BLAS are still waiting for the next product when the scores are sorted.
+    Threads would gain nothing here: those of BLAS still wait for the next product while the scores are sorted.
     """
     waiting = iter(scores)
     for first in waiting:
@@ -246,19 +265,45 @@ def stacks(scores: Iterable[Array]) -> Iterator[Array]:
 
 
 def candidate_metrics(relevant: Array, scores: Array, cuts: Array, weights: Array | None) -> list[Scores]:
-    """The seven metrics of every candidate of a stack.
+    """The seven metrics of c candidates: scores (c, n, q), relevance bool (n, q), cuts (q,) or (c, 1, q).
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : array of shape (c, n, q)
-    cuts : array of shape (q,) or (c, 1, q)
-    weights : array of shape (n,), or None
+    Weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown.
     """
     xp = namespace(scores)
-    values = ranking_metrics(relevant, scores, weights=weights) | decision_metrics(count(relevant, scores > cuts, weights))
+    if weights is not None and weights.ndim == 2:
+        values = _of_known_entries(relevant, scores, scores > cuts, weights)
+    else:
+        values = ranking_metrics(relevant, scores, weights=weights) | decision_metrics(count(relevant, scores > cuts, weights))
     columns = to_numpy(xp.stack([values[name] for name in NAMES])).T.tolist()  # one transfer from a device
     return [dict(zip(NAMES, column, strict=True)) for column in columns]
+
+
+def _of_known_entries(relevant: Array, scores: Array, decided: Array, weights: Array) -> dict[str, Array]:
+    """The seven metrics where weights of entries (n, q) are 0 for unknown labels.
+
+    Rows rank their known labels alone, and count where these are neither all relevant nor all irrelevant. Macro-F1 is the mean over
+    the labels that some row knows.
+    """
+    xp = namespace(scores)
+    known = weights > 0
+    c, (n, q) = len(scores), weights.shape
+    shape = (c * n, q)
+    per_row = ranking_rows(*(xp.reshape(x, shape) for x in (xp.broadcast_to(relevant, scores.shape), lowered(scores, known))))
+    of_rows, total = (xp.sum(cast(x, "float64"), axis=1) for x in (known, relevant))  # (n,) each
+    counted = (total > 0) & (total < of_rows)
+    w = xp.where(counted, xp.amax(weights, axis=1), 0.0)
+    corrections = {  # positions among all labels ► among known ones
+        "coverage": q / xp.clip(of_rows, 1, None),
+        "ranking_loss": total * (q - total) / xp.clip(total * (of_rows - total), 1, None),
+    }
+    values = {}
+    for name in RANKING:
+        own = xp.reshape(cast(per_row[name], "float64"), (c, n)) * corrections.get(name, 1.0)
+        values[name] = own @ w / xp.sum(w) if bool(counted.any()) else xp.nan * own[:, 0]
+    both, predicted, positives = (xp.sum(weights * x, axis=-2) for x in (relevant & decided, decided, relevant))
+    tallies = Counts(both, predicted - both, positives - both, float(xp.sum(weights)) / q)
+    some = xp.any(known, axis=0)
+    return values | decision_metrics(tallies) | {"macro_f1": xp.mean(f1_of(tallies)[:, some], axis=1)}
 
 
 class Results(NamedTuple):
@@ -273,21 +318,11 @@ class Results(NamedTuple):
 def tabulate(
     candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], scoring: str, *, split_scores: bool = True
 ) -> Results:
-    """Table of all candidates; equal scores: the first is best.
+    """Table of all candidates from the parameters of each, and for each fold the seven metrics of each; the first of equal ones is best.
 
-    Parameters
-    ----------
-    candidates : sequence of mappings
-        Parameters of each candidate.
-    folds : sequence of sequences
-        For each fold the seven metrics of each candidate.
-    scoring : str
-        One of the seven. Where it is undefined on every row (a ranking metric with one label) the Hamming loss decides.
-    split_scores : bool, default=True
-        Whether the score of every fold stands in the table; leave-one-out has none.
+    If the criterion `scoring` is undefined on every row (a ranking metric with one label), the Hamming loss decides.
+    `split_scores` adds the score of every fold to the table; leave-one-out has none.
 
-    Examples
-    --------
     >>> fold = [dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.7)]
     >>> found = tabulate([{"alpha": 1.0}, {"alpha": 2.0}], [fold, fold], "micro_f1")
     >>> found.best_index, found.table["rank_test_score"].tolist(), found.table["mean_test_one_error"].tolist()

@@ -4,8 +4,8 @@ The paper cuts at 0. Leave-one-out scores allow a cut tuned without refitting, o
 tuned on three positives follows their noise, so the cut of a label is drawn towards the common one: with p positives
 it keeps p / (p + 10) of its own choice.
 
-Probabilities are a logistic link per label, p = sigmoid(a_j · score) with a_j > 0, fitted with Platt's smoothed targets. The cuts have
-no say: a cut that maximises F1 lies where the label is improbable, and a link that called that place ½ would not be calibrated.
+Probabilities are a logistic link per label, p = sigmoid(a_j · score) with a_j > 0, fitted with Platt's smoothed targets. They do not
+depend on the cuts: a cut that maximises F1 lies where the label is improbable, so a link that is ½ there would not be calibrated.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from skcamel.arrays import Array, as_floats, cast, namespace, put_along_rows, take_along_rows
 from skcamel.metrics.conventions import choice
 
-AUTO = "auto"  # the best of these three, found by whoever has leave-one-out scores
+AUTO = "auto"  # the best of the other three, see chosen_rule
 MODES = ("zero", "common", "label", AUTO)
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")
 DEFAULT_METRIC = {"common": "micro_f1", "label": "macro_f1"}
@@ -30,8 +30,6 @@ PRIOR_POSITIVES = 10.0  # measured on eight sets by benchmarks/thresholds.py
 class Rule:
     """How cuts are found: "zero", "common", "label" or a number, and the metric that tuned cuts maximise.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> relevant = np.array([[True], [True], [False], [False]])
     >>> Rule("common").cuts(relevant, np.array([[0.2], [-0.3], [-0.5], [-0.9]]))
@@ -47,18 +45,14 @@ class Rule:
         return self.mode in DEFAULT_METRIC
 
     def cuts(self, relevant: Array, scores: Array, weights: Array | None = None) -> Array:
-        """Cut of every label, (q,), from the leave-one-out scores of the training rows.
+        """Cut of every label, (q,), from relevance bool (n, q) and leave-one-out scores (n, q) of the training rows.
 
-        Parameters
-        ----------
-        relevant : bool array of shape (n, q)
-        scores : float array of shape (n, q)
-        weights : array of shape (n,), default=None
+        Weights are those of rows (n,), or of entries (n, q), 0 where labels are unknown.
         """
         return self.of(Sorted(relevant, scores, weights))
 
     def of(self, ranked: Sorted) -> Array:
-        """The same from scores that are sorted already, however many rules ask."""
+        """The same from scores that are sorted already."""
         q = ranked.relevant.shape[1]
         if not self.is_tuned:
             return as_floats([0.0 if self.mode in ("zero", AUTO) else float(self.mode)] * q, ranked.scores)
@@ -69,17 +63,14 @@ class Rule:
 
 
 class Sorted:
-    """Scores with their order, found once: every rule, metric and part of the rows reads its cuts from it.
+    """Relevance bool (n, q), scores (n, q) and weights, sorted once for all rules, metrics and parts of the rows.
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q)
-    weights : array of shape (n,), default=None
+    Weights are those of rows (n,), or of entries (n, q). Unknown entries, of weight 0, get a score at which no cut comes to lie.
     """
 
     def __init__(self, relevant: Array, scores: Array, weights: Array | None = None) -> None:
-        self.relevant, self.scores, self.weights = relevant, scores, weights
+        self.relevant, self.weights = relevant, weights
+        self.scores = scores if weights is None or weights.ndim == 1 else _at_lowest(scores, weights > 0)
 
     @cached_property
     def order(self) -> Array:
@@ -136,20 +127,28 @@ class Sorted:
     def _merged(self) -> _Curve:
         """Of all entries, as if they were one label."""
         xp = namespace(self.scores)
-        weights = None if self.weights is None else xp.reshape(self.weights[:, None] + 0 * self.scores, (-1,))
+        by_entry = self.weights if self.weights is None or self.weights.ndim == 2 else self.weights[:, None] + 0 * self.scores
+        weights = None if by_entry is None else xp.reshape(by_entry, (-1,))
         return _curve(xp.reshape(self.relevant, (-1, 1)), xp.reshape(self.scores, (-1, 1)), weights, self.merged_order[None])
+
+
+def lowered(scores: Array, known: Array) -> Array:
+    """Scores (c, n, q) with unknown entries (n, q) below all others of their row, so that they take no part in its ranking."""
+    xp = namespace(scores)
+    lowest = xp.amin(scores, axis=-1)[..., None]
+    return xp.where(known, scores, lowest - 1 - xp.abs(lowest))
+
+
+def _at_lowest(scores: Array, known: Array) -> Array:
+    """Scores (n, q) with unknown entries at the lowest known score of their label; of all labels where it has none."""
+    xp = namespace(scores)
+    lowest = xp.amin(xp.where(known, scores, xp.inf), axis=0)
+    return xp.where(known, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
 
 
 def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
     """F1 of each label against its cut: for every label the cuts that decide differently, highest first, and F1 at each.
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q)
-
-    Examples
-    --------
     >>> import numpy as np
     >>> ((cuts, f1),) = f1_curves(np.array([[True], [False]]), np.array([[0.5], [-0.5]]))
     >>> cuts, f1.round(3)
@@ -175,12 +174,15 @@ def _curve(relevant: Array, scores: Array, weights: Array | None, order: Array) 
     xp = namespace(scores)
     ranked = take_along_rows(scores.T, order).T
     w = xp.ones_like(scores[:, 0]) if weights is None else weights
-    hits = xp.cumsum(take_along_rows((relevant * w[:, None]).T, order), axis=1).T
-    predicted = xp.cumsum(w[order], axis=1).T
+    by_entry = w.ndim == 2
+    hits = xp.cumsum(take_along_rows((relevant * (w if by_entry else w[:, None])).T, order), axis=1).T
+    predicted = xp.cumsum(take_along_rows(w.T, order) if by_entry else w[order], axis=1).T
     upper, lower = ranked[:-1], ranked[1:]
     middle = upper / 2 + lower / 2
     between = xp.where(middle < upper, middle, lower)  # the middle of neighbouring numbers may round to the upper one
-    gap = (ranked[:1] - ranked[-1:]) / predicted[-1:]  # beyond the ends: one mean gap further, and never nothing
+    gap = (ranked[:1] - ranked[-1:]) / xp.where(
+        predicted[-1:] > 0, predicted[-1:], 1.0
+    )  # beyond the ends: one mean gap further, and never nothing
     gap = xp.clip(gap, 1e-6, None) + 1e-15 * xp.abs(ranked[:1])
     cuts = xp.concatenate([ranked[:1] + gap, between, ranked[-1:] - gap])
     ends = xp.ones_like(relevant[:1])
@@ -240,19 +242,13 @@ NEWTON_STEPS = 30
 def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Array:
     """Slope a_j of every label, (q,) or (c, q): the minimum of the cross-entropy with Platt's targets.
 
-    Parameters
-    ----------
-    relevant : bool array of shape (n, q)
-    scores : float array of shape (n, q), or (c, n, q) for c models at once
-        Leave-one-out scores.
-    weights : array of shape (n,), default=None
-
-    Notes
-    -----
-    The derivative rises with a, so Newton's step is kept inside a bracket that shrinks to its zero.
+    Relevance is a bool array (n, q), leave-one-out scores are (n, q), or (c, n, q) for c models at once, weights (n,), or (n, q) with
+    0 where labels are unknown. The derivative rises with a, so Newton's step is kept inside a bracket that shrinks to its zero.
     """
     xp = namespace(scores)
-    w = 1.0 if weights is None else weights[:, None]
+    w: Array = 1.0 if weights is None else weights[:, None] if weights.ndim == 1 else weights
+    if weights is not None and weights.ndim == 2:
+        scores = xp.where(weights > 0, scores, 0.0)
     positives, negatives = (xp.sum(w * cast(x, "float64"), axis=0) for x in (relevant, ~relevant))
     targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     high = STEEPEST / xp.clip(xp.amax(xp.abs(scores), axis=-2), 1e-100, None)

@@ -15,18 +15,8 @@ def solve(
 ) -> Solution:
     """Alternate between (b, A), T and Z until ||ΔZ|| ≤ tol ||Z|| (Frobenius), at most `max_iter` times.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Kernel matrix of the training rows.
-    Y : array of shape (n, q)
-        Labels in {-1, +1}.
-    G : array of shape (q, q)
-
-    Returns
-    -------
-    Solution
-        With ΔZ of every alternation in `convergence`; the last one tells whether `tol` was met.
+    K (n, n) is the kernel matrix of the training rows, Y (n, q) holds labels in {-1, +1}, G is (q, q). The solution keeps
+    ||ΔZ|| of every alternation in `convergence`; the last one tells whether `tol` was met.
     """
     xp = namespace(K)
     if not bool(xp.isfinite(xp.sum(K))):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -64,15 +63,9 @@ class LabelBasis:
 def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     """Eigenbasis of the centred kernel: O(n³) once, shared by every alpha, lambda1, lambda2.
 
-    Parameters
-    ----------
-    K : array of shape (n, n)
-        Kernel matrix of the training rows. It is overwritten: at no time are more than 3 n² doubles alive.
-    weights : array of shape (n,), default=None
-        Positive weights of the rows.
+    The kernel matrix K (n, n) of the training rows is overwritten: at most 3 n² doubles are alive at a time. Weights (n,) are
+    positive.
 
-    Notes
-    -----
     The constant vector is an eigenvector with eigenvalue 0, lost among other null directions where rows repeat. It is
     moved to a negative eigenvalue of the size of the matrix, comes out first, and is cut off.
     """
@@ -121,7 +114,7 @@ def project(spectrum: Spectrum, Y: Array) -> Targets:
 def label_basis(G: Array) -> LabelBasis:
     """Live components of G: those with d_c > q · eps · d_max.
 
-    The SVD of G itself, since squaring G would hide the small ones. There is a jump at d_c = 0, not a slope: a null
+    They come from the SVD of G itself: squaring G would hide the small ones. There is a jump at d_c = 0: a null
     component contributes nothing, a tiny one its mean.
     """
     xp = namespace(G)
@@ -130,35 +123,20 @@ def label_basis(G: Array) -> LabelBasis:
     return LabelBasis(P[:, live], d[live], Rt.T[:, live])
 
 
-def solve(spectrum: Spectrum, targets: Targets, G: Array, *, lambda1: float, lambda2: float) -> Solution:
-    """The solution for one (G, λ1, λ2), in the paper's variables.
+def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float) -> Solution:
+    """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables.
 
-    Parameters
-    ----------
-    spectrum : Spectrum
-        From :func:`decompose`.
-    targets : Targets
-        From :func:`project`.
-    G : array of shape (q, q)
-    lambda1, lambda2 : float
-
-    Examples
-    --------
     >>> K, Y, G = np.eye(3), np.array([[1.0, 1], [1, -1], [-1, -1]]), np.eye(2)
     >>> spectrum = decompose(K.copy())
-    >>> solution = solve(spectrum, project(spectrum, Y), G, lambda1=1.0, lambda2=0.5)
+    >>> solution = solve_in(spectrum, project(spectrum, Y), label_basis(G), lambda1=1.0, lambda2=0.5)
     >>> (K @ solution.dual_coef + solution.intercept).round(3)
     array([[ 0.667,  0.333],
            [ 0.667, -0.667],
            [-0.333, -0.667]])
     """
-    return solve_in(spectrum, targets, label_basis(G), lambda1=lambda1, lambda2=lambda2)
-
-
-def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float) -> Solution:
-    """The same from the label basis of G."""
-    beta, offset, rho = _components(spectrum, targets, basis, lambda1, lambda2)
-    w = spectrum.weights
+    rho, w = basis.ridges(lambda1, lambda2), spectrum.weights
+    beta = coefficients(spectrum, targets.projected @ basis.R, rho)
+    offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
     scores = targets.Y @ basis.R - rho * (beta if w is None else beta / w[:, None])  # (n, l) of the training rows
     to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
     A = lambda2 * beta @ to_paper
@@ -173,42 +151,24 @@ def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1
     )
 
 
-def _components(spectrum: Spectrum, targets: Targets, basis: LabelBasis, lambda1: float, lambda2: float) -> tuple[Array, Array, Array]:
-    """β (n, l), intercepts (l,) and ridges (l,) of the components."""
-    rho = basis.ridges(lambda1, lambda2)
-    beta = _coefficients(spectrum, targets.projected @ basis.R, rho)
-    return beta, targets.mean @ basis.R - spectrum.kernel_mean @ beta, rho
-
-
 def leave_one_out(
     spectrum: Spectrum, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
 ) -> Iterator[tuple[int, int, Array]]:
     """Exact leave-one-out scores of the training rows for every label basis and every (λ1, λ2).
 
-    Parameters
-    ----------
-    bases : sequence of LabelBasis
-        One for each α.
-    penalties : sequence of (lambda1, lambda2)
+    Yields the number of the basis, that of the penalties, and scores (n, q). Row i is scored by the model of all rows but i, with
+    S and σ held. Under weights, row i loses one unit of weight, or all of it if it has less.
 
-    Yields
-    ------
-    basis index, penalty index, scores of shape (n, q)
-        Row i is scored by the model of all rows but i, with S and σ held. Under weights one unit of weight of row i is
-        taken away, or all of it where it has less.
-
-    Notes
-    -----
     With the constant direction out of U, ``g_i = Σ_k U_ik² / (ω_k + ρ)`` is (1 - h_i) / ρ of the hat matrix, so
     ``loo_i = t_i - β_i / g_i``; with weight w_i > 1, ``loo_i = t_i - ρ β_i / (w_i - 1 + ρ g_i)``.
     """
     xp = namespace(targets.Y)
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    diagonal = _Diagonal(spectrum, [rho for _, _, rho in candidates])
+    diagonal = Diagonal(spectrum, [rho for _, _, rho in candidates])
     rotated = [(targets.projected @ basis.R, targets.Y @ basis.R) for basis in bases]  # (m, l) and (n, l) for each α
-    for block in _blocks(candidates, len(targets.Y)):
+    for block in blocks(candidates, len(targets.Y)):
         rho = xp.concatenate([rho for _, _, rho in block])
-        beta = _coefficients(spectrum, xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1), rho)
+        beta = coefficients(spectrum, xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1), rho)
         step = _step(beta, diagonal(rho), rho, spectrum.weights)  # (n, all components of the block)
         end = 0
         for a, p, own in block:
@@ -219,20 +179,11 @@ def leave_one_out(
 def held_out(
     spectrum: Spectrum, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
 ) -> Iterator[tuple[int, int, Array]]:
-    """Scores of other rows for every label basis and every (λ1, λ2).
+    """Number of the basis, that of the penalties, and scores (m, q) of other rows, for every label basis and every (λ1, λ2).
 
-    Parameters
-    ----------
-    K : array of shape (m, n)
-        Kernel between the other rows and the training rows.
-
-    Yields
-    ------
-    basis index, penalty index, scores of shape (m, q)
+    K (m, n) is the kernel between the other rows and the training rows.
     """
-    xp = namespace(K)
-    centred = K - spectrum.kernel_mean
-    rows = (centred if spectrum.weights is None else centred * xp.sqrt(spectrum.weights)) @ spectrum.vectors
+    rows = in_eigenbasis(spectrum, K)
     for a, basis in enumerate(bases):
         rotated, mean = targets.projected @ basis.R, targets.mean @ basis.R
         for p, penalty in enumerate(penalties):
@@ -240,7 +191,13 @@ def held_out(
             yield a, p, (mean + rows @ shrunk) @ basis.R.T
 
 
-def _coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
+def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
+    """Other rows in the eigenbasis of the kernel, (m, n - 1), from their kernel K (m, n) with the training rows."""
+    centred = K - spectrum.kernel_mean
+    return (centred if spectrum.weights is None else centred * namespace(K).sqrt(spectrum.weights)) @ spectrum.vectors
+
+
+def coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
     """β_c = D^½ U diag(1/(ω + ρ_c)) Uᵀ D^½ (Y - 1ȳ) r_c for each column c of `rotated` (m, l)."""
     beta = spectrum.vectors @ (rotated / (spectrum.values[:, None] + rho))
     return beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
@@ -256,19 +213,19 @@ def _step(beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
     return rho * beta / xp.where(left == 0, xp.inf, left)
 
 
-def _blocks(candidates: Sequence[Any], n_rows: int) -> Iterator[Sequence[Any]]:
+def blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterator[Sequence[tuple[int, int, Array]]]:
     """Candidates taken together: enough for a fat matrix product, few enough for n²/2 doubles."""
     width = max((len(rho) for _, _, rho in candidates), default=1)
     size = max(1, n_rows // (2 * max(1, width)))
     return (candidates[i : i + size] for i in range(0, len(candidates), size))
 
 
-class _Diagonal:
+class Diagonal:
     """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ).
 
     log g is analytic in log ρ (all its singularities lie at Im log ρ = ±π), so interpolation at Chebyshev nodes gives
-    it to rounding. A grid of 77 candidates and 100 labels needs 7 700 values of ρ per row, the interpolation 100 nodes:
-    half of the cost of leave-one-out goes away. Few values are computed directly.
+    it to rounding. A grid of 77 candidates and 100 labels needs 7 700 values of ρ per row, the interpolation 100 nodes, which
+    halves the cost of leave-one-out. Few values are computed directly.
     """
 
     def __init__(self, spectrum: Spectrum, ridges: Sequence[Array]) -> None:
@@ -290,6 +247,7 @@ class _Diagonal:
         self.logarithms = xp.log(self._direct(xp.exp(self.middle + self.half * self.nodes)))  # (n, n_nodes)
 
     def __call__(self, rho: Array) -> Array:
+        """The sum for each ρ, (n, number of ρ)."""
         if self.nodes is None:
             return self._direct(rho)
         xp = namespace(rho)

@@ -1,7 +1,7 @@
 "use strict";
 // A heat map of a matrix, blue for positive, orange for negative, with a cursor that mouse and arrow keys move.
 // Colours are one hue with more or less of it, so that they suit a light and a dark page; many cells are one picture.
-skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", marked = null }) => {
+skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", marked = null, lowest = -limit }) => {
   const { svg, text, round, short } = skcamel;
   const UP = [33, 102, 172], DOWN = [214, 110, 20];
   const many = rows.length * columns.length > 2500;
@@ -57,13 +57,13 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", 
     const y = top + height + 22, length = Math.min(220, width), steps = 40;
     drawing.append(svg("rect", { x: round(left), y, width: round(length), height: 10, fill: paint.soft }));
     for (let k = 0; k < steps; k++) {
-      const v = ((k + 0.5) / steps) * 2 - 1;
+      const v = lowest + ((k + 0.5) / steps) * (limit - lowest);
       drawing.append(svg("rect", {
         x: round(left + (k * length) / steps), y, width: round(length / steps), height: 10, "shape-rendering": "crispEdges",
-        fill: `rgb(${(v >= 0 ? UP : DOWN).join(",")})`, "fill-opacity": round(share(v * limit)),
+        fill: `rgb(${(v >= 0 ? UP : DOWN).join(",")})`, "fill-opacity": round(share(v)),
       }));
     }
-    for (const [at, v] of [[0, -limit], [0.5, 0], [1, limit]]) {
+    for (const [at, v] of [[0, lowest], [0.5, (lowest + limit) / 2], [1, limit]]) {
       drawing.append(text(left + at * length, y + 25, skcamel.number(v, 2) + (at === 1 ? unit : ""), { "text-anchor": "middle", fill: paint.muted, "font-size": 11 }));
     }
   }

@@ -220,9 +220,9 @@ const skcamel = (() => {
   // What the training rows show about the labels i and j beside a push; all of it empty where a model did not keep it.
   function evidence(sent, q) {
     if (!sent) return { against: () => 0, words: () => "", brackets: () => "", heads: [], cells: () => [] };
-    const at = (i, j) => sent.seen.values[i * q - (i * (i - 1)) / 2 + (j - i)]; // the triangle above the diagonal, row by row
-    const seen = (i, j) => at(Math.min(i, j), Math.max(i, j));
-    const expected = (i, j) => (seen(i, i) * seen(j, j)) / sent.total;
+    const at = (counts, i, j) => counts.values[i * q - (i * (i - 1)) / 2 + (j - i)]; // the triangle above the diagonal, row by row
+    const seen = (i, j) => at(sent.seen, Math.min(i, j), Math.max(i, j));
+    const expected = (i, j) => (sent.expected ? at(sent.expected, Math.min(i, j), Math.max(i, j)) : (seen(i, i) * seen(j, j)) / sent.total);
     const against = (i, j) => sent.against.values[i * q + j];
     const counted = (value) => (Number.isInteger(value) || value >= 1000 ? Math.round(value).toLocaleString("en") : value >= 1 ? value.toFixed(1) : String(Number(value.toPrecision(2))));
     const words = (i, j) => `seen ${counted(seen(i, j))}, expected ${counted(expected(i, j))}${against(i, j) ? `; ${sent.phrase}` : ""}`;

@@ -1,0 +1,467 @@
+"""Binary relevance, classifier chains and RAkEL: they turn the problem into ordinary ones, for logistic or other classifiers."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from skcamel.arrays import Array
+from skcamel.baselines.base import Baseline, class_one, clone_fitted, known_rows, some_rows
+from skcamel.baselines.logistic import (
+    MAX_ITER,
+    TOLERANCE,
+    Logistic,
+    NotConverged,
+    Softmax,
+    beside,
+    fit_chains,
+    fit_logistic,
+    fit_softmax,
+)
+from skcamel.checks import check_count, check_flag, check_positive
+
+TOGETHER = 2**20  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
+DENSE_DRAW = 4  # up to four times as many sets as are wanted, all are listed
+
+
+@dataclass(eq=False, repr=False)
+class LogisticBaseline(Baseline):
+    """A method whose models are logistic, or clones of a classifier that the user chooses."""
+
+    _: KW_ONLY
+    base_estimator: Any = None
+    max_iter: int = MAX_ITER
+    tol: float = TOLERANCE
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        base = self.base_estimator
+        if base is not None and (isinstance(base, type) or not (hasattr(base, "fit") and hasattr(base, "predict"))):
+            raise TypeError(
+                f"base_estimator must be a scikit-learn classifier or None, got {base!r}; "
+                "pass an instance, as in LogisticRegression(C=1.0)."
+            )
+        check_count("max_iter", self.max_iter)
+        check_positive("tol", self.tol)
+
+
+@dataclass(eq=False, repr=False)
+class BinaryRelevance(LogisticBaseline):
+    """One unregularised logistic regression for each label (BR).
+
+    Parameters
+    ----------
+    base_estimator : classifier, default=None
+        Any scikit-learn classifier, cloned for each label. None: logistic regression with ridge 1e-8 on standardised
+        columns, all labels solved together. A classifier without `predict_proba` is asked for its `decision_function` s, and
+        1 / (1 + exp(-s)) stands for the probability.
+    threshold : {"zero", "common", "label"} or float, default="zero"
+        Cut between scores F - 1/2 and decisions: 0, one tuned cut, one tuned cut per label, or a number. Tuned on the scores of
+        5 shuffled inner folds; cuts of rare labels are drawn towards the common cut.
+    threshold_metric : {"micro_f1", "macro_f1", "hamming_loss"}, default=None
+        What tuned cuts aim at; None: micro_f1 for "common", macro_f1 for "label".
+    max_iter : int, default=1000
+        Limit of the steps of the logistic solver.
+    tol : float, default=1e-4
+        A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
+
+    Attributes
+    ----------
+    thresholds_ : array of shape (q,)
+        Cuts; a label is predicted where its score exceeds its cut.
+    n_iter_ : int
+        Steps of the slowest label; 1 with a `base_estimator`.
+    label_names_ : array of shape (q,)
+    classes_ : array
+        Label numbers, or the classes of a 1-d y.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (d,)
+
+    Notes
+    -----
+    A label is learned from the rows where it is known, as by a fit on these rows alone.
+    A label with one class in training gets that class with probability 1. Where a label can be separated by the features
+    its weights would grow for ever; they stop when the loss of all rows together is below 0.01.
+
+    Examples
+    --------
+    >>> from skcamel.baselines import BinaryRelevance
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [1, 1], [0, 1], [1, 1]]
+    >>> BinaryRelevance().fit(X, Y).predict_proba(X).round(2)
+    array([[0.2 , 1.  ],
+           [0.39, 1.  ],
+           [0.61, 1.  ],
+           [0.8 , 1.  ]])
+    """
+
+    base_estimator: Any = None
+    PROBABILISTIC: ClassVar[bool] = True
+
+    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        self.n_iter_ = 1
+        self.model_: Logistic | None = None
+        self.estimators_: list[Any] | None = None
+        if self.base_estimator is not None:
+            self.estimators_ = [fit_one(self.base_estimator, X, y, weights=weights) for y in Y.T]
+            return
+        with convergence_warning():
+            self.model_ = fit_logistic(X, Y, weights, tol=self.tol, max_iter=self.max_iter)
+        self.n_iter_ = max(1, int(self.model_.ending.n_iter.max(initial=0)))
+
+    def _confidences(self, X: Array) -> np.ndarray:
+        if self.model_ is not None:
+            return self.model_.probabilities(X)
+        return np.column_stack([positive_probability(model, X) for model in self.estimators_ or ()])
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One member: the order of its labels, and a model for each link."""
+
+    order: np.ndarray  # (q,) label numbers
+    links: Logistic | list[Any]
+
+    def probabilities(self, X: Array) -> np.ndarray:
+        """P of every label, (m, q), in the order of the label numbers."""
+        if isinstance(self.links, Logistic):
+            return self.links.chain_probabilities(X, self.order)
+        P = np.empty((X.shape[0], len(self.order)))
+        for s, link in enumerate(self.links):
+            earlier = (P[:, self.order[:s]] >= 0.5).astype(np.float64)
+            P[:, self.order[s]] = positive_probability(link, beside(X, earlier))
+        return P
+
+
+@dataclass(eq=False, repr=False)
+class EnsembleOfClassifierChains(LogisticBaseline):
+    """Classifier chains over random label orders and bootstrap samples, averaged (ECC).
+
+    Parameters
+    ----------
+    n_estimators : int, default=30
+        Number of chains.
+    base_estimator : classifier, default=None
+        As in :class:`BinaryRelevance`, cloned for each link; by default all links of many chains are solved together.
+    combine : {"confidence", "vote"}, default="confidence"
+        F is the mean of the members' probabilities, or of their decisions.
+    bootstrap : bool, default=True
+        Each member learns from n rows drawn with replacement; else from all rows.
+    order : sequence of int, default=None
+        One order of the labels for all members; None: a random one for each.
+    random_state : int, RandomState or None, default=None
+    n_jobs : int, default=None
+        Groups of members fitted at the same time, in threads. A group is one batch of the logistic solver; on small data all
+        members form one group, with a `base_estimator` each member does. Results do not depend on it.
+    threshold, threshold_metric, max_iter, tol
+        As in :class:`BinaryRelevance`.
+
+    Attributes
+    ----------
+    estimators_ : list of Chain
+        Each with its `order`.
+    n_iter_ : int
+        Steps of the slowest link; 1 with a `base_estimator`.
+
+    All other attributes are those of :class:`BinaryRelevance`.
+
+    Notes
+    -----
+    Links learn from the true values of the earlier labels and predict from the earlier predictions, 1 where p >= 1/2. So
+    all links of all chains are known before the first is solved, and those of many members are solved as one batch. Repeated
+    rows of a bag enter once, with their count times their `sample_weight` as weight. Columns and labels that are constant in a
+    bag are dropped there.
+
+    A link learns from the rows where its label is known. Where an earlier label is unknown in them, the decision of
+    :class:`BinaryRelevance` stands for it. That is what the link of this label decides at the head of a chain, so still no link waits for
+    another.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skcamel.baselines import EnsembleOfClassifierChains
+    >>> X, Y = make_multilabel_classification(80, n_classes=3, random_state=0)
+    >>> model = EnsembleOfClassifierChains(5, random_state=0).fit(X, Y)
+    >>> model.predict(X[:2]).shape
+    (2, 3)
+    """
+
+    n_estimators: int = 30
+    _: KW_ONLY
+    combine: str = "confidence"
+    bootstrap: bool = True
+    order: Sequence[int] | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    PROBABILISTIC: ClassVar[bool] = True
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("n_estimators", self.n_estimators)
+        check_flag("bootstrap", self.bootstrap)
+        if self.n_jobs is not None:
+            check_count("n_jobs", self.n_jobs, least=-(10**6), otherwise="or None")
+        if self.combine not in ("confidence", "vote"):
+            raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
+
+    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        orders, counts = self._plans(*Y.shape)
+        guessed = self._guessed(X, Y, weights) if np.isnan(Y).any() else Y
+        size = max(1, TOGETHER // Y.size) if self.base_estimator is None else 1
+        groups = [slice(start, start + size) for start in range(0, self.n_estimators, size)]
+        with convergence_warning():
+            fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._chains)(X, Y, guessed, orders[group], None if counts is None else counts[:, group], weights)
+                for group in groups
+            )
+        self.estimators_ = [chain for chains in fitted for chain in chains]
+        self._votes = self.combine == "vote"
+        steps = [chain.links.ending.n_iter.max(initial=1) for chain in self.estimators_ if isinstance(chain.links, Logistic)]
+        self.n_iter_ = int(max(steps, default=1))
+
+    def _guessed(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Y with decisions of binary relevance where labels are unknown."""
+        single = BinaryRelevance(self.base_estimator, max_iter=self.max_iter, tol=self.tol)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the links are told of
+            single._learn(X, Y, weights)
+        return np.where(np.isnan(Y), single._confidences(X) >= 0.5, Y)
+
+    def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
+        random, fixed = check_random_state(self.random_state), self.order
+        if fixed is not None and not np.array_equal(np.sort(_numbers(fixed)), np.arange(n_labels)):
+            raise ValueError(f"order must hold each of the numbers 0 to {n_labels - 1} once, got {fixed!r}.")
+        orders = np.empty((self.n_estimators, n_labels), dtype=int)
+        counts = np.empty((n_rows, self.n_estimators)) if self.bootstrap else None
+        for member in range(self.n_estimators):
+            if counts is not None:
+                counts[:, member] = np.bincount(random.randint(n_rows, size=n_rows), minlength=n_rows)
+            orders[member] = random.permutation(n_labels) if fixed is None else fixed
+        return orders, counts
+
+    def _chains(
+        self, X: Array, Y: np.ndarray, guessed: np.ndarray, orders: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None
+    ) -> list[Chain]:
+        if self.base_estimator is None:
+            if weights is not None:
+                counts = weights[:, None] * (np.ones((1, len(orders))) if counts is None else counts)
+            known = None if guessed is Y else ~np.isnan(Y)
+            links = fit_chains(X, guessed, orders, counts, known, tol=self.tol, max_iter=self.max_iter)
+        else:
+            members = zip(orders, [None] * len(orders) if counts is None else counts.T, strict=True)
+            links = [self._foreign_links(X, Y[:, order], guessed[:, order], bag, weights) for order, bag in members]
+        return [Chain(order, of_chain) for order, of_chain in zip(orders, links, strict=True)]
+
+    def _foreign_links(
+        self, X: Array, Y: np.ndarray, guessed: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None
+    ) -> list[Any]:
+        """A model for each link; the labels and guesses are in the order of the chain."""
+        base = self.base_estimator
+        return [fit_one(base, beside(X, guessed[:, :s]), Y[:, s], counts, weights) for s in range(Y.shape[1])]
+
+    def _confidences(self, X: Array) -> np.ndarray:
+        F = np.zeros((X.shape[0], len(self.label_names_)))
+        for chain in self.estimators_:
+            P = chain.probabilities(X)
+            F += P >= 0.5 if self._votes else P
+        return F / len(self.estimators_)
+
+
+def _numbers(order: Any) -> np.ndarray:
+    """An order as integers; empty where it holds anything else."""
+    numbers = np.array([] if isinstance(order, str) else order)
+    return numbers if numbers.dtype.kind in "iu" and numbers.ndim == 1 else np.empty(0, dtype=int)
+
+
+@dataclass(eq=False, repr=False)
+class RAkEL(LogisticBaseline):
+    """Random k-labelsets, overlapping: every model predicts a pattern of k labels, and the patterns vote.
+
+    Parameters
+    ----------
+    k : int, default=3
+        Labels in a set; at most q are used, which gives a single label powerset.
+    n_estimators : int, default=None
+        Number of sets; None: 2q. Never more than the C(q, k) sets that exist.
+    base_estimator : classifier, default=None
+        As in :class:`BinaryRelevance`, cloned for each set, with one class for each pattern. None: multinomial logistic
+        regression, all sets with equally many patterns solved together.
+    random_state : int, RandomState or None, default=None
+    threshold, threshold_metric, max_iter, tol
+        As in :class:`BinaryRelevance`.
+
+    Attributes
+    ----------
+    labelsets_ : array of shape (M, k)
+        The sets: distinct, drawn uniformly.
+    patterns_ : list of arrays of shape (number of patterns, k)
+        The patterns of each set that occur in training, by ascending code Σ_i bit_i 2^i. No other is ever predicted.
+    n_iter_ : int
+        Steps of the slowest model; 1 with a `base_estimator`.
+
+    All other attributes are those of :class:`BinaryRelevance`.
+
+    Notes
+    -----
+    F is the share of votes for a label among the sets that hold it, 0 for a label in no set. A set votes for its most probable
+    pattern; among equals, for the one with the lowest code. At cut 0, half of the votes predict a label. F takes few values, so
+    ranking metrics depend much on the rule for ties.
+
+    A set learns from the rows in which all its labels are known; with fewer than two such rows it votes for none of them. Labels without
+    a known entry are in no set.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skcamel.baselines import RAkEL
+    >>> X, Y = make_multilabel_classification(80, n_classes=4, random_state=0)
+    >>> RAkEL(random_state=0).fit(X, Y).labelsets_.shape
+    (4, 3)
+    """
+
+    k: int = 3
+    n_estimators: int | None = None
+    _: KW_ONLY
+    random_state: Any = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_count("k", self.k)
+        if self.n_estimators is not None:
+            check_count("n_estimators", self.n_estimators, otherwise="or None")
+
+    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+        known = ~np.isnan(Y)
+        members = np.flatnonzero(known.any(axis=0)) if known.any() else np.arange(Y.shape[1])  # labels to draw from
+        q = len(members)
+        wanted = 2 * q if self.n_estimators is None else self.n_estimators
+        self.labelsets_ = members[draw_labelsets(q, min(self.k, q), wanted, check_random_state(self.random_state))]
+        complete = np.column_stack([known[:, labels].all(axis=1) for labels in self.labelsets_])  # (n, M)
+        complete[:, complete.sum(axis=0) < min(2, len(Y))] = False
+        codes = np.zeros(complete.shape, dtype=np.int64)
+        self.patterns_: list[np.ndarray] = []
+        for m, labels in enumerate(self.labelsets_):
+            rows = complete[:, m]
+            patterns, codes[rows, m] = label_powerset(Y[rows][:, labels])
+            self.patterns_.append(patterns if rows.any() else np.zeros((1, len(labels)), dtype=np.int64))
+        self._models: list[tuple[list[int], Any]]  # the sets that a model answers for, and the model
+        if self.base_estimator is None:
+            with convergence_warning():
+                self._models = self._batched(X, codes, complete, weights)
+        else:
+            own = (known_rows(X, codes[:, m], weights, rows) for m, rows in enumerate(complete.T))
+            self._models = [([m], fit_one(self.base_estimator, *part[:2], weights=part[2])) for m, part in enumerate(own)]
+        steps = [model.ending.n_iter.max(initial=1) for _, model in self._models if isinstance(model, Softmax)]
+        self.n_iter_ = int(max(steps, default=1))
+
+    def _batched(self, X: Array, codes: np.ndarray, complete: np.ndarray, weights: np.ndarray | None) -> list[tuple[list[int], Any]]:
+        """One fit for all sets with the same number of patterns that are complete in the same rows."""
+        groups = defaultdict(list)
+        for m, patterns in enumerate(self.patterns_):
+            groups[len(patterns), complete[:, m].tobytes() if len(patterns) > 1 else b""].append(m)
+        models: list[tuple[list[int], Any]] = []
+        for (n_patterns, _), sets in groups.items():
+            own_X, own_codes, own_weights = known_rows(X, codes[:, sets], weights, complete[:, sets[0]])
+            limits = {"tol": self.tol, "max_iter": self.max_iter}
+            models.append((sets, fit_softmax(own_X, own_codes, n_patterns, own_weights, **limits) if n_patterns > 1 else 0))
+        return models
+
+    def _confidences(self, X: Array) -> np.ndarray:
+        votes, counts = np.zeros((X.shape[0], len(self.label_names_))), np.zeros(len(self.label_names_))
+        for sets, model in self._models:
+            best = model.most_probable(X) if isinstance(model, Softmax) else most_probable(model, X)[:, None]
+            for position, m in enumerate(sets):
+                column = best[:, min(position, best.shape[1] - 1)]
+                votes[:, self.labelsets_[m]] += self.patterns_[m][column]
+                counts[self.labelsets_[m]] += 1
+        return votes / np.maximum(counts, 1)
+
+
+def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -> np.ndarray:
+    """Distinct k-subsets of range(q), uniform among all such collections: (min(wanted, C(q, k)), k), ascending rows.
+
+    If few more exist than are wanted, all are listed and shuffled; else repeats are rare, and drawn again.
+    """
+    total = math.comb(q, k)
+    wanted = min(wanted, total)
+    if total <= DENSE_DRAW * wanted:
+        return np.array(list(combinations(range(q), k)))[random.permutation(total)[:wanted]]
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < wanted:  # at least three in four draws are new
+        drawn[tuple(sorted(random.choice(q, k, replace=False).tolist()))] = None
+    return np.array(list(drawn))
+
+
+def label_powerset(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Patterns that occur in the rows of Y (n, k), by ascending code Σ_i bit_i 2^i, and each row's place among them.
+
+    >>> patterns, codes = label_powerset(np.array([[0, 1], [1, 0], [0, 1]]))
+    >>> patterns.tolist(), codes.tolist()
+    ([[1, 0], [0, 1]], [1, 0, 1])
+    """
+    reversed_patterns, codes = np.unique(Y[:, ::-1].astype(np.int64), axis=0, return_inverse=True)
+    return reversed_patterns[:, ::-1], codes.ravel()
+
+
+@contextmanager
+def convergence_warning() -> Iterator[None]:
+    """Turn the warnings of the logistic solver into one ConvergenceWarning of scikit-learn."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    told = False
+    for warning in caught:
+        if not issubclass(warning.category, NotConverged):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+        elif not told:
+            told = True
+            warnings.warn(str(warning.message), ConvergenceWarning, stacklevel=4)
+
+
+def fit_one(base: Any, X: Array, y: np.ndarray, counts: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
+    """A fitted clone, or the class itself where y has only one; rows with an unknown y (NaN) are left out, and class 0 stands for none.
+
+    `counts` say how often a bootstrap repeats each row. Rows are repeated, since not every classifier takes weights.
+    """
+    if counts is not None:
+        X, y, weights = some_rows(X, y, weights, np.repeat(np.arange(len(y)), counts.astype(int)))
+    X, y, weights = known_rows(X, y, weights, ~np.isnan(y))
+    return int(y[0]) if len(y) and (y == y[0]).all() else clone_fitted(base, X, y, weights) if len(y) else 0
+
+
+def positive_probability(model: Any, X: Array) -> np.ndarray:
+    """P(y = 1 | row) of a model from :func:`fit_one`, (m,).
+
+    Of a model without `predict_proba`, the sigmoid of its `decision_function`; of one without either, its decisions.
+    """
+    if isinstance(model, int):
+        return np.full(X.shape[0], float(model))
+    if hasattr(model, "predict_proba"):
+        return class_one(model.predict_proba(X), model.classes_)
+    if hasattr(model, "decision_function"):
+        return expit(np.asarray(model.decision_function(X), dtype=np.float64))
+    return np.asarray(model.predict(X), dtype=np.float64)
+
+
+def most_probable(model: Any, X: Array) -> np.ndarray:
+    """The class of each row, (m,); among equally probable ones, the lowest."""
+    if isinstance(model, int):
+        return np.full(X.shape[0], model)
+    for name in ("predict_proba", "decision_function"):
+        if hasattr(model, name):
+            scores = np.asarray(getattr(model, name)(X))
+            best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
+            return np.asarray(model.classes_)[best]
+    return np.asarray(model.predict(X))

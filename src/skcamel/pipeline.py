@@ -1,0 +1,226 @@
+"""A fitted Pipeline that ends in one of our estimators ► the estimator, the rows as it sees them, and the names of their columns.
+
+Everything that takes a fitted estimator takes such a Pipeline too; the functions here are how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from skcamel.estimator import MultiLabelClassifier, Outputs
+
+
+def final(model: Any) -> MultiLabelClassifier:
+    """The estimator itself, or the one in which a Pipeline ends, also through Pipelines within it.
+
+    Parameters
+    ----------
+    model : estimator of skcamel, or Pipeline that ends in one
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skcamel import CamelClassifier
+    >>> final(make_pipeline(StandardScaler(), CamelClassifier(alpha=0.2)))
+    CamelClassifier(alpha=0.2)
+    """
+    last = model
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    if not isinstance(last, MultiLabelClassifier):
+        what = "This is" if last is model else "This Pipeline ends in"
+        name = repr(last) if last is None or isinstance(last, str) else f"a {type(last).__name__}"
+        cure = "its best_estimator_" if hasattr(last, "best_estimator_") else "an estimator of skcamel, or a Pipeline that ends in one"
+        raise TypeError(f"{what} {name}; give {cure}.")
+    return last
+
+
+def transformers(model: Any) -> list[Any]:
+    """All steps before the final estimator, in order, also those of Pipelines within; steps that pass rows on as they are, left out."""
+    final(model)
+    return list(_flat(model))[:-1]
+
+
+def _flat(step: Any) -> Iterator[Any]:
+    if isinstance(step, Pipeline):
+        for _, own in step.steps:
+            yield from _flat(own)
+    elif step is not None and not isinstance(step, str):  # "passthrough"
+        yield step
+
+
+def prepared(model: Any, X: Any) -> Any:
+    """The rows as the final estimator sees them: X after all other steps; X itself for a bare estimator.
+
+    Parameters
+    ----------
+    model : fitted estimator or Pipeline
+    X : whatever the model takes
+    """
+    for step in transformers(model):
+        X = step.transform(X)
+    return X
+
+
+def source_names(model: Any) -> list[str] | None:
+    """For each input column of the final estimator the name of the column that it was made from, (d,); None where nobody knows.
+
+    The last step that has ``source_columns_`` tells it. Without one, columns have the names that the steps give them
+    (``get_feature_names_out``), or those that the estimator was fitted on.
+
+    Parameters
+    ----------
+    model : fitted estimator or Pipeline
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from skcamel import CamelClassifier
+    >>> model = make_pipeline(CountVectorizer(), CamelClassifier()).fit(["sun sea", "sea", "rain"], np.eye(3, 2, dtype=int))
+    >>> source_names(model)
+    ['rain', 'sea', 'sun']
+    """
+    estimator, names = final(model), None
+    for step in transformers(model):
+        names = [str(name) for name in step.source_columns_] if hasattr(step, "source_columns_") else _renamed(step, names)
+    if names is None or len(names) != getattr(estimator, "n_features_in_", len(names)):
+        names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def _renamed(step: Any, names: list[str] | None) -> list[str] | None:
+    """Names after a step: a column that comes out under the name it went in with keeps its source, others have the step's name."""
+    given = getattr(step, "feature_names_in_", names)
+    try:
+        out = step.get_feature_names_out(given)
+    except (AttributeError, TypeError, ValueError):  # it has none, or does not know the columns that it was fitted on
+        return None
+    sources = dict(zip(given, names, strict=True)) if given is not None and names is not None and len(given) == len(names) else {}
+    return [str(sources.get(name, name)) for name in out]
+
+
+def outputs(model: Any, X: Any) -> Outputs:
+    """Scores, decisions, probabilities, label sets and ranks from one evaluation of a model.
+
+    Parameters
+    ----------
+    model : fitted estimator of skcamel, or fitted Pipeline that ends in one
+    X : whatever the model takes, m rows
+
+    Returns
+    -------
+    Outputs
+
+    Examples
+    --------
+    >>> import numpy as np, skcamel
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(np.eye(4), np.eye(4, 2, dtype=int))
+    >>> skcamel.outputs(model, np.eye(4)).ranks.tolist()
+    [[1, 2], [2, 1], [1, 2], [1, 2]]
+    """
+    return final(model).outputs(prepared(model, X))
+
+
+def label_sets(model: Any, X: Any) -> list[tuple[str, ...]]:
+    """Names of the predicted labels of every row; the predicted class after a fit on a 1-d y.
+
+    Parameters
+    ----------
+    model : fitted estimator of skcamel, or fitted Pipeline that ends in one
+    X : whatever the model takes, m rows
+
+    Examples
+    --------
+    >>> import numpy as np, skcamel
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> model = make_pipeline(TfidfVectorizer(), skcamel.CamelClassifier())
+    >>> skcamel.label_sets(model.fit(["sun", "sea", "sun sea"], np.array([[1, 0], [0, 1], [1, 1]])), ["sea", "sun"])
+    [('label2',), ('label1',)]
+    """
+    return outputs(model, X).label_sets
+
+
+def explain(model: Any, X: Any, **options: Any) -> Any:
+    """Exact additive parts of every score; see :meth:`CamelClassifier.explain`.
+
+    Parameters
+    ----------
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
+    X : whatever the model takes, m rows
+    **options
+        Of the estimator's own `explain`. With ``features=True`` columns are named and summed by the columns that they were
+        made from, unless `sources` says otherwise.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> import numpy as np, skcamel
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(np.eye(4), np.eye(4, 2, dtype=int))
+    >>> found = skcamel.explain(model, np.eye(4))
+    >>> bool(np.allclose(found.scores, model.decision_function(np.eye(4))))
+    True
+    """
+    estimator: Any = final(model)
+    if not hasattr(estimator, "explain"):
+        raise TypeError(f"A {type(estimator).__name__} has no collaboration to explain; fit a CamelClassifier or CamelClassifierCV.")
+    if options.get("features"):
+        options = {"sources": source_names(model)} | options
+    return estimator.explain(prepared(model, X), **options)
+
+
+class LabelPipeline(Pipeline):
+    """A Pipeline that answers like the estimator of ours in which it ends: what `skcamel fit` makes of a table, and what `load` gives.
+
+    Beside what every Pipeline has, it has `label_sets`, `predict_sets`, `outputs`, `explain` and `top_k`, and the fitted attributes of its
+    estimator, such as `label_names_`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcamel import CamelClassifier
+    >>> from skcamel.data import TablePreparer
+    >>> model = LabelPipeline([("prepare", TablePreparer()), ("classify", CamelClassifier())])
+    >>> table = {"plan": ["free", "team", "free"], "paid": ["$0", "$1,200", "$80"]}
+    >>> model.fit(table, np.array([[1, 0], [0, 1], [1, 1]])).label_names_.tolist()
+    ['label1', 'label2']
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        """Fitted attributes of the estimator."""
+        if name.startswith("_") or not name.endswith("_") or "steps" not in vars(self):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(final(self), name)
+
+    def outputs(self, X: Any) -> Outputs:
+        """See :func:`outputs`."""
+        return outputs(self, X)
+
+    def label_sets(self, X: Any) -> list[tuple[str, ...]]:
+        """See :func:`label_sets`."""
+        return label_sets(self, X)
+
+    def predict_sets(self, X: Any, coverage: float = 0.9) -> Any:
+        """Answers yes (1), no (0) or open (-1) with a stated coverage; see :meth:`CamelClassifier.predict_sets`."""
+        return final(self).predict_sets(prepared(self, X), coverage)
+
+    def explain(self, X: Any, **options: Any) -> Any:
+        """See :func:`explain`."""
+        return explain(self, X, **options)
+
+    def top_k(self, X: Any, k: int) -> Any:
+        """Positions of the `k` labels with the highest scores, highest first: int64 (m, k)."""
+        return outputs(self, X).top(k)

@@ -1,0 +1,244 @@
+"""Data sets of which some labels are unknown: values, digests, cards, findings, folds and files."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import io, sparse
+
+from reference import card as literal
+from skcamel.data import (
+    Dataset,
+    MultilabelStratifiedKFold,
+    MultilabelStratifiedShuffleSplit,
+    card,
+    check_dataset,
+    fold_quality,
+    read_mat,
+    read_meka,
+    read_mulan,
+    write_meka,
+    write_mulan,
+    write_svmlight,
+)
+from skcamel.data.dataset import as_indicators, digest, known_share, unknown_entries
+from skcamel.data.formats import Expected, read_labels, read_matching
+
+NAN = math.nan
+Y = np.array([[1, NAN, 0], [0, 1, NAN], [NAN, NAN, NAN], [1, 1, 0], [0, 0, 0]])
+X = np.arange(10.0).reshape(5, 2)
+
+
+@st.composite
+def partial_labels(draw, most=12):
+    n, q = draw(st.integers(1, most)), draw(st.integers(1, 5))
+    entries = draw(st.lists(st.sampled_from([0.0, 1.0, NAN]), min_size=n * q, max_size=n * q))
+    return np.reshape(entries, (n, q))
+
+
+# Dataset
+
+
+def test_complete_labels_stay_integers_and_partial_ones_are_floats():
+    assert Dataset(X, np.nan_to_num(Y)).Y.dtype == np.int64
+    data = Dataset(X, Y)
+    assert data.Y.dtype == np.float64
+    assert np.array_equal(data.Y, Y, equal_nan=True)
+    assert data.labels.columns == ("label1", "label2", "label3")
+    assert np.array_equal(data.labels[[0, 1]][:, [2]], Y[:2, 2:], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        np.ndarray.tolist,
+        pd.DataFrame,
+        lambda labels: pd.DataFrame(labels).astype("Int64"),
+        lambda labels: np.where(np.isnan(labels), None, labels.astype(object)),
+        sparse.csr_array,
+        lambda labels: labels.astype(np.float32),
+    ],
+)
+def test_every_form_of_a_gap_is_understood(form):
+    data = Dataset(X, form(Y))
+    assert np.array_equal(data.Y, Y, equal_nan=True)
+    assert digest(data.X, data.Y) == digest(X, Y)
+    assert np.array_equal(as_indicators(form(Y)).toarray(), Y == 1)
+    assert np.array_equal(unknown_entries(form(Y)).toarray(), np.isnan(Y))
+
+
+def test_labels_in_minus_one_and_one_may_have_gaps():
+    coded = np.where(Y == 0, -1.0, Y)
+    assert np.array_equal(as_indicators(coded).toarray(), Y == 1)
+    with pytest.raises(ValueError, match=r"only 0 and 1, or only -1 and \+1; found -1.0, 0.0, nan"):
+        as_indicators(np.array([[-1.0, 0.0, NAN]]))
+
+
+def test_unknown_is_a_value_of_its_own():
+    data = Dataset(X, Y)
+    others = [Dataset(X, np.where(np.isnan(Y), value, Y)) for value in (0, 1)]
+    assert data.equals(Dataset(X, Y.copy()))
+    assert not any(data.equals(other) or other.equals(data) for other in others)
+    assert len({digest(d.X, d.Y) for d in (data, *others)}) == 3
+    signed = np.where(np.isnan(Y), -np.float64(NAN), Y)  # other bits
+    assert digest(X, Dataset(X, signed).Y) == digest(X, data.Y)
+
+
+def test_digest_of_a_complete_set_is_what_it_was():
+    assert digest(X, np.nan_to_num(Y)) == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
+    assert digest(X, np.nan_to_num(Y).astype(int)) == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
+
+
+def test_share_of_known_entries():
+    assert known_share(Y) == 1 - 5 / 15
+    assert known_share(np.zeros((2, 2), dtype=int)) == known_share(sparse.csr_array((2, 2))) == known_share(np.empty((0, 3))) == 1
+
+
+# Card
+
+
+@given(partial_labels())
+def test_figures_of_known_entries_are_those_of_literal_loops(labels):
+    n, q = labels.shape
+    found = card((np.zeros((n, 1)), labels))
+    rows = labels.tolist()
+    known = [[y for y in column if y == y] for column in zip(*rows, strict=True)]
+    ones = [[int(y == 1) for y in row] for row in rows]
+    entries = sum(map(len, known))
+    assert found.known == pytest.approx(entries / (n * q), abs=1e-15)
+    assert found.label_known.tolist() == [len(column) for column in known]
+    assert found.label_counts.tolist() == literal.counts(ones) == [sum(column) for column in known]
+    assert found.cardinality == pytest.approx(sum(map(sum, ones)) / n)
+    assert found.density == pytest.approx(sum(map(sum, known)) / entries if entries else 0)
+    complete = [[int(y) for y in row] for row in rows if all(y == y for y in row)]
+    sets = literal.label_sets(complete)
+    assert (found.label_sets, found.max_label_set) == (len(sets), max(sets, default=0))
+    assert found.unlabelled_rows.tolist() == [i for i, row in enumerate(rows) if 0 in row and 1 not in row]
+    assert found.full_labels.tolist() == [j for j, column in enumerate(known) if column and all(column)]
+    assert found.scumble_rows == pytest.approx(literal.scumble(ones), abs=1e-9)
+    for j, k in product(range(q), repeat=2):
+        both = [[int(row[j]), int(row[k])] for row in rows if row[j] == row[j] and row[k] == row[k]]
+        expected = literal.phi(both, 0, 1) if both else NAN
+        assert found.phi[j, k] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_a_mask_that_hides_nothing_changes_no_figure():
+    complete = np.nan_to_num(Y)
+    floats, integers = card((X, complete)).as_dict(), card((X, complete.astype(int))).as_dict()
+    assert str(floats) == str(integers)
+    assert floats["known"] == 1
+    assert floats["label_known"] == [5, 5, 5]
+
+
+def test_table_tells_the_share_of_known_labels_only_where_some_are_unknown():
+    text = str(Dataset(X, Y).card())
+    assert "  known labels            66.67%      in the least known 3 rows\n" in text
+    assert "label1         2   50.00%" in text
+    assert "known labels" not in str(Dataset(X, np.nan_to_num(Y)).card())
+
+
+def test_equal_examples_have_the_same_gaps():
+    labels = np.array([[1, NAN], [1, NAN], [1, 0]])
+    assert card((np.ones((3, 1)), labels)).duplicate_examples == 1
+
+
+# Findings
+
+
+def test_unknown_labels_are_a_finding():
+    found = {finding.code: finding for finding in check_dataset(Dataset(X, Y))}
+    assert found["unknown-labels"].severity == "info"
+    assert str(found["unknown-labels"]).startswith(
+        "info: 5 cells of Y (33.3%) are unknown, the first in row 0, label label2: methods learn"
+    )
+    assert found["unknown-labels"].where.tolist() == np.argwhere(np.isnan(Y)).tolist()
+    assert found["unlabelled-rows"].where.tolist() == [4]
+    assert "unknown-labels" not in {finding.code for finding in check_dataset(X, np.nan_to_num(Y))}
+
+
+def test_constant_labels_are_those_of_known_entries():
+    labels = np.array([[1, NAN, NAN, 0], [NAN, 0, NAN, 1], [1, 0, NAN, 0]])
+    found = {finding.code: finding.where.tolist() for finding in check_dataset(np.arange(3.0)[:, None], labels)}
+    assert found["full-labels"] == [0]
+    assert found["empty-labels"] == [1, 2]
+
+
+def test_an_unknown_label_contradicts_nothing():
+    same = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
+    labels = np.array([[1, NAN], [1, 0], [1, 0], [NAN, 1], [0, 0]])
+    (found,) = (finding for finding in check_dataset(same, labels) if finding.code == "contradicting-rows")
+    assert found.where.tolist() == [2, 3]
+
+
+# Folds
+
+
+@given(partial_labels(most=20), st.integers(0, 3))
+def test_folds_are_those_of_the_known_positives(labels, seed):
+    if len(labels) < 4:
+        return
+    splitter = MultilabelStratifiedKFold(2, shuffle=True, random_state=seed)
+    parts = [test.tolist() for _, test in splitter.split(labels, labels)]
+    assert parts == [test.tolist() for _, test in splitter.split(labels, np.nan_to_num(labels))]
+    assert sorted(row for part in parts for row in part) == list(range(len(labels)))
+
+
+def test_known_positives_are_spread_evenly(rng):
+    labels = (rng.random((200, 4)) < 0.3).astype(float)
+    labels[rng.random(labels.shape) < 0.4] = NAN
+    labels[:, 3] = NAN
+    for _, test in MultilabelStratifiedKFold(4).split(labels, labels):
+        assert np.abs((labels[test] == 1).sum(axis=0) - (labels == 1).sum(axis=0) / 4).max() < 2
+    (_, test), *_ = MultilabelStratifiedShuffleSplit(1, test_size=0.25, random_state=0).split(labels, labels)
+    assert np.abs((labels[test] == 1).sum(axis=0) - (labels == 1).sum(axis=0) / 4).max() < 2
+
+
+def test_fold_quality_counts_the_rows_that_know_a_label():
+    labels = np.array([[1, 1], [NAN, 0], [0, 1], [1, 0], [NAN, NAN], [0, NAN]])
+    splits = [([3, 4, 5], [0, 1, 2]), ([0, 1, 2], [3, 4, 5])]
+    # label 0: one of two known rows in each part, odds 1, as in all; label 1: odds 2 and 0, in all 1
+    assert fold_quality(labels, splits).label_distribution == (0 + 0 + 1 + 1) / 4
+
+
+# Files
+
+
+@pytest.mark.parametrize("write", [write_mulan, write_meka])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_arff_keeps_unknown_labels(tmp_path, write, storage):
+    data = Dataset(storage(X), Y, name="partial")
+    write(data, tmp_path / "partial.arff")
+    assert ",?" in (tmp_path / "partial.arff").read_text() or " ?" in (tmp_path / "partial.arff").read_text()
+    back = (read_mulan if write is write_mulan else read_meka)(tmp_path / "partial.arff")
+    assert back.equals(data)
+    assert np.array_equal(read_labels(tmp_path / "partial.arff", data.label_names), Y, equal_nan=True)
+
+
+def test_labels_of_words_may_be_unknown_in_arff(tmp_path):
+    header = "@relation 'a: -C 2'\n@attribute l {NO,YES}\n@attribute m {-1,1}\n@attribute x numeric\n@data\n"
+    (tmp_path / "a.arff").write_text(header + "YES,?,1\n?,-1,2\n")
+    assert np.array_equal(read_meka(tmp_path / "a.arff").Y, [[1, NAN], [NAN, 0]], equal_nan=True)
+
+
+def test_mat_files_mark_unknown_labels_by_nan(tmp_path):
+    io.savemat(tmp_path / "a.mat", {"data": X, "target": np.where(Y == 0, -1.0, Y)})
+    assert np.array_equal(read_mat(tmp_path / "a.mat").Y, Y, equal_nan=True)
+
+
+def test_svmlight_refuses_unknown_labels(tmp_path):
+    with pytest.raises(ValueError, match=r"5 label entries .* cannot be written: unknown labels \(NaN\) would become 0 .*Write \.arff"):
+        write_svmlight(Dataset(X, Y), tmp_path / "a.svm")
+    assert not (tmp_path / "a.svm").exists()
+
+
+def test_a_table_for_a_model_may_have_unknown_labels(tmp_path):
+    (tmp_path / "a.csv").write_text("f1,f2,sea,sun\n1,2,1,\n3,4,?,0\n")
+    expected = Expected(2, ("f1", "f2"), {}, ("sun", "sea"))
+    rows = read_matching(tmp_path / "a.csv", expected, truth=True)
+    assert np.array_equal(rows.Y, [[NAN, 1], [0, NAN]], equal_nan=True)
+    (tmp_path / "b.csv").write_text("f1,f2,sea,sun\n1,2,1,0\n")
+    assert read_matching(tmp_path / "b.csv", expected, truth=True).Y.dtype == np.int64

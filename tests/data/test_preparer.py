@@ -1,0 +1,295 @@
+"""TablePreparer: kinds by evidence, numbers that come out, and tables that differ from that of the fit."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.stats import rankdata
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skcamel import CamelClassifier
+from skcamel.data import TablePreparer
+
+N = 60
+WORDS = ["fever", "cough", "rash", "fall", "burn", "sprain", "fracture", "headache", "nausea", "dizzy"]
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    age = rng.normal(50, 15, N)
+    age[rng.random(N) < 0.2] = np.nan
+    return pd.DataFrame(
+        {
+            "patient": range(1001, 1001 + N),
+            "age": age,
+            "income": [f"${value:,.2f}" for value in rng.lognormal(10, 1, N)],
+            "share": [f"{value:.1f}%" for value in rng.uniform(0, 100, N)],
+            "smoker": rng.choice(["Yes", "no", ""], N),
+            "ward": rng.choice(["A", "B", "C"], N, p=[0.6, 0.3, 0.1]),
+            "admitted": pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 500 * 24, N), unit="h"),
+            "born": [f"{rng.integers(1, 29):02d}.{rng.integers(1, 13):02d}.{rng.integers(1930, 2005)}" for _ in range(N)],
+            "notes": [" ".join(rng.choice(WORDS, 6)) for _ in range(N)],
+            "allergies": ["|".join(rng.choice(["nuts", "pollen", "dust"], rng.integers(1, 4), replace=False)) for _ in range(N)],
+            "zip": rng.choice(["01067", "10115", "80331"], N),
+            "country": "DE",
+            "comment": [None] * N,
+        }
+    )
+
+
+@parametrize_with_checks([TablePreparer()])
+def test_scikit_learn_checks_pass(estimator, check):
+    check(estimator)
+
+
+def test_each_column_is_what_its_cells_say(table):
+    assert TablePreparer().fit(table).kinds_ == {
+        "patient": "id",
+        "age": "number",
+        "income": "number",
+        "share": "number",
+        "smoker": "flag",
+        "ward": "category",
+        "admitted": "date",
+        "born": "date",
+        "notes": "text",
+        "allergies": "tags",
+        "zip": "category",
+        "country": "constant",
+        "comment": "empty",
+    }
+
+
+@pytest.mark.parametrize(
+    "convert", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame.astype({"ward": "category"}), pd.DataFrame.copy]
+)
+def test_every_kind_of_frame_gives_the_same_numbers(table, convert):
+    expected = TablePreparer().fit(table)
+    other = TablePreparer().fit(convert(table))
+    assert other.kinds_ == expected.kinds_
+    np.testing.assert_array_equal(other.transform(convert(table)).toarray(), expected.transform(table).toarray())
+
+
+def test_outputs_have_names_and_sources(table):
+    preparer = TablePreparer().fit(table)
+    names, sources = preparer.get_feature_names_out(), preparer.source_columns_
+    X = preparer.transform(table)
+    assert sparse.issparse(X)
+    assert X.shape == (N, len(names)) == (N, len(sources))
+    assert len(set(names)) == len(names)
+    assert all(name.startswith(source) for name, source in zip(names, sources))
+    assert {"age (gap)", "ward=A", "notes: fever", "allergies: nuts", "admitted (hour sin)"} <= set(names)
+    assert [row[0] for row in preparer.describe()] == list(table.columns)
+
+
+def column(preparer, table, name):
+    X = preparer.transform(table)
+    return (X.toarray() if sparse.issparse(X) else X)[:, list(preparer.get_feature_names_out()).index(name)]
+
+
+def test_numbers_become_ranks_and_gaps_the_median(table):
+    preparer = TablePreparer().fit(table)
+    gaps = table["age"].isna().to_numpy()
+    expected = (rankdata(table["age"][~gaps]) - 0.5) / (~gaps).sum()
+    age = column(preparer, table, "age")
+    np.testing.assert_allclose(age[~gaps], expected, rtol=1e-12)
+    np.testing.assert_allclose(age[gaps], 0.5, atol=0.02)
+    np.testing.assert_array_equal(column(preparer, table, "age (gap)"), gaps)
+    money = table["income"].str.replace(r"[$,]", "", regex=True).astype(float)
+    np.testing.assert_allclose(column(preparer, table, "income"), (rankdata(money) - 0.5) / N)
+    as_they_are = column(TablePreparer(scaling="none").fit(table), table, "income")
+    np.testing.assert_allclose(as_they_are, money)
+
+
+def test_many_different_numbers_keep_a_thousand_knots():
+    numbers = np.random.default_rng(0).normal(size=20_000)
+    frame = pd.DataFrame({"x": numbers})
+    preparer = TablePreparer().fit(frame)
+    assert len(preparer.parts_[0].steps.knots) <= 1000
+    np.testing.assert_allclose(preparer.transform(frame)[:, 0], (rankdata(numbers) - 0.5) / len(numbers), atol=1e-3)
+
+
+def test_text_is_the_tfidf_of_scikit_learn(table):
+    preparer = TablePreparer().fit(table)
+    tfidf = TfidfVectorizer(min_df=2)
+    expected = tfidf.fit_transform(table["notes"]).toarray()
+    places = [list(preparer.get_feature_names_out()).index(f"notes: {word}") for word in tfidf.get_feature_names_out()]
+    np.testing.assert_allclose(preparer.transform(table).toarray()[:, places], expected, rtol=1e-12)
+
+
+def test_dates_have_a_trend_and_cycles():
+    days = pd.date_range("2024-01-01", periods=60, freq="13D")
+    preparer = TablePreparer().fit(pd.DataFrame({"day": days}))
+    assert list(preparer.get_feature_names_out()) == [
+        "day",
+        *(f"day ({cycle} {wave})" for cycle in ("month", "weekday") for wave in ("sin", "cos")),
+    ]
+    X = preparer.transform(pd.DataFrame({"day": days}))
+    np.testing.assert_allclose(X[:, 1], np.sin(2 * np.pi * (days.month - 1) / 12) / 2, atol=1e-12)
+    np.testing.assert_allclose(X[:, 4], np.cos(2 * np.pi * days.day_of_week / 7) / 2, atol=1e-12)
+
+
+def test_rare_values_go_together_and_unseen_ones_are_zeros():
+    city = ["Rome"] * 40 + ["Oslo"] * 30 + ["Riga", "Bonn", "Lyon"]
+    frame = pd.DataFrame({"city": city})
+    preparer = TablePreparer().fit(frame)
+    assert list(preparer.get_feature_names_out()) == ["city=Oslo", "city=Rome", "city=(rare)"]
+    X, told = preparer.transform_with_differences(pd.DataFrame({"city": ["Riga", "Rome", "Kyiv", None]}))
+    assert X.tolist() == [[0, 0, 1], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    assert told.unseen == {"city": 1}
+    assert told.gaps == {"city": 1}
+
+
+def test_new_tables_may_differ_and_say_how(table):
+    preparer = TablePreparer().fit(table)
+    new = table.iloc[::-1, ::-1].head(5).assign(extra=1)
+    new["ward"] = ["A", "Z", "Z", "B", None]
+    new["income"] = ["$5", "free", None, "-", "$7"]
+    X, told = preparer.transform_with_differences(new)
+    assert X.shape == (5, len(preparer.source_columns_))
+    assert told.unseen == {"ward": 2}
+    assert told.gaps == {"income": 2, "ward": 1}
+    assert told.unreadable == {"income": 1}
+    assert told.extra == ("extra",)
+    assert len(told.notes()) == 4
+
+
+def test_a_missing_column_is_refused_by_name_or_holds_gaps(table):
+    preparer = TablePreparer().fit(table)
+    with pytest.raises(ValueError, match=r"lacks the columns 'age', 'notes'.*--allow-missing"):
+        preparer.transform(table.drop(columns=["age", "notes", "comment"]))
+    X, told = preparer.set_params(allow_missing=True).transform_with_differences(table.drop(columns=["age", "notes"]))
+    assert told.missing == ("age", "notes")
+    names = list(preparer.get_feature_names_out())
+    assert (X.toarray()[:, names.index("age (gap)")] == 1).all()
+    assert (X.toarray()[:, names.index("notes: fever")] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "kind"),
+    [
+        ({"number": ["patient"]}, "patient", "number"),
+        ({"category": ["patient"]}, "patient", "category"),
+        ({"drop": ["notes"]}, "notes", "dropped"),
+        ({"id": ["zip"]}, "zip", "id"),
+        ({"text": ["ward"]}, "ward", "empty"),  # words of one letter are none
+        ({"text": ["smoker"]}, "smoker", "text"),
+        ({"number": ["zip"]}, "zip", "number"),
+        ({"date": ["admitted"]}, "admitted", "date"),
+        ({"category": ["age"]}, "age", "category"),
+    ],
+)
+def test_parameters_overrule_the_cells(table, options, name, kind):
+    assert TablePreparer(**options).fit(table).kinds_[name] == kind
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"drop": ["ages"]}, "drop names 'ages', which is no column; the columns are 'patient', 'age'"),
+        ({"drop": "age"}, "drop must be a sequence"),
+        ({"drop": ["age"], "id": ["age"]}, "named by drop and by id"),
+        ({"number": ["notes"]}, "number names 'notes', of which no cell is a number"),
+        ({"date": ["notes"]}, "date names 'notes'"),
+        ({"scaling": "log"}, "scaling must be"),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused(table, options, message):
+    with pytest.raises(ValueError, match=message):
+        TablePreparer(**options).fit(table)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([f"P-{k:04d}" for k in range(20)], "id"),
+        ([f"user{k}@example.org" for k in range(20)], "id"),
+        ([f"Patient {k}" for k in range(20)], "id"),
+        (list(range(5, 25)), "id"),
+        ([17 * k * k for k in range(20)], "number"),
+        (["None", "NULL", "n/a", "-", *map(str, range(0, 320, 20))], "number"),
+        (["1,234", "5,678", "12"] * 7, "number"),
+        ([*map(str, range(0, 2000, 50)), "unknown"], "number"),
+        ([*map(str, range(0, 100, 50)), "low", "high"] * 5, "category"),
+        ([0, 1, None, 1] * 5, "flag"),
+        ([True, False] * 10, "flag"),
+        (["x", None] * 10, "category"),
+        (["red, large", "blue", "red, small", "blue, small"] * 5, "tags"),
+        ([f"Well, at first it was {WORDS[k % 10]} and later, as they say, {WORDS[k // 3]} {k}" for k in range(20)], "text"),
+        (["這是一個測試文本內容" + chr(0x4E00 + k) for k in range(20)], "text"),
+        (["09:30", "10:15", "23:59", "00:00"] * 5, "date"),
+        (["none", "mild", "severe", "none"] * 5, "category"),
+    ],
+)
+def test_kinds_of_single_columns(cells, kind):
+    frame = pd.DataFrame({"it": cells, "other": np.random.default_rng(0).normal(size=len(cells))})
+    preparer = TablePreparer().fit(frame)
+    assert preparer.kinds_["it"] == kind, preparer.describe()
+    assert np.isfinite(np.asarray(preparer.transform(frame).sum())).all()
+
+
+def test_an_identifier_is_known_by_its_name_too():
+    numbers = np.random.default_rng(0).permutation(10_000)[:50]
+    assert TablePreparer().fit(pd.DataFrame({"orderId": numbers, "x": numbers % 7})).kinds_["orderId"] == "id"
+    assert TablePreparer().fit(pd.DataFrame({"paid": numbers, "x": numbers % 7})).kinds_["paid"] == "number"
+
+
+def test_gaps_get_a_column_where_they_carry_information():
+    rng = np.random.default_rng(0)
+    gaps = rng.random(200) < 0.3
+    frame = pd.DataFrame({"x": np.where(gaps, np.nan, rng.normal(size=200)), "z": rng.normal(size=200)})
+    unrelated, related = rng.integers(0, 2, (200, 3)), np.column_stack([gaps, rng.integers(0, 2, 200)]).astype(int)
+    names = [list(TablePreparer().fit(frame, y).get_feature_names_out()) for y in (None, unrelated, related)]
+    assert names == [["x", "x (gap)", "z"], ["x", "z"], ["x", "x (gap)", "z"]]
+
+
+def test_frames_out(table):
+    preparer = TablePreparer().set_output(transform="pandas").fit(table)
+    shuffled = table.sample(frac=1, random_state=0)
+    frame = preparer.transform(shuffled)
+    assert list(frame.columns) == list(preparer.get_feature_names_out())
+    assert (frame.index == shuffled.index).all()
+
+
+def test_no_column_left_is_refused_with_reasons():
+    with pytest.raises(ValueError, match="'a' left out: counts the rows; --number a keeps it"):
+        TablePreparer().fit(pd.DataFrame({"a": range(20), "b": 1}))
+
+
+def test_two_columns_of_one_name_are_refused():
+    frame = pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="two columns are called 'a'"):
+        TablePreparer().fit(frame)
+
+
+def test_a_pipeline_learns_from_a_table(table):
+    Y = np.column_stack([table["notes"].str.contains("fever"), table["ward"] == "A"]).astype(int)
+    model = make_pipeline(TablePreparer(), CamelClassifier(lambda2=0.01)).fit(table, Y)
+    assert (model.predict(table) == Y).mean() > 0.9
+
+
+cell = st.one_of(
+    st.none(), st.text(max_size=8), st.floats(), st.integers(-5, 5), st.booleans(), st.dates(), st.lists(st.text(max_size=3), max_size=3)
+)
+
+
+@given(st.lists(st.tuples(cell, cell), min_size=1, max_size=30), st.lists(st.tuples(cell, cell), min_size=1, max_size=5))
+def test_any_table_gives_finite_numbers_or_one_refusal(rows, new):
+    frame = pd.DataFrame({"one": [row[0] for row in rows], "two": [row[1] for row in rows]}, dtype=object)
+    try:
+        preparer = TablePreparer().fit(frame)
+    except ValueError:
+        with pytest.raises(ValueError, match="No column"):
+            TablePreparer().fit(frame)
+        return
+    for part in (frame, pd.DataFrame({"two": [row[1] for row in new], "one": [row[0] for row in new]}, dtype=object)):
+        X = preparer.transform(part)
+        assert X.shape == (len(part), len(preparer.get_feature_names_out()))
+        assert np.isfinite(X.data if sparse.issparse(X) else X).all()

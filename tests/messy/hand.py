@@ -1,0 +1,95 @@
+"""Pieces of a preparation as people build it by hand with scikit-learn."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, QuantileTransformer, StandardScaler
+
+
+def prepared(*parts: tuple[TransformerMixin, str | list[str]]) -> ColumnTransformer:
+    """The parts side by side, dense; columns that no part names are left out."""
+    return ColumnTransformer([(f"part{k}", *part) for k, part in enumerate(parts)], sparse_threshold=0)
+
+
+def number(parse: Callable[[object], float] | None = None, *, skewed: bool = False) -> TransformerMixin:
+    """Numbers: parsed, of variance 1, then gaps filled by the median and marked."""
+    scale = QuantileTransformer(n_quantiles=50, output_distribution="normal") if skewed else StandardScaler()
+    steps = [] if parse is None else [FunctionTransformer(partial(_each, parse))]
+    return make_pipeline(*steps, scale, SimpleImputer(strategy="median", add_indicator=True))
+
+
+def category(order: Sequence[str] = ()) -> TransformerMixin:
+    """A 0/1 column for each value that is not rare, a gap being a value; with `order`, the place of the value in it."""
+    if not order:
+        return OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=4)
+    return number(lambda cell: order.index(cell) if cell in order else np.nan)
+
+
+def flag(yes: Sequence[object] = ("yes", "True", True, "ja", "Y")) -> TransformerMixin:
+    """1 for yes, 0 for no; gaps marked."""
+    return number(lambda cell: np.nan if pd.isna(cell) else float(cell in yes))
+
+
+def text(word: str = r"(?u)\b\w\w+\b") -> TransformerMixin:
+    """Words that come twice or more, weighted by their rarity; the usual pattern of a word leaves out emoji."""
+    weights = TfidfVectorizer(token_pattern=word, sublinear_tf=True, min_df=2, stop_words="english")
+    return make_pipeline(FunctionTransformer(_filled), weights, FunctionTransformer(_times_two))
+
+
+def tags(separator: str) -> TransformerMixin:
+    """A 0/1 column for each value in a cell of several."""
+    split = re.compile(rf"\s*{re.escape(separator)}\s*").split
+    return make_pipeline(FunctionTransformer(_filled), CountVectorizer(tokenizer=split, token_pattern=None, binary=True))
+
+
+def date(form: str | None = None) -> TransformerMixin:
+    """Time since the first, and where a day stands in its year and week and an hour in its day."""
+    return make_pipeline(FunctionTransformer(partial(_parts_of_dates, form=form)), StandardScaler(), SimpleImputer())
+
+
+def amount(cell: object, *, thousands: str = ",", decimal: str = ".") -> float:
+    """A number with whatever people write around it.
+
+    Examples
+    --------
+    >>> amount("$1,234.50"), amount("(1,234)"), amount("1'234.50", thousands="'"), amount("-12,5 °C", thousands=".", decimal=",")
+    (1234.5, -1234.0, 1234.5, -12.5)
+    >>> amount("unknown"), amount("-"), amount(None), amount(3)
+    (nan, nan, nan, 3.0)
+    """
+    if not isinstance(cell, str):
+        return np.nan if pd.isna(cell) else float(cell)
+    found = re.search(r"-?\d+(\.\d+)?", cell.replace(thousands, "").replace(decimal, "."))
+    return np.nan if found is None else float(found[0]) * (-1 if cell.startswith("(") else 1)
+
+
+def _each(parse: Callable[[object], float], frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype(object).map(parse).astype(float)
+
+
+def _filled(column: pd.Series) -> pd.Series:
+    return column.fillna("")
+
+
+def _times_two(X: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Rows of length 2: beside several numbers of variance 1, a text of length 1 would hardly count."""
+    return 2 * X
+
+
+def _parts_of_dates(frame: pd.DataFrame, form: str | None) -> np.ndarray:
+    """Columns (n, 7) of the one date in `frame`."""
+    when = pd.to_datetime(frame.iloc[:, 0], format=form)
+    seconds = (when - pd.Timestamp("2000-01-01")).dt.total_seconds()
+    parts = [seconds]
+    for position in (when.dt.day_of_year / 365.25, when.dt.day_of_week / 7, when.dt.hour / 24):
+        parts += [np.sin(2 * np.pi * position), np.cos(2 * np.pi * position)]
+    return np.column_stack(parts)

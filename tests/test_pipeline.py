@@ -1,0 +1,273 @@
+"""Pipelines that end in one of our estimators: what they are asked, how they are saved, and what is drawn of them."""
+
+import io
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+import skcamel
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, persistence, save
+from skcamel.baselines import LLSF, RAkEL
+from skcamel.persistence import schema
+from skcamel.pipeline import final, prepared, source_names, transformers
+from tiny_steps import TABLE, Columns, Foreign
+
+RNG = np.random.default_rng(0)
+N = 40
+FRAME = pd.DataFrame(
+    {
+        "age": RNG.normal(size=N),
+        "town": RNG.choice(["Bath", "Ely", "York"], N),
+        "said": RNG.choice(["sun and sea", "rain", "wind and sea"], N),
+        "size": RNG.normal(size=N),
+    }
+)
+LABELS = pd.DataFrame({"warm": FRAME["age"] > 0, "old": FRAME["town"] == "York", "wet": FRAME["said"] != "rain"}).astype(int)
+NUMBERS = FRAME[["age", "size"]]
+MIXED = ColumnTransformer(
+    [("number", StandardScaler(), ["age", "size"]), ("place", OneHotEncoder(), ["town"]), ("text", TfidfVectorizer(), "said")]
+)
+
+
+def fitted(*steps, X=FRAME):
+    return make_pipeline(*steps).fit(X, LABELS)
+
+
+TRUSTED = ["sklearn.compose._column_transformer._RemainderColsList"]  # of scikit-learn before 1.7, which skops does not know
+PIPELINES = {
+    "own": lambda: fitted(Columns(), CamelClassifier(scaling="standard"), X=FRAME[["age", "town"]]),
+    "foreign": lambda: fitted(MIXED, CamelClassifier()),
+    "several": lambda: fitted(MIXED, "passthrough", VarianceThreshold(), RAkEL(random_state=0)),
+    "none": lambda: Pipeline([("first", None), ("model", LLSF())]).fit(NUMBERS.to_numpy(), LABELS),
+    "inner": lambda: fitted(make_pipeline(MIXED, VarianceThreshold()), make_pipeline(StandardScaler(with_mean=False), CamelClassifier())),
+    "search": lambda: fitted(MIXED, CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.1,))),
+}
+each_pipeline = pytest.mark.parametrize("kind", PIPELINES)
+
+
+def rows_for(kind):
+    return FRAME[["age", "town"]] if kind == "own" else NUMBERS.to_numpy() if kind == "none" else FRAME
+
+
+@each_pipeline
+def test_functions_answer_as_the_methods_of_the_last_step_on_the_rows_it_sees(kind):
+    model, X = PIPELINES[kind](), rows_for(kind)
+    last, rows = final(model), prepared(model, X)
+    np.testing.assert_array_equal(last.decision_function(rows), model.decision_function(X))
+    np.testing.assert_array_equal(skcamel.outputs(model, X).decisions, model.predict(X))
+    assert skcamel.label_sets(model, X) == last.label_sets(rows)
+    for bare in (skcamel.outputs(last, rows).scores, skcamel.outputs(model, X).scores):
+        np.testing.assert_array_equal(bare, model.decision_function(X))
+    if hasattr(last, "explain"):
+        np.testing.assert_allclose(skcamel.explain(model, X).scores, model.decision_function(X), atol=1e-9)
+        np.testing.assert_array_equal(skcamel.explain(last, rows).parts, skcamel.explain(model, X).parts)
+    else:
+        with pytest.raises(TypeError, match=f"A {type(last).__name__} has no collaboration to explain"):
+            skcamel.explain(model, X)
+
+
+def test_features_are_explained_by_their_sources(monkeypatch):
+    told = []
+    monkeypatch.setattr(CamelClassifier, "explain", lambda self, X, **options: told.append(options))
+    model, X = PIPELINES["own"](), rows_for("own")
+    skcamel.explain(model, X)
+    skcamel.explain(model, X, features=False)
+    skcamel.explain(model, X, features=True)
+    skcamel.explain(model, X, features=True, sources=["a", "b", "c", "d"])
+    sources = ["age", "town", "town", "town"]
+    assert told == [
+        {},
+        {"features": False},
+        {"features": True, "sources": sources},
+        {"features": True, "sources": ["a", "b", "c", "d"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (make_pipeline(StandardScaler(), LogisticRegression()), "This Pipeline ends in a LogisticRegression; give an estimator of skcamel"),
+        (make_pipeline(StandardScaler(), make_pipeline(StandardScaler())), "This Pipeline ends in a StandardScaler"),
+        (make_pipeline(CamelClassifier(), "passthrough"), "This Pipeline ends in 'passthrough'"),
+        (LogisticRegression(), "This is a LogisticRegression; give"),
+        (None, "This is None; give"),
+        (GridSearchCV(CamelClassifier(), {"alpha": [0.5]}, cv=2).fit(NUMBERS, LABELS), "This is a GridSearchCV; give its best_estimator_"),
+    ],
+)
+def test_what_ends_in_something_else_is_refused(model, message):
+    for ask in (final, transformers, source_names, lambda model: skcamel.outputs(model, FRAME)):
+        with pytest.raises(TypeError, match=message):
+            ask(model)
+
+
+def test_columns_are_named_by_their_sources():
+    own = rows_for("own")
+    assert source_names(PIPELINES["own"]()) == ["age", "town", "town", "town"]
+    assert source_names(fitted(Columns(), StandardScaler(), CamelClassifier(), X=own)) == ["age", "town", "town", "town"]
+    assert source_names(fitted(Columns(), StandardScaler(), PCA(2), CamelClassifier(), X=own)) == ["pca0", "pca1"]
+    some = fitted(Columns(), VarianceThreshold(0.21), CamelClassifier(), X=own)
+    kept = some[1].get_support()
+    assert 1 < kept.sum() < 4
+    assert source_names(some) == np.array(["age", "town", "town", "town"])[kept].tolist()
+    as_frames = Columns().set_output(transform="pandas"), StandardScaler().set_output(transform="pandas")
+    framed = fitted(*as_frames, VarianceThreshold(), CamelClassifier(), X=own)
+    assert list(framed[1].feature_names_in_) == ["age", "town=Bath", "town=Ely", "town=York"]
+    assert source_names(framed) == ["age", "town", "town", "town"]
+    assert source_names(PIPELINES["foreign"]())[:5] == [
+        "number__age",
+        "number__size",
+        "place__town_Bath",
+        "place__town_Ely",
+        "place__town_York",
+    ]
+    assert source_names(PIPELINES["inner"]()) == source_names(PIPELINES["foreign"]())
+
+
+def test_columns_of_bare_estimators_and_of_steps_without_names():
+    assert source_names(CamelClassifier().fit(NUMBERS, LABELS)) == ["age", "size"]
+    assert source_names(CamelClassifier().fit(NUMBERS.to_numpy(), LABELS)) is None
+    assert source_names(fitted(FunctionTransformer(np.asarray), CamelClassifier(), X=NUMBERS)) is None
+    assert source_names(fitted(FunctionTransformer(), CamelClassifier(), X=NUMBERS)) == ["age", "size"]
+
+
+@pytest.fixture
+def own_steps(monkeypatch):
+    """`Columns` as a transformer of skcamel."""
+    monkeypatch.setitem(persistence.STEPS, "Columns", "tiny_steps")
+    monkeypatch.setitem(schema.TABLES, "Columns", TABLE)
+
+
+def stored(model):
+    file = io.BytesIO()
+    save(model, file)
+    file.seek(0)
+    return file
+
+
+@each_pipeline
+def test_a_saved_pipeline_predicts_the_same(kind, own_steps, tmp_path):
+    model, X = PIPELINES[kind](), rows_for(kind)
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model", trusted=TRUSTED)
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert repr(again.steps) == repr(model.steps)
+    assert source_names(again) == source_names(model)
+    assert vars(final(again)).keys() == vars(final(model)).keys()
+    again.fit(X, LABELS)
+
+
+def test_a_step_of_ours_keeps_the_frames_that_it_gives(own_steps):
+    own = rows_for("own")
+    model = fitted(Columns().set_output(transform="pandas"), CamelClassifier().set_output(predict="pandas"), X=own)
+    again = load(stored(model))
+    assert isinstance(again[0].transform(own), pd.DataFrame)
+    np.testing.assert_array_equal(again.predict(own), model.predict(own))  # a warning of names would be an error
+    assert isinstance(again.predict(own), np.ndarray)
+
+
+class OneWay(io.RawIOBase):
+    """A stream that can be read or written once, from front to back."""
+
+    def __init__(self, content=b""):
+        self.content = io.BytesIO(content)
+
+    def readable(self):
+        return True
+
+    def writable(self):
+        return True
+
+    def readinto(self, buffer):
+        return self.content.readinto(buffer)
+
+    def write(self, data):
+        return self.content.write(data)
+
+
+def test_files_may_be_streams(tmp_path):
+    model = CamelClassifier().fit(NUMBERS, LABELS)
+    expected = model.decision_function(NUMBERS)
+    stream = OneWay()
+    save(model, stream)
+    assert not stream.closed
+    np.testing.assert_array_equal(load(OneWay(stream.content.getvalue())).decision_function(NUMBERS), expected)
+    with (tmp_path / "two").open("w+b") as file:
+        file.write(b"something before")
+        save(model, file)
+        file.seek(len(b"something before"))
+        np.testing.assert_array_equal(load(file).decision_function(NUMBERS), expected)
+    with (tmp_path / "two").open("rb") as file, pytest.raises(ModelFileError, match="two is not a whole skcamel model file"):
+        load(file)
+    with pytest.raises(ModelFileError, match="The stream is not a whole skcamel model file"):
+        load(io.BytesIO(b""))
+    for use, mode in ((lambda file: save(model, file), "wb"), (load, "rb")):
+        with pytest.raises(TypeError, match=f"open for text, a model is bytes; open it with mode '{mode}'"):
+            use(io.StringIO())
+
+
+def test_types_that_nobody_trusts_are_refused_by_name():
+    model = fitted(Foreign(), CamelClassifier(), X=NUMBERS)
+    with pytest.raises(ModelFileError, match=r"holds types that are not trusted; .* load\(path, trusted=\['tiny_steps.Foreign'\]\)"):
+        load(stored(model), trusted=["tiny_steps.Columns"])
+    again = load(stored(model), trusted=["tiny_steps.Foreign"])
+    np.testing.assert_array_equal(again.predict(NUMBERS), model.predict(NUMBERS))
+    with pytest.raises(TypeError, match=r"trusted='tiny_steps.Foreign' is one text; give a sequence"):
+        load(stored(model), trusted="tiny_steps.Foreign")
+
+
+def test_without_skops_the_extra_is_named(monkeypatch):
+    model, bare = fitted(StandardScaler(), CamelClassifier(), X=NUMBERS), fitted("passthrough", CamelClassifier(), X=NUMBERS)
+    file = stored(model)
+    for name in ("skops", "skops.io"):
+        monkeypatch.setitem(sys.modules, name, None)
+    np.testing.assert_array_equal(load(stored(bare)).predict(NUMBERS), bare.predict(NUMBERS))
+    with pytest.raises(ImportError, match=r"To load Pipelines .*pip install 'skcamel\[pipelines\]'"):
+        load(file)
+    with pytest.raises(ImportError, match=r"To save Pipelines .*pip install 'skcamel\[pipelines\]'"):
+        stored(model)
+
+
+def with_a_generator():
+    model = fitted(Foreign(), CamelClassifier(), X=NUMBERS)
+    model[0].left_ = (k for k in range(3))
+    return model
+
+
+def scaled(**options):
+    return fitted(StandardScaler(), CamelClassifier(), X=NUMBERS).set_params(**options)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (lambda: make_pipeline(StandardScaler(), LogisticRegression()), "This Pipeline ends in a LogisticRegression"),
+        (lambda: make_pipeline(StandardScaler(), CamelClassifier()), "This Pipeline is not fitted; call fit before save"),
+        (lambda: scaled(verbose=True), r"verbose=True of a Pipeline is not stored; save it after pipeline.set_params\(verbose=False\)"),
+        (lambda: scaled(memory="cache"), r"memory='cache' of a Pipeline is not stored; .*set_params\(memory=None\)"),
+        (lambda: scaled(transform_input=["a"]), r"transform_input=.* of a Pipeline is not stored"),
+        (lambda: fitted(FunctionTransformer(lambda X: X), CamelClassifier(), X=NUMBERS), "skops cannot .*that can be imported can"),
+        (lambda: with_a_generator(), "save cannot store the step 'foreign': skops cannot write it"),
+        (lambda: nest(CamelClassifier(), 12).fit(NUMBERS, LABELS), "cannot be saved: its Pipelines are nested more than 10 deep"),
+        (lambda: type("Mine", (Pipeline,), {})([("a", CamelClassifier())]).fit(NUMBERS, LABELS), "save takes .*, got Mine"),
+    ],
+)
+def test_what_cannot_be_saved_is_told(model, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        stored(model())
+
+
+def nest(model, levels):
+    for _ in range(levels):
+        model = make_pipeline(model)
+    return model

@@ -1,0 +1,333 @@
+"""Label errors: scores by actual refits, p-values and chances by the book, planted flips, and what must not change the answer."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from reference.solver import leave_one_out_scores
+from skcamel import CamelClassifier, CamelClassifierCV, correlation, find_label_errors
+from skcamel.baselines import LLSF
+from skcamel.data import TablePreparer
+from skcamel.suspects import chances, p_values
+
+FIXED = CamelClassifier(alpha=0.4, lambda2=0.3, bandwidth=1.5)
+SMALL = CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.01, 0.1, 1.0))
+
+
+def made(n=30, q=3, seed=0, noise=0.3):
+    """Rows and labels that follow from them."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, (X @ rng.normal(size=(4, q)) + noise * rng.normal(size=(n, q)) > 0).astype(int)
+
+
+def signed(Y):
+    return np.where(Y > 0, 1.0, -1.0)
+
+
+def matrix(found, shape, name="scores"):
+    values = np.full(shape, np.nan)
+    values[found.rows, found.labels] = getattr(found, name)
+    return values
+
+
+def rbf(X, sigma):
+    return np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * sigma**2))
+
+
+def test_scores_are_those_of_refits_without_the_row():
+    X, Y = made()
+    G = correlation.collaboration(correlation.learn(signed(Y)).S, 0.4)
+    wanted = leave_one_out_scores(rbf(X, 1.5), signed(Y), G, 1.0, 0.3)
+    np.testing.assert_allclose(matrix(find_label_errors(X, Y, FIXED), Y.shape), signed(Y) * wanted, atol=1e-9)
+
+
+def test_without_collaboration_scores_and_parts_are_those_of_fits_without_the_row():
+    X, Y = made()
+    model = CamelClassifier(alpha=0.0, lambda2=0.3, bandwidth=1.5)
+    found = find_label_errors(X, Y, model)
+    for i in range(len(X)):
+        rest = np.arange(len(X)) != i
+        told = model.fit(X[rest], Y[rest]).explain(X[i : i + 1])
+        here = found[found.rows == i]
+        np.testing.assert_allclose(here.scores, (signed(Y[i]) * told.scores[0])[here.labels], atol=1e-9)
+        np.testing.assert_allclose(here.own, told.own[0, here.labels], atol=1e-9)
+        np.testing.assert_allclose(here.base, told.base[here.labels], atol=1e-9)
+
+
+def test_parts_add_up_and_are_those_of_the_collaboration():
+    X, Y = made(q=4)
+    found = find_label_errors(X, Y, FIXED)
+    pushes = np.array([sum(push.amount for push in found.told(e, 10)) for e in range(len(found))])
+    np.testing.assert_allclose(found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-9)
+    assert all(push.source != found.labels[e] for e in range(len(found)) for push in found.told(e))
+    S = correlation.learn(signed(Y)).S
+    np.testing.assert_allclose(found.collaboration, 0.6 * np.eye(4) + 0.4 * S, atol=1e-12)
+
+
+def test_a_singular_collaboration_has_parts_too():
+    X, Y = made()
+    Y = np.column_stack([Y[:, 0], 1 - Y[:, 0]])  # with α = ½ and S = -1 outside the diagonal, G is near singular
+    found = find_label_errors(X, Y, CamelClassifier(alpha=0.5))
+    assert np.isfinite(found.own).all()
+    pushes = np.array([sum(push.amount for push in found.told(e)) for e in range(len(found))])
+    np.testing.assert_allclose(found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-6)
+
+
+def test_the_candidate_of_least_squared_error_decides():
+    X, Y = made(n=40)
+    S = correlation.learn(signed(Y)).S
+    distances = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    K = rbf(X, distances[np.triu_indices(len(X), 1)].mean())
+    tried = [
+        leave_one_out_scores(K, signed(Y), correlation.collaboration(S, alpha), 1.0, lambda2)
+        for alpha in SMALL.alphas
+        for lambda2 in SMALL.lambda2s
+    ]
+    best = min(tried, key=lambda F: ((F - signed(Y)) ** 2).sum())
+    np.testing.assert_allclose(matrix(find_label_errors(X, Y, SMALL), Y.shape), signed(Y) * best, atol=1e-7)
+
+
+def literal_p_values(Y, F):
+    """By counting."""
+    of_given, of_other = np.empty(Y.shape), np.empty(Y.shape)
+    for i, j in np.ndindex(Y.shape):
+        for claim, result in ((Y[i, j], of_given), (-Y[i, j], of_other)):
+            others = [r for r in range(len(Y)) if r != i and Y[r, j] == claim]
+            result[i, j] = (1 + sum(claim * F[r, j] <= claim * F[i, j] for r in others)) / (1 + len(others))
+    return of_given, of_other
+
+
+@given(
+    hnp.arrays(np.int64, (9, 2), elements=st.integers(0, 1)),
+    hnp.arrays(np.float64, (9, 2), elements=st.sampled_from([-1, 0, 0.3, 1])),
+)
+def test_p_values_by_counting(Y, scores):
+    for found, wanted in zip(p_values(signed(Y), scores), literal_p_values(signed(Y), scores), strict=True):
+        np.testing.assert_allclose(found, wanted)
+
+
+def test_p_values_of_right_labels_are_uniform():
+    rng = np.random.default_rng(0)
+    Y = signed(rng.random((2000, 1)) < 0.4)
+    of_given, _ = p_values(Y, Y + rng.normal(size=Y.shape))
+    shares = [(of_given <= level).mean() for level in (0.01, 0.1, 0.5)]
+    np.testing.assert_allclose(shares, (0.01, 0.1, 0.5), atol=0.002)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.05, 0.15])
+def test_the_rate_of_errors_and_the_number_of_right_ones_among_the_first(rate):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(4000, 3))
+    truth = np.where(rng.random(scores.shape) < 1 / (1 + np.exp(-4 * scores)), 1.0, -1.0)
+    wrong = rng.random(scores.shape) < rate
+    Y = np.where(wrong, -truth, truth)
+    chance, found = chances(Y, scores)
+    assert found == pytest.approx(rate, abs=0.01)
+    first = np.argsort((Y * scores).ravel())[:500]
+    assert chance.ravel()[first].sum() == pytest.approx((~wrong).ravel()[first].sum(), abs=60)
+    assert ((chance > 0) & (chance <= 1)).all()
+
+
+def test_chances_have_the_greatest_likelihood():
+    rng = np.random.default_rng(2)
+    scores = rng.normal(size=(300, 1))
+    Y = np.where(rng.random((300, 1)) < 0.1, -1, 1) * np.sign(scores + 0.3 * rng.normal(size=(300, 1)))
+    _, rate = chances(Y, scores)
+
+    def likelihood(a, b, e):
+        p = 1 / (1 + np.exp(-(a * scores + b)))
+        given = (1 - e) * p + e * (1 - p)
+        return np.log(np.where(Y > 0, given, 1 - given)).sum()
+
+    a, b = np.meshgrid(np.linspace(0.5, 20, 60), np.linspace(-2, 2, 41))
+    by_rate = {
+        e: max(likelihood(*point, e) for point in zip(a.ravel(), b.ravel(), strict=True)) for e in (rate, rate / 10, rate / 2, rate * 1.5)
+    }
+    assert max(by_rate, key=by_rate.__getitem__) == rate
+
+
+def test_unknown_entries_do_not_count():
+    rng = np.random.default_rng(0)
+    F = rng.normal(size=(40, 2))
+    Y = signed(F + 0.5 * rng.normal(size=F.shape))
+    hidden = Y.copy()
+    hidden[::4, 0] = np.nan
+    seen = ~np.isnan(hidden[:, 0])
+    for whole, part in zip(p_values(hidden, F), p_values(Y[seen, :1], F[seen, :1]), strict=True):
+        np.testing.assert_array_equal(whole[seen, :1], part)
+        assert (whole[~seen, 0] == 1).all()
+    assert np.isfinite(chances(hidden, F)[0]).all()
+
+
+def test_planted_flips_come_first():
+    X, Y = made(n=300, q=5, noise=0.0)
+    rng = np.random.default_rng(3)
+    flips = np.zeros(Y.shape, dtype=bool)
+    flips.flat[rng.choice(Y.size, 60, replace=False)] = True
+    found = find_label_errors(X, np.where(flips, 1 - Y, Y))
+    assert flips[found.rows[:60], found.labels[:60]].mean() > 0.75
+    right = (~flips[found.rows[:60], found.labels[:60]]).sum()
+    assert found.expected_by_chance(60) == pytest.approx(right, abs=10)
+    assert found.error_rate == pytest.approx(0.04, abs=0.015)
+    assert len(found) == Y.size
+    assert (np.diff(found.scores) >= 0).all()
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 1000))
+def test_the_order_of_rows_labels_and_columns_does_not_matter(seed):
+    X, Y = made(n=25)
+    rng = np.random.default_rng(seed)
+    rows, labels, columns = rng.permutation(25), rng.permutation(3), rng.permutation(4)
+    one, other = find_label_errors(X, Y, SMALL), find_label_errors(X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)], SMALL)
+    for name in ("scores", "given", "p_given", "p_other", "own", "base"):
+        np.testing.assert_allclose(matrix(other, Y.shape, name), matrix(one, Y.shape, name)[np.ix_(rows, labels)], atol=1e-7)
+    np.testing.assert_allclose(matrix(other, Y.shape, "chance"), matrix(one, Y.shape, "chance")[np.ix_(rows, labels)], atol=1e-3)
+
+
+def test_rows_that_occur_twice_have_equal_scores_by_a_refit_with_the_other_one():
+    X, Y = made(n=15)
+    X, Y = np.vstack([X, X[:5]]), np.vstack([Y, Y[:5]])
+    agreement = matrix(find_label_errors(X, Y, FIXED), Y.shape)
+    np.testing.assert_allclose(agreement[:5], agreement[15:], atol=1e-9)
+    G = correlation.collaboration(correlation.learn(signed(Y)).S, 0.4)
+    np.testing.assert_allclose(agreement, signed(Y) * leave_one_out_scores(rbf(X, 1.5), signed(Y), G, 1.0, 0.3), atol=1e-8)
+
+
+def test_forms_of_the_input_agree():
+    X, Y = made()
+    wanted = matrix(find_label_errors(X, Y, FIXED), Y.shape)
+    for rows, labels in (
+        (sparse.csr_array(X), sparse.csr_array(Y)),
+        (X, signed(Y)),
+        (pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=["sea", "sun", "ice"])),
+    ):
+        np.testing.assert_allclose(matrix(find_label_errors(rows, labels, FIXED), Y.shape), wanted, atol=1e-9)
+
+
+def test_linear_and_precomputed_kernels():
+    X, Y = made()
+    K = X @ X.T
+    linear, given = CamelClassifier(kernel="linear"), CamelClassifier(kernel="precomputed")
+    np.testing.assert_allclose(matrix(find_label_errors(X, Y, linear), Y.shape), matrix(find_label_errors(K, Y, given), Y.shape), atol=1e-8)
+
+
+def test_a_pipeline_prepares_all_rows_first():
+    X, Y = made()
+    scaled = StandardScaler().fit_transform(X)
+    for model in (make_pipeline(StandardScaler(), FIXED), make_pipeline(StandardScaler(), make_pipeline("passthrough", FIXED))):
+        found = find_label_errors(X, Y, model)
+        np.testing.assert_allclose(matrix(found, Y.shape), matrix(find_label_errors(scaled, Y, FIXED), Y.shape), atol=1e-9)
+        assert not hasattr(model[0], "mean_")
+
+
+def test_a_table_with_words_and_its_index():
+    rng = np.random.default_rng(0)
+    town = rng.choice(["Bath", "York"], 60)
+    table = pd.DataFrame({"town": town, "size": rng.normal(size=60)}, index=[f"case {k}" for k in range(60)])
+    Y = pd.DataFrame({"old": (town == "York").astype(int), "large": (table["size"] > 0).astype(int)})
+    Y.iloc[17, 0] = 1 - Y.iloc[17, 0]
+    found = find_label_errors(table, Y, make_pipeline(TablePreparer(), CamelClassifierCV.from_preset("quick", prepared=True)), limit=5)
+    frame = found.to_frame()
+    assert list(frame.columns) == ["row", "label", "given", "suggested", "score", "own", "pushes", "p_given", "p_other", "chance"]
+    assert frame.iloc[0][["row", "label", "given"]].tolist() == ["case 17", "old", Y.iloc[17, 0]]
+    assert (frame["given"] + frame["suggested"] == 1).all()
+    assert len(frame) == 5
+    head, first, *_ = str(found).splitlines()
+    assert head.split() == ["row", "label", "given", "suggested", "score", "chance", "why"]
+    assert first.startswith("case 17  old ")
+
+
+def test_limit_parts_and_text():
+    X, Y = made()
+    whole, first = find_label_errors(X, Y, FIXED), find_label_errors(X, Y, FIXED, limit=12)
+    assert (len(whole), len(first), len(first[2:5]), len(first[0])) == (90, 12, 3, 1)
+    np.testing.assert_array_equal(whole[:12].rows, first.rows)
+    np.testing.assert_array_equal(whole[:12].chance, first.chance)
+    assert first[3].why(0) == whole.why(3)
+    assert first.to_frame().equals(whole.to_frame()[:12])
+    assert first.expected_by_chance(3) == pytest.approx(first.chance[:3].sum())
+    lines = str(first).splitlines()
+    assert (len(lines), lines[11]) == (13, "… 2 more")
+    assert str(first[:0]).splitlines()[-1] == "No entry is listed."
+
+
+def test_names_of_labels_are_shown_safely():
+    X, Y = made()
+    names = ["sea\x1b[31m", "a\nb", "=1+1"]
+    found = find_label_errors(X, pd.DataFrame(Y, columns=names), FIXED, limit=20)
+    assert len(str(found).splitlines()) == 13
+    assert "\x1b" not in str(found)
+    assert set(found.to_frame()["label"]) <= set(names)
+
+
+def test_a_label_that_is_the_same_everywhere():
+    X, Y = made()
+    Y[:, 1] = 0
+    with pytest.warns(UserWarning, match="no positive row"):
+        found = find_label_errors(X, Y, FIXED)
+    assert np.isfinite(found.chance).all()
+    assert (matrix(found, Y.shape, "p_given")[:, 1] > 0).all()
+
+
+def bad_inputs():
+    X, Y = made()
+    yield "no known entry", ValueError, (X, np.full(Y.shape, np.nan))
+    yield "one column of classes", ValueError, (X, Y[:, 0])
+    yield "at least 2", ValueError, (X[:1], Y[:1], CamelClassifier())
+    yield "rows but X has", ValueError, (X[1:], Y)
+    yield "0 and 1", ValueError, (X, Y + 1)
+    yield "got a LLSF", TypeError, (X, Y, LLSF())
+    yield "StandardScaler", TypeError, (X, Y, StandardScaler())
+    yield "lambda2 must be", ValueError, (X, Y, CamelClassifier(lambda2=-1))
+
+
+@pytest.mark.parametrize(("message", "kind", "arguments"), bad_inputs(), ids=lambda value: value if isinstance(value, str) else "")
+def test_bad_input(message, kind, arguments):
+    with pytest.raises(kind, match=message):
+        find_label_errors(*arguments)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 2.5, True])
+def test_bad_limit(limit):
+    with pytest.raises(ValueError, match="limit must be an integer >= 1 or None"):
+        find_label_errors(*made(), limit=limit)
+
+
+def test_the_estimator_is_left_as_it_is():
+    X, Y = made()
+    model = CamelClassifier(0.2).fit(X, Y)
+    before = dict(vars(model))
+    find_label_errors(X[:10], Y[:10], model)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[key] is before[key] for key in before)
+
+
+def test_without_pandas(monkeypatch):
+    found = find_label_errors(*made(), FIXED, limit=2)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        found.to_frame()
+
+
+def test_unknown_entries_are_left_out_and_the_rest_is_judged():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] + X[:, 0] > 0, X[:, 2] > 0]).astype(float)
+    Y[5, 0] = 1 - Y[5, 0]
+    hidden = rng.random(Y.shape) < 0.2
+    hidden[5, 0] = False
+    found = find_label_errors(X, np.where(hidden, np.nan, Y))
+    assert len(found) == (~hidden).sum()
+    assert not hidden[found.rows, found.labels].any()
+    assert (found.rows[0], found.labels[0]) == (5, 0)
+    assert "row" in str(found)

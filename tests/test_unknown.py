@@ -1,0 +1,325 @@
+"""Estimators that learn from labels of which some are unknown: what counts, what does not, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from reference.solver import known_entries_scores
+from skcamel import CamelClassifier, CamelClassifierCV, correlation, load, save
+from skcamel.checks import ConstantLabelWarning
+from skcamel.explanation import evidence
+from skcamel.metrics import NAMES, evaluate
+from skcamel.report.facts import ModelFacts
+from skcamel.report.model_page import _sent
+from skcamel.selection import Rules
+from skcamel.selection.combination import Combination
+from skcamel.selection.search import Data, candidate_metrics
+from skcamel.selection.thresholds import METRICS, Sorted, slopes
+
+GRID = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.02, 0.2), "scalings": ("standard",)}
+
+
+def make(n=60, q=4, share=0.4, seed=0):
+    """Rows, labels in {0, 1}, and labels with some of them unknown; every label has both values among the known."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    Y = (X @ rng.normal(size=(3, q)) + 0.7 * rng.normal(size=(n, q)) > 0.3).astype(float)
+    hidden = np.where(rng.random((n, q)) < share, np.nan, Y)
+    hidden[:2], hidden[2:4] = 1.0, 0.0
+    return X, Y, hidden
+
+
+def literal_metrics(Y, scores, cuts):
+    """Each metric from the rows, labels and entries that are known, one by one."""
+    found = {name: [] for name in ("one_error", "coverage", "ranking_loss", "average_precision")}
+    for y, f in zip(Y, scores, strict=True):
+        k = ~np.isnan(y)
+        if 0 < y[k].sum() < k.sum():
+            row = evaluate(y[k][None], f[k][None], f[k][None] > 0)
+            for name, values in found.items():
+                values.append(row[name])
+    means = {name: float(np.mean(values)) if values else np.nan for name, values in found.items()}
+    known, decided = ~np.isnan(Y), scores > cuts
+    f1, hits, size = [], 0, 0
+    for j in range(Y.shape[1]):
+        y, p = Y[known[:, j], j] > 0, decided[known[:, j], j]
+        hits, size = hits + 2 * (y & p).sum(), size + y.sum() + p.sum()
+        if known[:, j].any():
+            f1.append(2 * (y & p).sum() / (y.sum() + p.sum()) if (y | p).any() else 1.0)
+    return means | {"hamming_loss": np.mean((Y > 0)[known] != decided[known]), "macro_f1": np.mean(f1), "micro_f1": hits / size}
+
+
+@pytest.mark.parametrize("correlation_kind", ["paper", "centred"])
+def test_a_fit_is_the_literal_solution_for_the_known_entries(correlation_kind):
+    X, _, Y = make(25)
+    model = CamelClassifier(0.4, lambda2=0.1, bandwidth=2.0, correlation=correlation_kind).fit(X, Y)
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 8)
+    expected = known_entries_scores(K, 2 * Y - 1, model.collaboration_, 1.0, 0.1)
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
+
+
+def test_hidden_labels_are_found_better_than_by_taking_them_for_absent():
+    X, Y, hidden = make(400, share=0.5)
+    model, naive = (CamelClassifier(scaling="standard").fit(X[:300], labels) for labels in (hidden[:300], np.nan_to_num(hidden[:300])))
+    wrong, naively = (np.mean(own.predict(X[300:]) != Y[300:]) for own in (model, naive))
+    assert wrong < naively - 0.05
+
+
+@pytest.mark.parametrize("model", [CamelClassifier(), CamelClassifierCV(**GRID), CamelClassifierCV(**GRID, cv=3)])
+def test_every_way_to_write_unknown_is_understood(model):
+    X, _, Y = make()
+    expected = model.fit(X, Y).decision_function(X)
+    frame = pd.DataFrame(Y, columns=list("abcd"))
+    nullable, objects = frame.astype("Int64"), frame.astype(object).where(frame.notna(), None)
+    for labels in (2 * Y - 1, frame, nullable, objects, sparse.csr_array(Y), Y.tolist()):
+        np.testing.assert_array_equal(model.fit(X, labels).decision_function(X), expected)
+    assert list(model.fit(X, nullable).label_names_) == list("abcd")
+
+
+@given(st.integers(0, 10_000), st.floats(0.05, 0.8), st.sampled_from([0.0, 0.5, 0.9]))
+def test_the_order_of_rows_and_labels_does_not_matter(seed, share, alpha):
+    X, _, Y = make(20, 3, share, seed)
+    rng = np.random.default_rng(seed)
+    rows, labels = rng.permutation(20), rng.permutation(3)
+    model, other = (CamelClassifier(alpha).fit(x, y) for x, y in ((X, Y), (X[rows], Y[np.ix_(rows, labels)])))
+    np.testing.assert_allclose(other.decision_function(X), model.decision_function(X)[:, labels], atol=1e-6)
+    np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X)[:, labels], atol=0.01)  # by approximate leave-one-out
+
+
+@given(st.integers(0, 10_000), st.floats(0.05, 0.8))
+def test_integer_weights_are_repeated_rows(seed, share):
+    X, _, Y = make(20, 3, share, seed)
+    weights = np.random.default_rng(seed).integers(0, 3, size=20)
+    weights[:4] = 2
+    index = np.repeat(np.arange(20), weights)
+    weighted = CamelClassifier(0.4).fit(X, Y, sample_weight=weights)
+    repeated = CamelClassifier(0.4).fit(X[index], Y[index])
+    np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-6)
+    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
+
+
+def test_few_unknown_entries_change_little_and_none_change_nothing():
+    X, Y, _ = make(120)
+    complete = CamelClassifier().fit(X, Y)
+    one = Y.copy()
+    one[7, 2] = np.nan
+    np.testing.assert_allclose(CamelClassifier().fit(X, one).decision_function(X), complete.decision_function(X), atol=0.15)
+    assert not hasattr(complete, "known_together_")
+    assert complete.n_iter_ == 1
+    again = CamelClassifier().fit(X, one).fit(X, Y)
+    assert not hasattr(again, "known_together_")
+    np.testing.assert_array_equal(again.decision_function(X), complete.decision_function(X))
+
+
+def test_rows_without_any_known_label_only_move_the_average_row():
+    X, _, Y = make()
+    rng = np.random.default_rng(1)
+    more, nothing = np.vstack([X, rng.normal(size=(15, 3))]), np.vstack([Y, np.full((15, 4), np.nan)])
+    with_them, without = (CamelClassifier(bandwidth=1.5).fit(*part) for part in ((more, nothing), (X, Y)))
+    np.testing.assert_allclose(with_them.label_correlation_, without.label_correlation_, atol=1e-9)
+    np.testing.assert_allclose(with_them.decision_function(X), without.decision_function(X), atol=1e-8)
+    np.testing.assert_array_equal(with_them.cooccurrence_, without.cooccurrence_)
+    assert abs(with_them.base_scores_ - without.base_scores_).max() > 1e-3
+
+
+@pytest.mark.parametrize("threshold", ["zero", "common", "label", "auto"])
+@pytest.mark.parametrize("make_model", [CamelClassifier, lambda **o: CamelClassifierCV(**GRID, **o)])
+def test_a_label_that_nobody_knows_scores_0_and_is_not_predicted(threshold, make_model):
+    X, _, Y = make()
+    Y[:, 1] = np.nan
+    with pytest.warns(ConstantLabelWarning, match=r"1 of 4 labels have no known entry \(label2\)"):
+        model = make_model(threshold=threshold).fit(X, Y)
+    assert not model.decision_function(X)[:, 1].any()
+    assert not model.predict(X)[:, 1].any()
+    np.testing.assert_array_equal(model.predict_proba(X)[:, 1], 0.5)
+    assert not model.label_correlation_[1].any()
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_constant_means_constant_where_known():
+    X, _, Y = make()
+    Y[Y[:, 0] == 0, 0] = np.nan
+    with pytest.warns(ConstantLabelWarning, match="no negative row"):
+        CamelClassifier().fit(X, Y)
+
+
+def test_the_correlation_comes_from_rows_that_know_both_labels():
+    _, _, Y = make(200, 3)
+    Y = 2 * Y - 1
+    Y[:100, 2], Y[100:, 0] = np.nan, np.nan  # labels 0 and 2 are never known together
+    C = correlation.known_gram(Y)
+    both = ~np.isnan(Y[:, 0]) & ~np.isnan(Y[:, 1])
+    assert C[0, 2] == 0
+    np.testing.assert_allclose(np.diag(C), 200)
+    mean = (Y[both, 0] * Y[both, 1]).mean()
+    assert abs(C[0, 1]) <= 200 * abs(mean) + 1e-9
+    assert np.sign(C[0, 1]) == np.sign(mean)
+    found = correlation.learn(Y)
+    assert found.violation.max() < 1e-6
+    assert found.S[0, 2] == 0 or abs(C[0, 1] * C[1, 2]) > 0
+
+
+@given(st.integers(0, 10_000), st.floats(0.05, 0.9), st.booleans())
+def test_the_gram_matrix_of_known_entries_is_a_gram_matrix(seed, share, centred):
+    _, _, Y = make(15, 6, share, seed)
+    C = correlation.known_gram(2 * Y - 1, centred=centred)
+    assert np.linalg.eigvalsh(C)[0] > -1e-9 * len(Y)
+    np.testing.assert_array_equal(C, C.T)
+    found = correlation.learn(2 * Y - 1, centred=centred)
+    assert found.violation.max() <= 1e-6
+    rows = np.where(np.isnan(Y).any(axis=1, keepdims=True), np.nan, Y)  # whole rows unknown: the complete rest, which has no noise
+    whole = ~np.isnan(rows).any(axis=1)
+    np.testing.assert_allclose(
+        correlation.known_gram(2 * rows - 1, centred=centred) / len(Y),
+        correlation.gram(2 * Y[whole] - 1, centred=centred) / whole.sum(),
+        atol=1e-9,
+    )
+
+
+@given(st.integers(0, 10_000), st.floats(0.0, 0.8))
+def test_criteria_count_known_entries(seed, share):
+    _, _, Y = make(20, 5, share, seed)
+    rng = np.random.default_rng(seed)
+    stack, cuts = rng.normal(size=(3, 20, 5)).round(1), rng.normal(size=(3, 1, 5))
+    found = candidate_metrics(Y > 0, stack, cuts, (~np.isnan(Y)).astype(float))
+    for scores, cut, values in zip(stack, cuts, found, strict=True):
+        assert values == pytest.approx(literal_metrics(Y, scores, cut), nan_ok=True)
+
+
+def test_criteria_with_nothing_unknown_are_those_of_complete_labels(rng):
+    _, Y, _ = make(30)
+    stack, weights = rng.normal(size=(2, 30, 4)), rng.uniform(0.5, 2, 30)
+    for own, entries in zip(
+        candidate_metrics(Y > 0, stack, np.zeros(4), weights),
+        candidate_metrics(Y > 0, stack, np.zeros(4), weights[:, None] * np.ones(4)),
+        strict=True,
+    ):
+        assert own == pytest.approx(entries)
+
+
+@given(st.integers(0, 10_000), st.sampled_from(METRICS))
+def test_cuts_and_slopes_of_a_label_come_from_its_known_rows(seed, metric):
+    _, _, Y = make(25, 3, 0.4, seed)
+    scores, entries = np.random.default_rng(seed).normal(size=(25, 3)).round(1), (~np.isnan(Y)).astype(float)
+    ranked = Sorted(Y > 0, scores, entries)
+    known = entries > 0
+    merged = Sorted((Y > 0)[known][:, None], scores[known][:, None])
+    if metric != "macro_f1":
+        assert ranked.common_cut(metric) == pytest.approx(merged.common_cut(metric))
+    a = slopes(Y > 0, scores, entries)
+    for j in range(3):
+        rows = known[:, j]
+        alone = Sorted((Y > 0)[rows][:, j : j + 1], scores[rows][:, j : j + 1])
+        assert a[j] == pytest.approx(slopes(alone.relevant, alone.scores)[0])
+        if metric != "micro_f1":
+            share = alone.relevant.sum() / (alone.relevant.sum() + 10)
+            common = merged.common_cut("micro_f1" if metric == "macro_f1" else metric)
+            own = (alone.label_cuts(metric)[0] - (1 - share) * alone.common_cut("micro_f1" if metric == "macro_f1" else metric)) / share
+            assert ranked.label_cuts(metric)[j] == pytest.approx(share * own + (1 - share) * common)
+
+
+def test_rules_with_nothing_unknown_are_those_of_complete_labels(rng):
+    _, Y, _ = make()
+    scores = rng.normal(size=Y.shape)
+    for metric in METRICS:
+        plain, entries = (Rules(Y > 0, w, 0).best_of({0: scores}, metric) for w in (None, np.ones(Y.shape)))
+        assert (plain[0], plain[2]) == (entries[0], entries[2])
+        assert plain[1] == pytest.approx(entries[1])
+
+
+def test_weights_of_a_combination_are_least_squares_on_known_entries(rng):
+    _, Y, hidden = make(80)
+    Y, known = 2 * Y - 1, ~np.isnan(hidden)
+    members = [Y + rng.normal(size=Y.shape) * s for s in (1.5, 2.0)]
+    entries, complete = known.astype(float), np.ones(Y.shape)
+    found = Combination(np.where(known, Y, np.nan), members, entries)
+    np.testing.assert_allclose(found.mean, [Y[known[:, j], j].mean() for j in range(4)])
+    rows = np.stack([(F - found.means)[known] for F in members], axis=1)
+    np.testing.assert_allclose(found.weights, np.linalg.lstsq(rows, (Y - found.means)[known], rcond=None)[0], rtol=1e-6)
+    np.testing.assert_allclose(Combination(Y, members, complete).weights, Combination(Y, members).weights)
+    assert found.is_worse_than(Y)
+    assert not found.is_worse_than(-Y)
+
+
+@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"cv": 3, "threshold": "label"}, {"threshold": "auto", "scoring": "macro_f1"}])
+def test_a_search_refits_its_choice_exactly(options):
+    X, _, Y = make(80)
+    found = CamelClassifierCV(**GRID, **options).fit(X, Y)
+    model = CamelClassifier(found.alpha_, found.lambda1_, found.lambda2_, scaling="standard").fit(X, Y)
+    np.testing.assert_allclose(found.decision_function(X), model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(found.predict_proba(X), model.predict_proba(X), atol=1e-6)
+    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
+
+
+def test_folds_are_scored_as_refits_on_known_entries_would_be():
+    X, _, Y = make(90)
+    splits = [(np.arange(60), np.arange(60, 90)), (np.arange(30, 90), np.arange(30))]
+    found = CamelClassifierCV(**GRID, cv=splits).fit(X, Y)
+    for k, params in enumerate(found.cv_results_["params"]):
+        values = []
+        for train, test in splits:
+            model = CamelClassifier(params["alpha"], lambda2=params["lambda2"], scaling="standard").fit(X[train], Y[train])
+            values.append(literal_metrics(Y[test], model.decision_function(X[test]), np.zeros(4)))
+        for name in ("average_precision", "macro_f1"):
+            assert found.cv_results_[f"mean_test_{name}"][k] == pytest.approx(np.mean([v[name] for v in values]), abs=0.02)
+
+
+def test_the_estimate_is_near_what_new_rows_show():
+    X, Y, hidden = make(1500, share=0.5, seed=3)
+    model = CamelClassifierCV(**GRID).fit(X[:300], hidden[:300])
+    assert set(model.estimate_) == set(NAMES)
+    assert model.estimate_["hamming_loss"] == pytest.approx(np.mean(model.predict(X[300:]) != Y[300:]), abs=0.03)
+
+
+def test_members_are_combined_and_stored(tmp_path):
+    X, _, Y = make(120)
+    model = CamelClassifierCV.from_preset("best", alphas=(0.0, 0.4), lambda2s=(0.02, 0.2)).fit(X, Y)
+    assert len(model.members_) >= 1
+    save(model, tmp_path / "model.skcamel")
+    again = load(tmp_path / "model.skcamel")
+    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(again.known_together_, model.known_together_)
+
+
+def test_evidence_counts_rows_that_know_both_labels():
+    X, _, Y = make()
+    weights = np.random.default_rng(2).integers(1, 4, size=60).astype(float)
+    model = CamelClassifier().fit(X, Y, sample_weight=weights)
+    shown = evidence(model)
+    for i in range(4):
+        for j in range(4):
+            both = ~np.isnan(Y[:, i]) & ~np.isnan(Y[:, j])
+            assert shown.seen[i, j] == (weights * (Y[:, i] == 1) * (Y[:, j] == 1)).sum()
+            shares = [(weights * (Y[:, k] == 1)).sum() / weights[~np.isnan(Y[:, k])].sum() for k in (i, j)]
+            assert shown.expected[i, j] == pytest.approx(shares[0] * shares[1] * weights[both].sum())
+
+
+def test_the_page_of_a_model_is_told_what_to_expect_of_known_rows():
+    X, _, Y = make()
+    model = CamelClassifier().fit(X, Y)
+    told = _sent(ModelFacts(model))
+    assert "total" not in told
+    np.testing.assert_allclose(told["expected"], evidence(model).expected[np.triu_indices(4)])
+
+
+def test_what_cannot_take_unknown_labels_says_so():
+    X, _, Y = make()
+    with pytest.raises(ValueError, match=r"Y has \d+ unknown entries \(NaN\) and solver='alternating' needs all; use solver='spectral'"):
+        CamelClassifier(solver="alternating").fit(X, Y)
+    with pytest.raises(ValueError, match="no known entry"):
+        CamelClassifier().fit(X, np.full(Y.shape, np.nan))
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        CamelClassifier().fit(X, np.where(np.arange(60) == 3, np.nan, 1.0))
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        CamelClassifier().fit(np.where(X > 2, np.nan, X), Y)
+
+
+def test_data_counts_rows_until_something_is_unknown():
+    X, Y, hidden = make()
+    assert Data(X, 2 * Y - 1, None).counts is None
+    weights = np.arange(60.0) + 1
+    assert Data(X, 2 * Y - 1, weights).counts is weights
+    np.testing.assert_array_equal(Data(X, 2 * hidden - 1, weights).counts, ~np.isnan(hidden) * weights[:, None])

@@ -238,7 +238,7 @@ def _warn(dropped: list[str], coded: list[str], nominal: str, path: Path_) -> No
     if coded and nominal == "index":
         said.append(
             f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, "
-            "make it a 0/1 column for each value (nominal='onehot', command line: fit --nominal onehot)"
+            "make it a 0/1 column for each value (nominal='onehot'; 'skcamel fit' and TablePreparer do so)"
         )
     if said:
         warnings.warn(f"{Path(path).name}: {'; '.join(said)}.", UserWarning, stacklevel=3)

@@ -1,10 +1,10 @@
 """Leave-one-out scores ► answers yes, no or open with a stated coverage; and how well answers and probabilities keep their word.
 
 A new score s of a label is compared with the leave-one-out scores F of the training rows. It agrees with a yes as far as the share of
-positives with F ≤ s, and with a no as far as the share of negatives with F ≥ s; the new row itself counts among them. The answer is
-the one that agrees better, provided that the other agrees with a share of 1 - coverage at most; else it is open. If a row that was
-left out is scored like a new one, positives then get a no, and negatives a yes, with a probability of 1 - coverage at most, whatever
-the scores are like. No rows are set aside for this.
+positives with F ≤ s, and with a no as far as the share of negatives with F ≥ s; the new row itself counts among them. An answer
+is possible where it agrees with a share above 1 - coverage. If one alone is possible it is given; if both or neither are, the answer is
+open. If a row that was left out is scored like a new one, positives then get a no, and negatives a yes, with a probability of
+1 - coverage at most, whatever the scores are like. No rows are set aside for this.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from skcamel.report.facts import ModelFacts
 from skcamel.report.model_page import _sent
 from skcamel.selection import Rules
 from skcamel.selection.combination import Combination
-from skcamel.selection.search import Data, candidate_metrics
+from skcamel.selection.representation import Data
+from skcamel.selection.search import candidate_metrics
 from skcamel.selection.thresholds import METRICS, Sorted, slopes
 
 GRID = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.02, 0.2), "scalings": ("standard",)}

@@ -125,9 +125,14 @@ def allowed_threads() -> int:
     return max(blas, default=1)
 
 
+def one_thread() -> AbstractContextManager[Any]:
+    """Within the body, BLAS takes one thread: for code that starts threads of its own."""
+    return _threads().limit(limits=1, user_api="blas")
+
+
 def one_thread_for_small(size: int) -> AbstractContextManager[Any]:
-    """Within the body, BLAS takes one thread where matrices of this size are too small for several to help each other."""
-    return _threads().limit(limits=1, user_api="blas") if size < SMALL else nullcontext()
+    """The same where matrices of this size are too small for several threads to help each other."""
+    return one_thread() if size < SMALL else nullcontext()
 
 
 @cache

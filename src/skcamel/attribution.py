@@ -85,7 +85,13 @@ def check_kernels(kernels: Sequence[Kernel]) -> None:
 
 
 def shapley(
-    kernel: Kernel, rows: Array, train: Array, coefficients: np.ndarray, columns: Sequence[np.ndarray]
+    kernel: Kernel,
+    rows: Array,
+    train: Array | None,
+    coefficients: np.ndarray,
+    columns: Sequence[np.ndarray],
+    *,
+    mean: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Shapley value of every group of columns for the scores k(x) @ coefficients, and the scores where all are absent.
 
@@ -94,10 +100,12 @@ def shapley(
     kernel : Kernel
         One of `EXPLAINED`.
     rows, train : arrays or CSR matrices of shape (m, d) and (n, d)
-        Scaled.
-    coefficients : array of shape (n, q)
+        Scaled. None for train: coefficients are those of the columns, the kernel is "linear".
+    coefficients : array of shape (n, q), or (d, q)
     columns : sequence of G index arrays
         Columns of each group; every column is in one of them.
+    mean : array of shape (d,), default=None
+        The average row, needed where train is None.
 
     Returns
     -------
@@ -114,21 +122,22 @@ def shapley(
     """
     (m, d), (n, q), G = rows.shape, coefficients.shape, len(columns)
     memory.require(
-        8 * (2 * m * G * q + (2 * d * q if kernel.name == "linear" else 5 * G * n + 2 * train.size)) + 2 * BLOCK_BYTES,
+        8 * (2 * m * G * q + (2 * d * q if train is None or kernel.name == "linear" else 5 * G * n + 2 * train.size)) + 2 * BLOCK_BYTES,
         f"Explaining {m} rows of {G} columns and {q} labels by {n} training rows",
         "Explain fewer rows at a time, or join columns by sources.",
     )
+    if train is None:
+        return _linear(rows, coefficients, np.zeros(d) if mean is None else mean, columns)
     if kernel.name == "linear":
-        return _linear(rows, train, coefficients, columns)
+        return _linear(rows, train.T @ coefficients, np.asarray(train.mean(axis=0)).ravel(), columns)
     return _Product(kernel, train, coefficients, columns)(rows)
 
 
-def _linear(rows: Array, train: Array, coefficients: np.ndarray, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _linear(rows: Array, weights: np.ndarray, mean: np.ndarray, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Scores are sums over columns, so each group has its own part whatever the others do."""
-    weights, mean = train.T @ coefficients, np.asarray(train.mean(axis=0)).ravel()
     ends = np.cumsum([0, *map(len, columns)])
     belongs = sparse.csr_array((np.ones(ends[-1]), np.concatenate(columns), ends), shape=(len(columns), rows.shape[1]))
-    values = np.empty((rows.shape[0], len(columns), coefficients.shape[1]))
+    values = np.empty((rows.shape[0], len(columns), weights.shape[1]))
     for r, own in enumerate(values):
         own[:] = belongs @ ((dense(rows[r : r + 1])[0] - mean)[:, None] * weights)
     return values, mean @ weights

@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import attribution, correlation
+from skcamel import attribution, correlation, memory
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.checks import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
+from skcamel.checks import (
+    Labels,
+    check_labels,
+    check_landmarks,
+    check_memory,
+    check_rows,
+    check_weights,
+    exact_bytes,
+    warn_of_constant_labels,
+)
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
+from skcamel.rows import alike, on_device
 from skcamel.selection import chosen_rule
 from skcamel.selection.coverage import Reference, reference
-from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, on_device, stacks
+from skcamel.selection.representation import Data, Representation
+from skcamel.selection.search import Scores, candidate_metrics, stacks
+from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, probabilities, slopes
 from skcamel.solve import Solution, unknown
-from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, SETS, reason_against
+from skcamel.support import ALTERNATING, CLASSES, PRECOMPUTED, PRIMAL, PROBABILITIES, RADIAL, SETS, UNKNOWN, check_together, reason_against
 
 
 @dataclass(frozen=True)
@@ -36,6 +48,7 @@ class Model:
     lambda2: float
     solution: Solution
     answering: Answering
+    solver: str = "spectral"
 
 
 @dataclass(frozen=True)
@@ -56,16 +69,14 @@ class Held(NamedTuple):
     scoring: str = ""
 
 
-def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
-    """S of the training labels, with a warning where its certificate misses the tolerance."""
-    found = correlation.learn(
-        data.Y,
-        centred=estimator.correlation == "centred",
-        strength=estimator.sparsity,
-        weights=data.weights,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-    )
+def learn_correlation(estimator: Any, data: Data | tuple[np.ndarray, float]) -> np.ndarray:
+    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance."""
+    options: dict[str, Any] = {"strength": estimator.sparsity, "tol": estimator.tol, "max_iter": estimator.max_iter}
+    centred = estimator.correlation == "centred"
+    if isinstance(data, Data):
+        found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
+    else:
+        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), **options)
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(
@@ -131,6 +142,12 @@ def warn_of_filling(solution: Solution) -> None:
         )
 
 
+class SolverWarning(UserWarning):
+    """solver="auto" does not take the exact solver."""
+
+
+SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
+EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 NO_REFERENCE = (
     "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: an earlier version saved it, "
     "or it is a member of a combination. Fit it anew, or ask the combination."
@@ -142,7 +159,15 @@ class BaseCamel(MultiLabelClassifier):
     """What a fitted CAMEL model can do, however its hyper-parameters were found."""
 
     # parameters that files and studies of earlier versions lack, and what stands for them
-    ADDED: ClassVar = {"correlation": "paper", "representations": None, "combine": False}
+    ADDED: ClassVar = {
+        "correlation": "paper",
+        "representations": None,
+        "combine": False,
+        "solver": "auto",
+        "n_landmarks": 1000,
+        "landmarks": "uniform",
+        "max_memory": None,
+    }
 
     def __sklearn_tags__(self) -> Any:
         """Pairwise for a precomputed kernel, which is not sparse."""
@@ -174,21 +199,63 @@ class BaseCamel(MultiLabelClassifier):
             raise AttributeError(reason_against(ALTERNATING, PROBABILITIES))
         return hasattr(self, "_target")
 
-    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels]:
-        """Training data as the core wants it, rows of weight 0 included; `alive` tells how much more than usual a fit holds."""
+    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels, Streaming | None]:
+        """Training data as the core wants it, rows of weight 0 included, and how to sum them up, None: take a matrix of rows.
+
+        `alive` tells how much more than usual a fit holds.
+        """
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0], unknown=True)
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
-        check_memory(rows, labels.Y.shape[1], self.device, **alive)
-        X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
+        by = self._streaming(rows, labels, **alive)
+        if by is None:
+            check_memory(rows, labels.Y.shape[1], self.device, **alive)
+            rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
+        else:
+            labels = replace(labels, Y=labels.Y.astype(np.int8))
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
-        data = Data(X64, labels.Y, weights)
+        data = Data(rows, labels.Y, weights, seed_of(self.random_state))
         if data.is_complete:
             self.__dict__.pop("known_together_", None)  # of an earlier fit
         else:
             self.known_together_ = known_together(labels.Y, weights)
-        return data, labels
+        return data, labels, by
+
+    def _streaming(self, rows: Array, labels: Labels, **alive: int) -> Streaming | None:
+        """How rows are summed up; None where a solver with a matrix of rows is asked for, or "auto" prefers it."""
+        complete = not np.isnan(labels.Y).any()
+        solver = choose_solver(self.solver)
+        if not complete and solver != "auto":
+            check_together(f"solver={solver!r}", UNKNOWN)
+        if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(rows, labels.Y.shape[1], **alive)):
+            return None
+        return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
+
+    def _sums(self, d: int, tell: Any = None) -> Streaming:
+        """How to sum up rows of d columns, as the parameters have it."""
+        how = self.landmarks
+        if not isinstance(how, str):
+            how = check_landmarks(how, d)
+        budget = None if self.max_memory is None else memory.as_bytes(self.max_memory)
+        told = {} if tell is None else {"tell": tell}
+        count = self.n_landmarks if isinstance(how, str) else len(how)
+        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device, **told)
+
+    def _prefers_exact(self, rows: Array, q: int, **alive: int) -> bool:
+        """Whether the exact solver is the better choice; if not, say so."""
+        n, on_gpu = rows.shape[0], self.device is not None and str(self.device) != "cpu"
+        most, needed, free = EXACT_ROWS[on_gpu], exact_bytes(rows, q, **alive), memory.available(self.device)
+        if n <= most and (free is None or needed <= free):
+            return True
+        reason = f"would take long for {n:,} rows" if n > most else f"needs {memory.gib(needed)}, and {memory.gib(free or 0)} are free"
+        warnings.warn(
+            f"solver='auto' works with {self.n_landmarks:,} landmarks, or for the linear kernel with the columns: the exact one {reason}. "
+            "Choose solver='landmark', 'primal' or 'spectral' to decide yourself; more landmarks (n_landmarks) are more accurate.",
+            SolverWarning,
+            stacklevel=5,
+        )
+        return False
 
     def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
         """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
@@ -196,8 +263,11 @@ class BaseCamel(MultiLabelClassifier):
         self._store_answering(model.answering, model.S, labels)
         self.collaboration_ = model.G
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
-        self.A_, self.b_, self.Z_ = to_numpy(solution.A), to_numpy(solution.b), to_numpy(solution.Z)
-        self.n_iter_ = solution.n_iter
+        self.A_, self.b_ = to_numpy(solution.A), to_numpy(solution.b)
+        self.__dict__.pop("Z_", None)  # of an earlier fit
+        if solution.Z is not None:
+            self.Z_ = to_numpy(solution.Z)
+        self.n_iter_, self.solver_ = solution.n_iter, model.solver
         if solution.convergence is not None:
             self.convergence_ = to_numpy(solution.convergence)
         elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
@@ -259,7 +329,8 @@ class BaseCamel(MultiLabelClassifier):
         Notes
         -----
         Where a column is not known it is drawn from its values in the training rows, each row once whatever its weight, apart from
-        the other columns. Columns of one source are drawn together, from 2,000 of the rows where more than 4,000 were fitted.
+        the other columns; from those of the landmarks, if the model has landmarks. Columns of one source are drawn together, from
+        2,000 of the rows where more than 4,000 were fitted.
         With ``scaling="unit"`` rows are divided by their length first: the columns are those of the divided row.
 
         Examples
@@ -288,7 +359,9 @@ class BaseCamel(MultiLabelClassifier):
         q = len(self.label_names_)
         values, base = np.zeros((rows.shape[0], len(columns), q)), np.zeros(q)
         for weight, own in self.weighted_members():
-            of_member, absent = attribution.shapley(own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns)
+            of_member, absent = attribution.shapley(
+                own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns, mean=own._kernel_mean
+            )
             of_member *= weight
             values += of_member
             base += weight * (absent + own._offset)
@@ -322,15 +395,11 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        rows = self._scaling(X.astype(np.float64))
-        if sparse.issparse(self.X_fit_):
-            return sparse.csr_array(rows)
-        return rows.toarray() if sparse.issparse(rows) else rows
+        return alike(self._scaling(X.astype(np.float64)), self.X_fit_)
 
     def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
         """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""
-        rows: Any = self.X_fit_
-        return self._scaling.shift @ (rows.T @ coefficients)
+        return self._scaling.shift @ (coefficients if self.X_fit_ is None else self.X_fit_.T @ coefficients)
 
     def _new_rows(self, X: Array) -> Array:
         return check_rows(self, X, reset=False, pairwise=self._is_pairwise())
@@ -341,8 +410,8 @@ class BaseCamel(MultiLabelClassifier):
         coefficients = to_device(coefficients, self.device)
         result = np.empty((rows.shape[0], coefficients.shape[1]), dtype=np.float64)
         for block in self._blocks(rows):
-            new = rows[block] if self._kept is None else rows[block][:, self._kept]
-            result[block] = to_numpy(self._kernel(on_device(self.scaled_rows(new), self.device), train) @ coefficients)
+            new = on_device(self.scaled_rows(rows[block] if self._kept is None else rows[block][:, self._kept]), self.device)
+            result[block] = to_numpy((new if train is None else self._kernel(new, train)) @ coefficients)
         return _narrowed(result, rows.dtype)
 
     def _blocks(self, rows: Array) -> Iterator[slice]:
@@ -370,6 +439,26 @@ def outputs_together(models: Sequence[BaseCamel], X: Array) -> list[Outputs]:
     return [
         model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model.weighted_members()])) for model in models
     ]
+
+
+def check_solver(solver: str, kernels: Sequence[Any]) -> None:
+    """Refuse solvers that do not go together with these kernels."""
+    if solver in ("landmark", "primal") and "precomputed" in kernels:
+        check_together(f"solver={solver!r}", PRECOMPUTED)
+    if solver == "primal" and any(name != "linear" for name in kernels):
+        check_together(PRIMAL, RADIAL)
+
+
+def choose_solver(solver: Any) -> str:
+    """The name of a solver, checked."""
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise ValueError(f"solver={solver!r} is not known; choose one of {', '.join(map(repr, SOLVERS))}.")
+    return solver
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed that is the same from one fit to the next: the number given, else 0."""
+    return int(random_state) if isinstance(random_state, Integral) else 0
 
 
 def _weighted_sum(parts: list[tuple[float, np.ndarray, np.ndarray]]) -> np.ndarray:

@@ -22,9 +22,12 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from skcamel import correlation, kernel, memory, scaling
 from skcamel.arrays import Array, check_device, is_tensor, to_numpy
-from skcamel.rows import canonical, column_names, default_names
+from skcamel.metrics.conventions import choice
+from skcamel.rows import canonical, column_names, default_names, dense
 from skcamel.selection import thresholds
+from skcamel.selection.stream import CHOICES
 from skcamel.support import PRECOMPUTED, SCALING, SPARSE, check_together
+from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
 # Alive at the peak of a fit, shown by tests/test_memory.py: matrices of n x n, of n x q, and copies of X
@@ -66,13 +69,11 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     if pairwise and sparse.issparse(X):
         check_together(PRECOMPUTED, SPARSE)
     with names_compared() if hasattr(estimator, "input_columns_") else nullcontext():
-        X = validate_data(
-            estimator,
-            to_numpy(X) if is_tensor(X) else X,
-            reset=reset,
-            accept_sparse=False if pairwise else "csr",
-            dtype=[np.float64, np.float32],
-        )
+        X = to_numpy(X) if is_tensor(X) else X
+        try:
+            X = validate_data(estimator, X, reset=reset, accept_sparse=False if pairwise else "csr", dtype=[np.float64, np.float32])
+        except ValueError as error:
+            raise _with_place(error, X) from error
     if pairwise and reset and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' got a matrix of shape {X.shape}; fit needs the square kernel matrix of the training rows, "
@@ -83,6 +84,16 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
             f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}."
         )
     return _canonical(X) if sparse.issparse(X) else X
+
+
+def _with_place(error: ValueError, X: Any) -> ValueError:
+    """The same error; where numbers are not finite, with the row and the column of the first."""
+    if ("contains NaN" not in str(error) and "contains infinity" not in str(error)) or sparse.issparse(X):
+        return error
+    rows = np.asarray(X, dtype=np.float64)
+    row, column = np.argwhere(~np.isfinite(rows))[0]
+    first, *others = str(error).split("\n", 1)
+    return ValueError("\n".join([f"{first} The first is in row {row}, column {column}.", *others]))
 
 
 def _canonical(X: Array) -> sparse.csr_array:
@@ -100,8 +111,11 @@ def names_compared() -> Iterator[None]:
         yield
 
 
-def check_labels(Y: Array, n_rows: int, *, unknown: bool = False) -> Labels:
-    """Labels from an indicator matrix (array, sparse, frame, tensor), with `unknown` entries if these are allowed, or from a 1-d y."""
+def check_labels(Y: Array, n_rows: int, *, unknown: bool = False, known: Labels | None = None, classes: Array | None = None) -> Labels:
+    """Labels from an indicator matrix (array, sparse, frame, tensor), with `unknown` entries if these are allowed, or from a 1-d y.
+
+    They must agree with those `known` from an earlier batch; a 1-d y may lack some of its `classes`.
+    """
     if Y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
     names = column_names(Y)
@@ -115,7 +129,18 @@ def check_labels(Y: Array, n_rows: int, *, unknown: bool = False) -> Labels:
         Y = Y[:, 0]
     if Y.shape[0] != n_rows:
         raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
-    return _matrix_labels(Y, names, unknown) if Y.ndim == 2 else _class_labels(Y)
+    found = _matrix_labels(Y, names, unknown) if Y.ndim == 2 else _class_labels(Y, classes if known is None else known.classes)
+    if known is not None:
+        _check_same_labels(found, known, names)
+    return found
+
+
+def _check_same_labels(found: Labels, known: Labels, names: list[str] | None) -> None:
+    """Refuse a batch whose labels are not those of the batches before."""
+    if found.target != known.target or found.Y.shape[1] != known.Y.shape[1]:
+        raise ValueError(f"y has {found.Y.shape[1]} labels ({found.target}); earlier batches had {known.Y.shape[1]} ({known.target}).")
+    if names is not None and names != known.names.tolist():
+        raise ValueError(f"The columns of y are {listed(names)}; those of earlier batches were {listed(known.names.tolist())}.")
 
 
 def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None:
@@ -160,15 +185,30 @@ def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE, c
     """
     n, free = X.shape[0], memory.available(device)
     rows = copies * (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+    needed = exact_bytes(X, q, scores=scores, copies=copies)
     room = 0.0 if free is None else max(0, free - rows) / (8 * MATRICES_ALIVE)
     half = scores * q / (2 * MATRICES_ALIVE)
     memory.require(
-        8 * (MATRICES_ALIVE * n**2 + scores * n * q) + rows,
+        needed,
         f"A fit on {n} rows and {q} labels, with the decomposition of its kernel matrix,",
-        f"Fit on a random sample of at most {int((room + half**2) ** 0.5 - half)} rows (sklearn.utils.resample(..., replace=False)), "
-        "and run fewer at the same time.",
+        f"Take solver='landmark', or a random sample of at most {int((room + half**2) ** 0.5 - half)} rows "
+        "(sklearn.utils.resample(..., replace=False)), and run fewer at the same time.",
         device=device,
     )
+
+
+def check_landmarks(landmarks: Any, d: int) -> np.ndarray:
+    """Landmarks given as rows, float64 (m, d)."""
+    rows = np.asarray(dense(to_numpy(landmarks) if is_tensor(landmarks) else landmarks), dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != d or not len(rows) or not np.isfinite(rows).all():
+        raise ValueError(f"landmarks has shape {rows.shape}; give finite rows of the {d} columns of X, at least one.")
+    return rows
+
+
+def exact_bytes(X: Array, q: int, *, scores: int = SCORES_ALIVE, copies: int = COPIES_ALIVE) -> int:
+    """Bytes at the peak of a fit by the exact solver; as in :func:`check_memory`."""
+    rows = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+    return 8 * (MATRICES_ALIVE * X.shape[0] ** 2 + scores * X.shape[0] * q) + copies * rows
 
 
 def inner_splits(
@@ -262,14 +302,19 @@ def _with_ones(Y: np.ndarray, unknown: np.ndarray) -> np.ndarray:
     return np.where(unknown, 1, Y) if unknown.any() else Y
 
 
-def _class_labels(y: np.ndarray) -> Labels:
-    """One column per class of a 1-d y, a single column for two classes."""
+def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
+    """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
     if y.dtype.kind == "O":
         _check_objects(y)
     y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
     check_classification_targets(y)
     classes, index = np.unique(y, return_inverse=True)
     _warn_of_joined_names(classes)
+    if known is not None:
+        own, classes = classes, np.unique(to_numpy(known))
+        if new := [str(name) for name in own if name not in classes]:
+            raise ValueError(f"y holds the class {new[0]!r}, which was not named before; there are {listed([*map(str, classes)])}.")
+        index = np.searchsorted(classes, own)[index]
     if len(classes) <= 2:
         names, Y = classes[-1:], index[:, None] == 1
     else:
@@ -336,6 +381,14 @@ def check_shared_parameters(estimator: Any) -> None:
     check_count("max_iter", estimator.max_iter)
     check_threshold(estimator.threshold, estimator.threshold_metric)
     check_device(estimator.device)
+    check_count("n_landmarks", estimator.n_landmarks)
+    if isinstance(estimator.landmarks, str):
+        choice(estimator.landmarks, CHOICES, "landmarks")
+    if estimator.max_memory is not None:
+        try:
+            memory.as_bytes(estimator.max_memory)
+        except ValueError as error:
+            raise ValueError(f"max_memory: {error}") from error
 
 
 def check_threshold(threshold: Any, metric: Any, words: tuple[str, ...] = thresholds.MODES) -> None:

@@ -4,28 +4,46 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.base import Answering, BaseCamel, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
+from skcamel.base import (
+    Answering,
+    BaseCamel,
+    Held,
+    Model,
+    check_solver,
+    choose_solver,
+    learn_correlation,
+    learn_to_answer,
+    seed_of,
+    warn_of_filling,
+    warn_of_rounding,
+)
 from skcamel.checks import (
+    Labels,
     check_bandwidth,
     check_in_unit_interval,
     check_kernel,
+    check_labels,
     check_positive,
+    check_rows,
     check_scaling,
     check_shared_parameters,
+    check_weights,
     unchanged_on_error,
 )
-from skcamel.selection.search import Data, Representation, on_device, rows_for, targets_of
-from skcamel.solve import alternating, spectral, unknown
-from skcamel.support import ALTERNATING, TUNED, check_together
-
-SOLVERS = ("auto", "spectral", "alternating")
+from skcamel.rows import on_device
+from skcamel.selection.representation import Data, Representation, representation_of, rows_for, sampled, solver_name, targets_of
+from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
+from skcamel.solve import alternating, landmark, spectral, unknown
+from skcamel.solve.sampling import Rows, Sample
+from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, UNKNOWN, check_together
 
 
 class CamelClassifier(BaseCamel):
@@ -56,8 +74,19 @@ class CamelClassifier(BaseCamel):
         What the label correlation is learned from: labels in {-1, +1} as in the paper, or these minus their means. With
         centred labels pushes have the signs that people expect of labels that go together or avoid each other; scores
         are about as good.
-    solver : {"auto", "spectral", "alternating"}, default="auto"
-        "auto" is "spectral", the exact closed form; "alternating" is the paper's Algorithm 1, which needs all labels known.
+    solver : {"auto", "spectral", "landmark", "primal", "alternating"}, default="auto"
+        "spectral" is the exact closed form, with a matrix of n x n numbers. "landmark" solves the same problem in the kernels with
+        `n_landmarks` rows, "primal" for the linear kernel in the features themselves, which is exact too; both take one pass over the
+        rows, in blocks, and the linear kernel takes the features themselves under "landmark" too if they are no more than the
+        landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU) that fit into memory, else one of these two,
+        with a warning. "alternating" is the paper's Algorithm 1. Only "spectral" takes unknown labels.
+    n_landmarks : int, default=1000
+        Number of landmarks; time grows with its square. As many as rows give the exact solution.
+    landmarks : {"uniform", "pivoted", "kmeans"} or array of shape (m, d), default="uniform"
+        Rows drawn at random, rows drawn so that each adds what the others do not explain (Cholesky with random pivots), centres of
+        clusters, or rows that are given. They are chosen from at most 100,000 rows, and so are scaling and bandwidth.
+    max_memory : int or str, default=None
+        Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None: what is free.
     max_iter : int, default=10_000
         Most iterations of the label correlation and of the alternating solver.
     tol : float, default=1e-6
@@ -70,7 +99,7 @@ class CamelClassifier(BaseCamel):
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
-        Without effect: no step of these solvers is random.
+        Seed of landmarks, and of the sample of rows that sets cuts and probabilities; other solvers are not random.
 
     Attributes
     ----------
@@ -83,9 +112,12 @@ class CamelClassifier(BaseCamel):
     collaboration_ : array of shape (q, q)
         G = (1 - α) I + α S.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
-        Scores are k(x) @ dual_coef_ + intercept_.
+        Scores are k(x) @ dual_coef_ + intercept_. There are m landmarks in place of n rows with solver="landmark", and d columns
+        with solver="primal", where k(x) is the scaled row itself.
     A_, b_, Z_ : arrays of shape (n, q), (q,), (n, q)
-        The paper's variables.
+        The paper's variables; Z_ only where there is a row for each training row.
+    solver_ : {"spectral", "landmark", "primal", "alternating"}
+        The solver that was used.
     bandwidth_ : float
         σ; 1 for kernels without one.
     thresholds_ : array of shape (q,)
@@ -97,7 +129,7 @@ class CamelClassifier(BaseCamel):
     classes_ : array
         ``arange(q)`` for label matrices, the classes of a 1-d y.
     X_fit_ : array or CSR matrix of shape (n, d)
-        Training rows, scaled; None for a precomputed kernel.
+        Training rows, or landmarks, scaled; None for a precomputed kernel and for solver="primal".
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -139,6 +171,9 @@ class CamelClassifier(BaseCamel):
         sparsity: float = 0.01,
         correlation: str = "paper",
         solver: str = "auto",
+        n_landmarks: int = 1000,
+        landmarks: str | Array = "uniform",
+        max_memory: int | str | None = None,
         max_iter: int = 10_000,
         tol: float = 1e-6,
         threshold: float | str = "zero",
@@ -155,6 +190,9 @@ class CamelClassifier(BaseCamel):
         self.sparsity = sparsity
         self.correlation = correlation
         self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.max_memory = max_memory
         self.max_iter = max_iter
         self.tol = tol
         self.threshold = threshold
@@ -182,17 +220,102 @@ class CamelClassifier(BaseCamel):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            data, labels = self._checked(X, y, sample_weight)
-            if not data.is_complete and choose_solver(self.solver) == "alternating":
-                raise ValueError(
-                    f"Y has {int(np.isnan(data.Y).sum())} unknown entries (NaN) and solver='alternating' needs all; use solver='spectral'."
-                )
+            self.__dict__.pop("_stream", None)
+            data, labels, by = self._checked(X, y, sample_weight)
             data, kept = data.with_weight(self._is_pairwise())
-            S = learn_correlation(self, data)
+            S = learn_correlation(self, data if by is None else (self.cooccurrence_, self.total_weight_))
             G = correlation.collaboration(S, self.alpha)
-            fit = _alternating if choose_solver(self.solver) == "alternating" else _exact
-            self._store(fit(self, data, S, G), labels, kept)
+            if by is None:
+                model = (_alternating if self.solver == "alternating" else _exact)(self, data, S, G)
+            else:
+                model = _summed(self, self._begin(data, by, len(data.Y)).add(data.X, data.Y, data.weights), data.sample, S, G)
+            self._store(model, labels, kept)
         return self
+
+    def _begin(self, data: Data, by: Streaming, n_rows: int) -> Stream:
+        """Scaling, bandwidth and landmarks."""
+        given = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
+        return begin(self.scaling, self.kernel, data.X, data.weights, by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
+
+    def partial_fit(
+        self, X: Array, y: Array, classes: Array | None = None, sample_weight: Array | None = None, *, solve: bool = True
+    ) -> Self:
+        """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
+
+        The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
+        bandwidth may also be given as parameters. From then on it does not matter in which order and in which batches rows come: all give
+        the model of one fit on all of them, cuts and probabilities included, but for rounding. If a call fails, it changes nothing.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or tensor of shape (n, d)
+        y : array, sparse matrix, frame or tensor of shape (n, q), or a 1-d y of classes
+            All labels known.
+        classes : array, default=None
+            All classes of a 1-d y, if the first batch may lack some.
+        sample_weight : array of shape (n,), default=None
+        solve : bool, default=True
+            Whether to update the model. To solve takes as long as to add thousands of rows, so for small batches give False for all
+            but the last.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        The sums hold m x m numbers for m landmarks, and the model a sample of 10,000 rows beside them. Neither goes into a model file:
+        a model that was loaded predicts, but does not learn more.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> X, Y = make_multilabel_classification(300, n_classes=3, random_state=0)
+        >>> model = CamelClassifier(solver="landmark", n_landmarks=50, scaling="standard")
+        >>> for batch in range(0, 300, 100):
+        ...     model = model.partial_fit(X[batch : batch + 100], Y[batch : batch + 100])
+        >>> model.total_weight_, model.predict(X[:5]).shape
+        (300.0, (5, 3))
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            before: _Partial | None = getattr(self, "_stream", None)
+            self._check_can_go_on(before)
+            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
+            if before is None:
+                by = self._sums(batch.X.shape[1])
+                before = _Partial(self._begin(batch, by, STREAM_ROWS), Sample(seed_of(self.random_state)), labels)
+            seen = before.add(batch)
+            if solve:
+                self.cooccurrence_, self.total_weight_ = seen.counts()
+                S = learn_correlation(self, (self.cooccurrence_, self.total_weight_))
+                G = correlation.collaboration(S, self.alpha)
+                self._store(_summed(self, seen.stream, seen.sample.rows(), S, G), replace(labels, Y=labels.Y[:0]), None)
+            self._stream = seen
+        return self
+
+    def _check_can_go_on(self, before: _Partial | None) -> None:
+        """Refuse solvers without sums, and a model whose sums are not there any more."""
+        if self.solver in ("spectral", "alternating"):
+            check_together(f"solver={self.solver!r}", STREAM)
+        if self._is_pairwise():
+            check_together(STREAM, PRECOMPUTED)
+        if before is None and hasattr(self, "label_names_"):
+            raise ValueError(
+                "This model comes from fit or from a file, without the sums to which rows could be added; start anew by "
+                "sklearn.base.clone(model).partial_fit(X, y)."
+            )
+
+    def _checked_batch(
+        self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
+    ) -> tuple[Data, Labels]:
+        """A batch as the core wants it, without rows of weight 0."""
+        rows = check_rows(self, X, reset=known is None, pairwise=False)
+        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
+        if np.isnan(labels.Y).any():
+            check_together(STREAM, UNKNOWN)
+        weights = check_weights(sample_weight, rows.shape[0])
+        return Data(rows, labels.Y.astype(np.int8), weights, seed_of(self.random_state)).with_weight(pairwise=False)[0], labels
 
     def _check_parameters(self) -> None:
         check_shared_parameters(self)
@@ -205,6 +328,7 @@ class CamelClassifier(BaseCamel):
             check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
         if choose_solver(self.solver) == "alternating" and self.threshold in ("common", "label", "auto"):
             check_together(ALTERNATING, TUNED)
+        check_solver(self.solver, [self.kernel])
 
 
 def _exact(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
@@ -247,7 +371,39 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Mo
             stacklevel=3,
         )
     rule = estimator._rule()
-    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y))))
+    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y))), "alternating")
+
+
+def _summed(estimator: Any, stream: Stream, sample: Rows, S: np.ndarray, G: np.ndarray) -> Model:
+    """Fit by sums over rows; cuts and probabilities come from leave-one-out scores of the sample."""
+    summary, judged = stream.summary(sample), sampled(sample)
+    basis = spectral.label_basis(to_match(G, summary.values))
+    warn_of_rounding(spectral.greatest(summary), estimator.lambda2)
+    solution = landmark.solve_in(summary, summary.targets, basis, lambda1=estimator.lambda1, lambda2=estimator.lambda2)
+    ((_, _, scores),) = landmark.leave_one_out(summary, summary.targets, [basis], [(estimator.lambda1, estimator.lambda2)])
+    (answering,) = learn_to_answer([Held(scores, estimator._rule())], judged)
+    representation = representation_of(stream)
+    return Model(representation, S, G, estimator.lambda2, solution, answering, solver_name(summary, representation))
+
+
+class _Partial(NamedTuple):
+    """What partial_fit has seen."""
+
+    stream: Stream
+    sample: Sample
+    labels: Labels  # of the first batch: names and classes
+
+    def add(self, batch: Data) -> _Partial:
+        """With another batch; this one stays as it is."""
+        sample = self.sample.add(batch.X, batch.Y, batch.weights)
+        return self._replace(stream=self.stream.add(batch.X, batch.Y, batch.weights), sample=sample)
+
+    def counts(self) -> tuple[np.ndarray, float]:
+        """Weight of the rows that have both labels (q, q), and of all rows."""
+        if self.stream.moments is None:
+            raise ValueError("No row has been added yet.")
+        sums = to_numpy(self.stream.moments.labels)  # of y yᵀ, with a column of ones at the end
+        return (sums[:-1, :-1] + sums[:-1, -1:] + sums[-1:, :-1] + sums[-1, -1]) / 4, float(sums[-1, -1])
 
 
 def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:
@@ -260,14 +416,3 @@ def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array
         rounding = scaler.rounding(X.shape[1])
         fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights, rounding=rounding)
     return Representation(scaler, fitted, rows, X), K, weights
-
-
-def choose_solver(solver: str) -> str:
-    """The solver that `solver` stands for.
-
-    "auto" is "spectral": it is exact, costs one eigendecomposition, and one run of the alternation costs more. The
-    alternation is for readers of the paper who want to see it converge.
-    """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} is not known; choose one of {', '.join(map(repr, SOLVERS))}.")
-    return "spectral" if solver == "auto" else solver

@@ -73,9 +73,14 @@ def learn(
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    xp = namespace(Y)
-    complete = not bool(xp.isnan(Y).any())
+    complete = not bool(namespace(Y).isnan(Y).any())
     C = gram(Y, weights, centred=centred) if complete else known_gram(Y, weights, centred=centred)  # (q, q)
+    return of_gram(C, complete=complete, strength=strength, tol=tol, max_iter=max_iter)
+
+
+def of_gram(C: Array, *, complete: bool = True, strength: float = 0.01, tol: float = 1e-6, max_iter: int = 10_000) -> Correlation:
+    """The same from C = YᵀY (q, q); labels may be known in part unless it is `complete`."""
+    xp = namespace(C)
     penalty = penalties(C, strength)
     groups = equal_labels(C if complete else xp.diag(xp.diagonal(C)))  # what is equal where both are known may differ elsewhere
     one_each = C[groups.first][:, groups.first]
@@ -104,6 +109,19 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Ar
         Y = Y - (positive - negative) / (positive + negative)  # the mean of a constant label is exact: ±1
     C = Y.T @ (Y if weights is None else Y * weights[:, None])
     return xp.where(xp.abs(C) <= len(Y) * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
+
+
+def gram_of_counts(together: np.ndarray, total: float, *, centred: bool = False) -> np.ndarray:
+    """The same from the weight of the rows that have both labels (q, q), and of all rows.
+
+    >>> Y = np.array([[1.0, 1], [1, -1], [-1, -1]])
+    >>> present = (Y > 0) * 1.0
+    >>> bool((gram_of_counts(present.T @ present, 3.0) == gram(Y)).all())
+    True
+    """
+    present = np.diag(together)
+    C = 4 * (together - present[:, None] * present / total) if centred else 4 * together - 2 * (present[:, None] + present) + total
+    return np.where(np.abs(C) <= total * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
 
 
 def known_gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Array:

@@ -82,10 +82,12 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     (array([[3., 1.],
            [1., 1.]]), 3.5)
     """
-    present = (Y > 0).astype(np.float64)
-    if weights is None:
-        return present.T @ present, float(len(Y))
-    return present.T @ (present * weights[:, None]), float(weights.sum())
+    q, size = Y.shape[1], 2**16
+    together = np.zeros((q, q))
+    for i in range(0, len(Y), size):  # a float for each label of a million rows would be too many
+        present = (Y[i : i + size] > 0).astype(np.float64)
+        together += present.T @ (present if weights is None else present * weights[i : i + size, None])
+    return together, float(len(Y) if weights is None else weights.sum())
 
 
 def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

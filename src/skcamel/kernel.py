@@ -75,6 +75,36 @@ class Kernel:
         return namespace(D).exp(D, out=D)
 
 
+class Against:
+    """Kernels of many blocks of rows with the same rows Z (m, d): what depends on Z alone is computed once.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0]])
+    >>> bool(np.allclose(Against(Kernel("rbf"), X)(X[:1]), Kernel("rbf")(X[:1], X)))
+    True
+    """
+
+    def __init__(self, kernel: Kernel, Z: Array) -> None:
+        self.kernel, self.Z, self.factors = kernel, Z, None
+        if kernel.name == "rbf" and not sparse.issparse(Z):
+            # -||x - z||² / 2σ² is one product: (x, ||x||², 1) with (z / σ², -1 / 2σ², -||z||² / 2σ²)
+            half, norms = -0.5 / kernel.bandwidth**2, _squared_norms(Z)
+            xp = namespace(Z)
+            self.factors = xp.concatenate([-2 * half * Z.T, half * xp.ones_like(norms)[None], half * norms[None]])
+            self.half, self.largest = half, float(norms.max())
+
+    def __call__(self, X: Array) -> Array:
+        """Kernel matrix (b, m) of rows X (b, d), a new one."""
+        if self.factors is None or sparse.issparse(X):
+            return self.kernel(X, self.Z)
+        norms, xp = _squared_norms(X)[:, None], namespace(X)
+        if ROUNDING * -self.half * (float(norms.max()) + self.largest) >= 1e-10:  # rounding matters to so narrow a kernel
+            return self.kernel(X, self.Z)
+        D = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1) @ self.factors
+        return xp.exp(D, out=D)
+
+
 def distances(name: str, X1: Array, X2: Array) -> Array:
     """The distance that the radial kernel `name` is a function of, (n1, n2): squared for "rbf", L1 for "laplacian"."""
     if name == "laplacian":
@@ -144,6 +174,23 @@ def fitted_many(
     for k, multiplier in enumerate(multipliers):
         kernel = Kernel(name, multiplier * sigma)
         yield kernel, kernel.of_distances(D if k == len(multipliers) - 1 else D + 0.0)
+
+
+def mean_distance(name: str, X: Array, *, weights: Array | None = None, rounding: float = 0.0) -> float:
+    """What :func:`bandwidth_of` gives for all pairs of rows X (n, d), in blocks: no matrix of n x n is formed.
+
+    >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
+    1.333333
+    """
+    n, w = len_of(X), weights
+    total, size = 0.0, max(1, BLOCK_BYTES // (8 * max(1, len_of(X))))
+    for i in range(0, n, size):
+        D = distances(name, X[i : i + size], X)
+        D = namespace(D).sqrt(D, out=D) if name == "rbf" else D
+        total += float(namespace(D).sum(D)) if w is None else float(w[i : i + size] @ (D @ w))
+    pairs = n * (n - 1.0) if w is None else float(w.sum()) ** 2 - float(namespace(w).where(w < 1, w**2, w).sum())
+    sigma = total / pairs if pairs > 0 else 0.0
+    return sigma if sigma > rounding else 1.0
 
 
 def _check_not_vanished(D: Array, X: Array) -> None:

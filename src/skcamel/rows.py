@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, to_device
 
 
 def canonical(X: sparse.sparray) -> sparse.csr_array:
@@ -49,6 +49,18 @@ def column_names(table: Any) -> list[str] | None:
 def dense(X: Array) -> np.ndarray:
     """X as an array, sparse or not."""
     return X.toarray() if sparse.issparse(X) else X
+
+
+def alike(X: Array, other: Array | None) -> Array:
+    """Rows X, sparse if `other` is and else dense."""
+    if sparse.issparse(other):
+        return sparse.csr_array(X)
+    return dense(X)
+
+
+def on_device(X: Array, device: Any) -> Array:
+    """Rows ready for the kernel: sparse ones stay sparse on the CPU and are made dense for a device."""
+    return X if device is None else to_device(dense(X), device)
 
 
 def is_filled(X: Array) -> np.ndarray:

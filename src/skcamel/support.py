@@ -5,6 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 
 ALTERNATING = "solver='alternating'"
+LANDMARK = "solver='landmark'"
+PRIMAL = "solver='primal'"
+STREAM = "partial_fit"
+EXACT = "solver='spectral'"
+UNKNOWN = "unknown labels"
+RADIAL = "a kernel other than 'linear'"
 COMBINE = "combine=True"
 FOLDS = "cv by folds"
 PRECOMPUTED = "kernel='precomputed'"
@@ -18,11 +24,24 @@ SETS = "answers with a stated coverage"
 CLASSES = "a 1-d y of more than two classes"
 FILE = "a model file"
 
+COMPLETE = "sums over rows take complete labels; use solver='spectral'"
+NO_FEATURES = "a kernel matrix has no features to sum up; use solver='spectral'"
+NO_SUMS = "they keep no sums to which rows can be added; use solver='landmark' or solver='primal'"
 LEAVE_ONE_OUT = "it takes leave-one-out scores, which only the exact solver gives; use solver='spectral'"
 REFUSED: dict[frozenset[str], str] = {
     frozenset({ALTERNATING, TUNED}): LEAVE_ONE_OUT,
     frozenset({ALTERNATING, PROBABILITIES}): LEAVE_ONE_OUT,
     frozenset({ALTERNATING, SETS}): LEAVE_ONE_OUT,
+    frozenset({ALTERNATING, UNKNOWN}): "Algorithm 1 takes complete labels; use solver='spectral'",
+    frozenset({ALTERNATING, STREAM}): NO_SUMS,
+    frozenset({EXACT, STREAM}): NO_SUMS,
+    frozenset({LANDMARK, UNKNOWN}): COMPLETE,
+    frozenset({PRIMAL, UNKNOWN}): COMPLETE,
+    frozenset({STREAM, UNKNOWN}): COMPLETE,
+    frozenset({LANDMARK, PRECOMPUTED}): NO_FEATURES,
+    frozenset({PRIMAL, PRECOMPUTED}): NO_FEATURES,
+    frozenset({STREAM, PRECOMPUTED}): NO_FEATURES,
+    frozenset({PRIMAL, RADIAL}): "it works in the features themselves; use kernel='linear', or solver='landmark'",
     frozenset({CLASSES, PROBABILITIES}): "scores of exclusive classes are not calibrated; use decision_function",
     frozenset({COMBINE, FOLDS}): "weights are learned on leave-one-out scores; use cv='loo'",
     frozenset({PRECOMPUTED, SCALING}): "there are no features to scale; use scaling='none'",

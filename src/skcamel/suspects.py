@@ -24,7 +24,7 @@ from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.explanation import Evidence, Told, cooccurrence, known_together, ordered
 from skcamel.pipeline import final
-from skcamel.selection.search import Data, label_bases, represent, targets_of
+from skcamel.selection.representation import Data, label_bases, represent, targets_of
 from skcamel.solve import spectral, unknown
 from skcamel.text import one_line
 
@@ -78,7 +78,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     while isinstance(model, Pipeline):
         X, model = model[:-1].fit_transform(X, Y) if len(model.steps) > 1 else X, model.steps[-1][1]
     model._check_parameters()
-    data, labels = model._checked(X, Y, None)
+    data, labels, _ = model._checked(X, Y, None)
     if labels.target != "matrix":
         raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")
     if len(data.Y) < 2:
@@ -306,7 +306,7 @@ def _candidates(estimator: Any, data: Data) -> Iterator[tuple[spectral.Spectrum,
         return
     grid = estimator._checked_grid().for_rows(data.X)
     for representation, spectrum in represent(data, grid, estimator.device):
-        yield spectrum, grid.alphas, grid.penalties(representation.unit(spectrum.weights))
+        yield spectrum, grid.alphas, grid.penalties(representation.unit(spectrum))
 
 
 def p_values(Y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from skcamel import CamelClassifier, CamelClassifierCV, correlation, kernel
 from skcamel.metrics import LOSSES, NAMES, evaluate, macro_f1, micro_f1
 from skcamel.presets import PRESETS
 from skcamel.selection import Rules, chosen_rule, search, usable
-from skcamel.selection.search import Data, Grid, places, represent
+from skcamel.selection.representation import Data, Grid, places, represent
 from skcamel.selection.thresholds import METRICS, Rule
 
 ALPHAS, LAMBDA2S = (0.0, 0.4, 0.8), (0.01, 0.1, 1.0)

@@ -23,7 +23,8 @@ from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES, choice
-from skcamel.selection.search import Data, Grid, candidate_metrics, label_bases, represent, rows_for
+from skcamel.selection.representation import Data, Grid, label_bases, represent, rows_for
+from skcamel.selection.search import candidate_metrics
 from skcamel.solve import alternating, spectral
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ PARTS = {
     **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of
-SEARCH_ONLY = ("cv", "callback", "random_state")  # parameters that a fitted model does not need
+SEARCH_ONLY = ("cv", "callback", "random_state", "landmarks")  # parameters that a fitted model does not need
 
 
 class ModelFileError(ValueError):
@@ -351,6 +351,7 @@ def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, An
 
 
 OUTPUT = "_sklearn_output_config"  # what set_output chose; of transformers it is stored, since it is what the next step sees
+STREAM = "_stream"  # sums to which rows could be added, with a sample of the rows; too much for a file
 
 
 def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
@@ -358,7 +359,7 @@ def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
     if type(model) in PIPELINES:
         return _pipeline_node(model, arrays)
     parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
-    state = {key: value for key, value in vars(model).items() if key not in parameters and key != OUTPUT}
+    state = {key: value for key, value in vars(model).items() if key not in parameters and key not in (OUTPUT, STREAM)}
     output = vars(model).get(OUTPUT, {}).get("transform")
     return {
         "class": type(model).__name__,

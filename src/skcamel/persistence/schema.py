@@ -27,8 +27,16 @@ MOST = 2**31 - 1  # of whatever is counted
 MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, columns of a table that were left out
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
-OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_")  # not every fit sets them
-OPTIONAL += ("cooccurrence_", "total_weight_", "known_together_", "threshold_rule_", "estimate_", "_reference")  # not every version did
+OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_", "Z_")  # not every fit sets them
+OPTIONAL += (
+    "cooccurrence_",
+    "total_weight_",
+    "known_together_",
+    "threshold_rule_",
+    "estimate_",
+    "_reference",
+    "solver_",
+)  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 Sizes = dict[str, int]
@@ -352,6 +360,7 @@ CAMEL = ANY_CAMEL | {
     "A_": floats("n", "q"),
     "b_": floats("q", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     "Z_": floats("n", "q"),
+    "solver_": one_of("spectral", "landmark", "primal", "alternating"),
     "collaboration_": floats("q", "q"),
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
@@ -522,10 +531,12 @@ def _check_labels(state: Mapping[str, Any], q: int) -> None:
 
 
 def _check_training_rows(state: Mapping[str, Any], sizes: Sizes, *, pairwise: bool) -> None:
-    """Training rows, or none for a kernel that was computed before; then its columns are those rows."""
-    n, d = sizes["n"], sizes["d"]
-    if pairwise != (state["_kernel"].name == "precomputed") or pairwise != (state["X_fit_"] is None):
+    """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
+    n, d, primal = sizes["n"], sizes["d"], state.get("solver_") == "primal"
+    if pairwise != (state["_kernel"].name == "precomputed") or (pairwise or primal) != (state["X_fit_"] is None):
         raise ValueError("kernel, _kernel and X_fit_ do not belong together")
+    if primal and (pairwise or n != d or state["_kernel"].name != "linear"):
+        raise ValueError(f"{n} coefficients do not fit {d} features of a linear kernel")
     if pairwise and (state["_scaling"].name != "none" or (n != d if state["_kept"] is None else n > d)):
         raise ValueError(f"a kernel matrix of {d} columns does not fit {n} rows, or it is scaled")
     if not pairwise and state["_kept"] is not None:

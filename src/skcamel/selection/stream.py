@@ -1,0 +1,232 @@
+"""Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
+
+Scaling, bandwidth and landmarks are fixed first, from a seeded sample of the rows. Then one pass over all rows adds up moments
+(:mod:`skcamel.solve.landmark`), in blocks that keep within a stated amount of memory; rows may be sparse, or lie in a file that is
+mapped into memory. What is added later, in whatever batches, counts as if it had been there from the start.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.cluster.vq import kmeans2
+from scipy.linalg import solve_triangular
+
+from skcamel import kernel, memory, scaling
+from skcamel.arrays import Array, allowed_threads, to_device
+from skcamel.kernel import Kernel
+from skcamel.rows import alike, dense, on_device
+from skcamel.solve import landmark, sampling
+
+CHOICES = ("uniform", "pivoted", "kmeans")
+WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
+PREPARED_ROWS, LEAST_PREPARED = 100_000, 10_000  # that scaling and landmarks are chosen from: at most, and whatever their size
+PREPARED_BYTES = 2**26
+BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
+CANDIDATES = 20  # rows for each landmark that is chosen with care
+PIVOTS = 64  # landmarks that are chosen at a time
+LEAST_BLOCK = 128
+DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
+STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
+TOLD_EVERY = 2.0  # seconds
+log = logging.getLogger("skcamel")
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """How to get along without a matrix of rows."""
+
+    primal: bool  # whether features must be the rows themselves
+    count: int  # of landmarks
+    how: str | np.ndarray = "uniform"  # one of `CHOICES`, or the landmarks (m, d) themselves
+    seed: int = 0
+    budget: int | None = None  # bytes that a fit may take beside the rows given
+    device: Any = None
+    tell: Callable[[int, int], None] = field(default=lambda _done, _total: None)  # rows
+
+    def takes_rows_themselves(self, name: Any, d: int) -> bool:
+        """Whether features of the kernel of that name are the d columns."""
+        return self.primal or (name == "linear" and isinstance(self.how, str) and d <= max(self.count, WIDE))
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Sums over the rows seen so far, and what was fixed before the first of them."""
+
+    scaling: scaling.Scaling
+    landmarks: Array | None  # (m, d) scaled, numpy or CSR; None: the features themselves
+    features: landmark.Features  # on the device
+    by: Streaming
+    moments: landmark.Moments | None = None
+
+    def add(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> Stream:
+        """With more rows X (n, d), labels Y (n, q) in {-1, +1} and positive weights (n,); this one stays as it is."""
+        n, q = Y.shape
+        threads, size = self._plan(n, X.shape[1], q)
+        began, told = time.monotonic(), [time.monotonic()]
+
+        def tell(done: int) -> None:
+            now, rows = time.monotonic(), min(n, done * size)
+            if now - told[0] >= TOLD_EVERY or rows == n:
+                told[0] = now
+                log.info("sums over rows: %d of %d, about %.0f s left", rows, n, (now - began) * (n - rows) / rows)
+                self.by.tell(rows, n)
+
+        def block(i: int) -> landmark.Block:
+            rows = slice(i, i + size)
+            return self.block(X[rows], Y[rows], None if weights is None else weights[rows])
+
+        blocks = [partial(block, i) for i in range(0, n, size)]
+        found = landmark.moments(self.features, blocks, q, threads=threads, tell=tell)
+        return replace(self, moments=found if self.moments is None else self.moments.plus(found))
+
+    def block(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> landmark.Block:
+        """Rows scaled, with their labels, where sums are formed."""
+        device = self.by.device
+        w = None if weights is None else to_device(weights, device)
+        return landmark.Block(on_device(self.rows(X), device), to_device(Y, device), w)
+
+    def rows(self, X: Array) -> Array:
+        """New rows scaled, and dense or sparse as the kernel wants them."""
+        return alike(self.scaling(X.astype(np.float64)), self.landmarks)
+
+    def summary(self, sample: sampling.Rows) -> landmark.Summary:
+        """The eigenbasis of the features of all rows so far, with a sample of them in it."""
+        if self.moments is None:
+            raise ValueError("No row has been added yet.")
+        weights = None if (sample.weights == 1).all() else sample.weights
+        return landmark.summarise(self.features, self.moments, self.block(sample.X, sample.Y, weights))
+
+    def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
+        """Threads and rows of a block that fit into the memory there is."""
+        m, p, device = len(self.features.origin), self.features.width, self.by.device
+        if device is not None and str(device) != "cpu":
+            size = max(LEAST_BLOCK, DEVICE_BLOCK_BYTES // (24 * (m + d)))
+            self._require(self._bytes(1, min(n, size), m, p, d, q))
+            return 1, size
+        free = self.by.budget if self.by.budget is not None else memory.available()
+        threads, size = (1 if device is not None else allowed_threads()), landmark.BLOCK_ROWS
+        while free is not None and (threads > 1 or size > LEAST_BLOCK) and self._bytes(threads, min(n, size), m, p, d, q) > free:
+            threads, size = (threads - 1, size) if threads > 1 else (1, size // 2)
+        self._require(self._bytes(threads, min(n, size), m, p, d, q))
+        return threads, size
+
+    def _require(self, needed: int) -> None:
+        m, budget = len(self.features.origin), self.by.budget
+        what = f"A fit by {m} {'columns' if self.landmarks is None else 'landmarks'}"
+        cure = "Take solver='landmark' with fewer landmarks." if self.landmarks is None else "Take fewer landmarks (n_landmarks)."
+        if budget is not None and needed > budget:
+            raise MemoryError(f"{what} needs about {memory.gib(needed)} and max_memory allows {memory.gib(budget)}. Raise it. {cure}")
+        memory.require(needed, what, cure, device=self.by.device)
+
+    @staticmethod
+    def _bytes(threads: int, size: int, m: int, p: int, d: int, q: int) -> int:
+        """At the peak: of the pass over rows, or of the decomposition with the sample in its basis."""
+        in_pass = m * p + threads * (2 * p * p + size * (2 * m + 2 * d + 2 * q))
+        at_the_end = 5 * m * m + sampling.ROWS * (m + landmark.BLOCK_ROWS // 8 + 8 * q)
+        return 8 * max(in_pass, at_the_end) + landmark.CANDIDATE_BYTES
+
+
+def begin(
+    scaling_name: str,
+    kernel_name: Any,
+    X: Array,
+    weights: np.ndarray | None,
+    by: Streaming,
+    *,
+    multiple: float = 1.0,
+    bandwidth: float | None = None,
+    n_rows: int = STREAM_ROWS,
+    lambda2: float,
+) -> Stream:
+    """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from rows X (n, d), for sums over `n_rows`."""
+    rng = np.random.default_rng(by.seed)
+    X, weights = _some(X, weights, _most_prepared(X, by.count), rng)
+    plain = scaling.fitted(scaling_name, X.astype(np.float64), weights)
+    scaler = centred_for(kernel_name, plain, X)
+    if by.takes_rows_themselves(kernel_name, X.shape[1]):
+        origin = np.asarray(scaler(X.astype(np.float64)).mean(axis=0)).ravel()
+        return Stream(scaler, None, landmark.Features(Kernel("linear"), None, to_device(origin, by.device)), by)
+    rows = scaler(X.astype(np.float64))
+    if bandwidth is None and kernel_name in kernel.RADIAL:
+        bandwidth = multiple * _mean_distance(kernel_name, rows, weights, by, rng, scaler.rounding(X.shape[1]))
+    fitted = Kernel(kernel_name, float(bandwidth)) if kernel_name in kernel.RADIAL and bandwidth else Kernel(kernel_name)
+    Z = choose(by.how, rows, fitted, by.count, rng) if isinstance(by.how, str) else alike(scaler(by.how), rows)
+    made = landmark.features(fitted, on_device(Z, by.device), n_rows=n_rows, lambda2=lambda2)
+    return Stream(scaler, Z, made, by)
+
+
+def centred_for(kernel_name: Any, plain: scaling.Scaling, X: Array) -> scaling.Scaling:
+    """The scaling as the kernel of that name wants it: around the origin if it is made of inner products."""
+    return plain.centred(X.astype(np.float64)) if kernel_name in kernel.BY_PRODUCT else plain
+
+
+def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> Array:
+    """At most `count` landmarks for scaled rows (n, d): some of them, or centres of clusters.
+
+    Examples
+    --------
+    >>> rows = np.repeat([[0.0], [5.0], [9.0]], 10, axis=0)
+    >>> [choose(how, rows, Kernel("rbf"), 3, np.random.default_rng(0)).shape for how in CHOICES]
+    [(3, 1), (3, 1), (3, 1)]
+    """
+    n = rows.shape[0]
+    if how == "uniform":
+        return rows[np.sort(rng.choice(n, min(count, n), replace=False))]
+    rows, _ = _some(rows, None, max(LEAST_PREPARED, CANDIDATES * count), rng)
+    if how == "pivoted":
+        return rows[_pivots(rows, of, count, rng)]
+    points = np.unique(dense(rows), axis=0)
+    if len(points) <= count:
+        return points
+    start = points[np.sort(rng.choice(len(points), count, replace=False))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
+        return kmeans2(dense(rows), start, iter=10, minit="matrix")[0]
+
+
+def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows drawn in turn with probabilities as what the others do not explain of them (Cholesky with random pivots)."""
+    n = rows.shape[0]
+    left = np.concatenate([of(rows[i : i + PIVOTS], rows[i : i + PIVOTS]).diagonal() for i in range(0, n, PIVOTS)]).astype(np.float64)
+    least, factors, chosen = 1e-12 * left.max(), np.zeros((n, min(count, n))), np.zeros(0, dtype=np.intp)
+    while len(chosen) < min(count, n) and (left > least).any():
+        k, size = len(chosen), min(PIVOTS, min(count, n) - len(chosen), int((left > least).sum()))
+        new = rng.choice(n, size, replace=False, p=np.where(left > least, left, 0.0) / left[left > least].sum())
+        rest = of(rows, rows[new]) - factors[:, :k] @ factors[new, :k].T
+        root = np.linalg.cholesky(rest[new] + 1e-10 * np.trace(rest[new]) * np.eye(size))
+        factors[:, k : k + size] = solve_triangular(root, rest.T, lower=True).T
+        left = np.clip(left - (factors[:, k : k + size] ** 2).sum(axis=1), 0, None)
+        left[new] = 0.0
+        chosen = np.append(chosen, new)
+    return np.sort(chosen)
+
+
+def _most_prepared(X: Array, count: int) -> int:
+    """Rows from which scaling and landmarks are chosen."""
+    width = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
+    return max(count, LEAST_PREPARED, min(PREPARED_ROWS, int(PREPARED_BYTES // (8 * max(1, width)))))
+
+
+def _some(X: Array, weights: np.ndarray | None, count: int, rng: np.random.Generator) -> tuple[Array, np.ndarray | None]:
+    """At most `count` rows, in their order, with their weights."""
+    n = X.shape[0]
+    if n <= count:
+        return X, weights
+    index = np.sort(rng.choice(n, count, replace=False))
+    return X[index], None if weights is None else weights[index]
+
+
+def _mean_distance(name: str, rows: Array, weights: np.ndarray | None, by: Streaming, rng: np.random.Generator, rounding: float) -> float:
+    """Mean distance of a sample of the rows."""
+    some, of_some = _some(rows, weights, max(by.count, BANDWIDTH_ROWS), rng)
+    w = None if of_some is None else to_device(of_some, by.device)
+    return kernel.mean_distance(name, on_device(some, by.device), weights=w, rounding=rounding)

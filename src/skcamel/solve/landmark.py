@@ -1,0 +1,236 @@
+"""The same problem in m features instead of n rows: sums over rows, then one decomposition of m x m.
+
+Features of a row are its kernel with m landmarks Z, φ(x) = k(x, Z) V s^-½ with K_ZZ = V diag(s) Vᵀ (Nyström), or for the linear
+kernel the row itself, which is no approximation. With sums over all rows, additive over blocks, batches and machines,
+
+    C = Σ w (φ - μ)(φ - μ)ᵀ = Q diag(ω) Qᵀ,     M = Σ w (φ - μ)(y - ȳ)ᵀ,
+
+the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in :mod:`skcamel.solve.spectral`, whose formulas serve here as
+they are. Leave-one-out of any row, with the landmarks held, takes its features alone: with u = Qᵀ(φ(x) - μ),
+
+    h = 1 / Σw + Σ_k u_k² / (ω_k + ρ_c),     loo = t - (t - f) / (1 - h),
+
+so a sample of the rows, kept from the one pass, scores every candidate, and the cost of that does not grow with n.
+
+Sums are taken of k(x, Z) - k₀ as it is, for to whiten every block would cost more than the rest: V s^-½ is applied at the end. Where
+that would lose too many digits, blocks are whitened first (:func:`keeps_digits`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread
+from skcamel.kernel import Against, Kernel
+from skcamel.solve import spectral
+from skcamel.solve.spectral import Diagonal, LabelBasis, Spectrum, Targets
+
+SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
+DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
+BLOCK_ROWS = 2048  # enough for products to be fast
+CANDIDATE_BYTES = 2**27  # scores of candidates that are computed together
+
+
+@dataclass(frozen=True)
+class Features:
+    """x ► k(x, Z) - k₀, and what makes features of it; without landmarks the row itself is meant."""
+
+    kernel: Kernel
+    landmarks: Array | None  # (m, d)
+    origin: Array  # (m,) k₀
+    whitening: Array | None = None  # (m, r) V s^-½; None: the identity
+    of_blocks: bool = False  # whether blocks are whitened, or their sums
+
+    @property
+    def width(self) -> int:
+        """Length of what is summed up."""
+        return self.whitening.shape[1] if self.of_blocks and self.whitening is not None else len(self.origin)
+
+
+class Moments(NamedTuple):
+    """Sums over rows, of p numbers each; those of two sets of rows add up to those of both."""
+
+    gram: Array  # (p, p) Σ w k kᵀ
+    cross: Array  # (p, q + 1) Σ w k (y, 1)ᵀ
+    kernel: Array  # (m,) Σ w (k - k₀), never whitened
+    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ
+
+    def plus(self, other: Moments) -> Moments:
+        """Of the rows of both."""
+        return Moments(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    @property
+    def weight(self) -> float:
+        """Σ w."""
+        return float(self.labels[-1, -1])
+
+
+class Block(NamedTuple):
+    """Some rows, scaled, with their labels."""
+
+    X: Array  # (b, d)
+    Y: Array  # (b, q) in {-1, +1}
+    weights: Array | None  # (b,)
+
+
+@dataclass(frozen=True)
+class Summary(Spectrum):
+    """Eigenbasis of the features of all rows, and a sample of rows in it.
+
+    `vectors` (m, r) lead from kernels with the landmarks to the eigenbasis, `kernel_mean` (m,) is the kernel of the average row;
+    weights are None, for they are in the sums.
+    """
+
+    targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
+    rows: Array  # (s, r) u of the sample
+    units: Array  # (s,) weight that leave-one-out takes away: 1, or all of it if it is less
+    weight: float  # Σ w
+
+
+def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
+    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit)."""
+    xp = namespace(Z) if not hasattr(Z, "toarray") else np
+    K = kernel(Z, Z)
+    origin = xp.mean(K, axis=0)
+    values, vectors = eigh_in_place(K)
+    live = values > SMALLEST * values[-1]
+    if not bool(live.any()):  # all landmarks at the origin of the linear kernel
+        live, values = xp.ones_like(live), xp.ones_like(values)
+    s = values[live]
+    unit = float(xp.mean(s)) if kernel.name == "linear" else 1.0
+    raw = keeps_digits(float(s[0]), float(s[-1]), n_rows / len(origin), lambda2 * unit)
+    return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
+
+
+def keeps_digits(least: float, greatest: float, rows_per_landmark: float, ridge: float) -> bool:
+    """Whether sums of kernels may be whitened afterwards, from the eigenvalues of K_ZZ that are kept and the least ridge."""
+    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * greatest**2 / (least * ridge) <= DIGITS)
+
+
+def moments(
+    of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, threads: int = 1, tell: Callable[[int], None] = lambda _: None
+) -> Moments:
+    """Sums over all blocks, each made when its turn comes; on the CPU by several threads, each with sums of its own.
+
+    Which thread takes which block is fixed, so that results repeat to the last bit. `tell` hears the number of blocks that are done.
+    """
+    sums = [_Sums(of, q) for _ in range(max(1, min(threads, len(blocks))))]
+    done: list[int] = []
+
+    def work(k: int) -> None:
+        for block in blocks[k :: len(sums)]:
+            sums[k].add(block())
+            done.append(k)  # in one step, whichever thread does it
+            tell(len(done))
+
+    if len(sums) == 1:
+        work(0)
+    else:
+        with one_thread(), ThreadPoolExecutor(len(sums)) as pool:
+            list(pool.map(work, range(len(sums))))
+    total = sums[0].moments
+    for other in sums[1:]:
+        total = total.plus(other.moments)
+    return total
+
+
+class _Sums:
+    """Sums that grow in place, and the memory for one block."""
+
+    def __init__(self, of: Features, q: int) -> None:
+        self.features, self.p = of, of.width
+        self.kernels = None if of.landmarks is None else Against(of.kernel, of.landmarks)
+        xp, zeros = namespace(of.origin), of.origin.new_zeros if is_tensor(of.origin) else np.zeros
+        self.moments = Moments(*(zeros(shape) for shape in ((self.p, self.p), (self.p, q + 1), (len(of.origin),), (q + 1, q + 1))))
+        self.product = xp.empty_like(self.moments.gram)
+
+    def add(self, block: Block) -> None:
+        """Add the rows of a block."""
+        of, (gram, cross, kernel, labels) = self.features, self.moments
+        xp = namespace(of.origin)
+        K = block.X - of.origin if self.kernels is None else self.kernels(block.X)
+        if self.kernels is not None:
+            K -= of.origin
+        ones = xp.ones_like(K[:, :1])
+        targets = xp.concatenate([cast(block.Y, "float64"), ones], axis=1)
+        if block.weights is not None:
+            root = xp.sqrt(block.weights)[:, None]
+            kernel += block.weights @ K
+            K *= root
+            targets = targets * root
+        else:
+            kernel += xp.sum(K, axis=0)
+        if of.of_blocks:
+            K = K @ of.whitening
+        xp.matmul(K.T, K, out=self.product)  # numpy forms AᵀA in half the time
+        gram += self.product
+        cross += K.T @ targets
+        labels += targets.T @ targets
+
+
+def summarise(of: Features, found: Moments, sample: Block) -> Summary:
+    """The eigenbasis of the features, and the sample (weights are those of the rows in the fit) in it."""
+    xp = namespace(of.origin)
+    total = found.weight
+    mean, label_mean = found.cross[:, -1] / total, found.labels[:-1, -1] / total
+    gram = found.gram - total * mean[:, None] * mean
+    cross = found.cross[:, :-1] - total * mean[:, None] * label_mean
+    if of.whitening is not None and not of.of_blocks:
+        gram, cross = of.whitening.T @ gram @ of.whitening, of.whitening.T @ cross
+        gram = (gram + gram.T) / 2
+    values, vectors = eigh_in_place(gram)
+    projected = vectors.T @ cross
+    vectors = vectors if of.whitening is None else of.whitening @ vectors
+    kernel_mean = of.origin + found.kernel / total
+    units = xp.ones_like(kernel_mean[:1]) if sample.weights is None else xp.clip(sample.weights, None, 1.0)
+    return Summary(
+        values=xp.clip(values, 0, None),
+        vectors=vectors,
+        kernel_mean=kernel_mean,
+        weights=None,
+        targets=Targets(cast(sample.Y, "float64"), label_mean, projected),
+        rows=in_basis(of, kernel_mean, vectors, sample.X),
+        units=units,
+        weight=total,
+    )
+
+
+def in_basis(of: Features, kernel_mean: Array, vectors: Array, X: Array) -> Array:
+    """Rows X (s, d), scaled, in the eigenbasis, (s, r), in blocks."""
+    xp = namespace(vectors)
+    kernels = None if of.landmarks is None else Against(of.kernel, of.landmarks)
+    blocks = (X[i : i + BLOCK_ROWS] for i in range(0, X.shape[0], BLOCK_ROWS))
+    return xp.concatenate([((rows if kernels is None else kernels(rows)) - kernel_mean) @ vectors for rows in blocks])
+
+
+def leave_one_out(
+    spectrum: Summary, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
+) -> Iterator[tuple[int, int, Array]]:
+    """As :func:`skcamel.solve.spectral.leave_one_out`, for the rows of the sample, with the landmarks held."""
+    xp = namespace(targets.Y)
+    candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
+    diagonal = Diagonal(spectrum.values, spectrum.rows, [rho for _, _, rho in candidates])
+    rotated = [(targets.projected @ basis.R, targets.Y @ basis.R, targets.mean @ basis.R) for basis in bases]
+    width = max(len(rho) for _, _, rho in candidates)
+    size = max(1, CANDIDATE_BYTES // (8 * width * (len(targets.Y) + len(spectrum.values))))
+    for block in (candidates[i : i + size] for i in range(0, len(candidates), size)):
+        rho = xp.concatenate([rho for _, _, rho in block])
+        fitted = spectrum.rows @ (xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1) / (spectrum.values[:, None] + rho))
+        left = 1 - spectrum.units[:, None] * (1 / spectrum.weight + diagonal(rho))
+        end = 0
+        for a, p, own in block:
+            start, end = end, end + len(own)
+            _, truth, mean = rotated[a]
+            rest = left[:, start:end]
+            step = (truth - mean - fitted[:, start:end]) / xp.where(rest > 0, rest, xp.inf)
+            yield a, p, (truth - step) @ bases[a].R.T
+
+
+solve_in = partial(spectral.solve_in, embed=False)  # coefficients of the landmarks; Z would have a row for each training row
+held_out = spectral.held_out  # with the kernel between other rows and the landmarks

@@ -1,0 +1,150 @@
+"""A sample of the rows of a stream, the same in whatever order and in whatever batches the rows come.
+
+Every row has a number between 0 and 1 by a seeded digest of its features and labels. The sample holds the rows of the least numbers:
+some of all rows, and some of those that have each label, and of those that lack it, so that rare labels are there. A row is in it if its
+number is below the bound of one of these groups, that is with a probability π of the largest bound. Sums weighted by 1/π are then
+unbiased estimates of sums over all rows.
+
+Equal rows have equal numbers. They enter as one, with the sum of their weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from skcamel.arrays import Array
+
+ROWS = 10_000  # of a sample: three quarters of them from all rows, the others shared among the labels
+OF_A_LABEL = 100  # rows that have a label, and as many that lack it, if a quarter of the rows allows
+MIXERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # of splitmix64
+
+
+class Units(NamedTuple):
+    """Different rows, and how much each counts."""
+
+    X: Array  # (s, d) array or CSR
+    Y: np.ndarray  # (s, q) int8 in {-1, +1}
+    weights: np.ndarray  # (s,) of all their copies
+    numbers: np.ndarray  # (s,) ascending, in (0, 1)
+
+    def take(self, index: np.ndarray) -> Units:
+        """Some of them."""
+        return Units(*(part[index] for part in self))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is kept of the rows seen so far; :meth:`add` gives another.
+
+    Examples
+    --------
+    >>> X, Y = np.arange(6.0)[:, None], np.array([[1], [1], [-1], [1], [-1], [-1]])
+    >>> there = Sample(0).add(X, Y).add(X[:2], Y[:2])
+    >>> back = Sample(0).add(X[:2], Y[:2]).add(X[::-1], Y[::-1])
+    >>> bool((there.rows().X == back.rows().X).all()), sorted(there.rows().weights.tolist())
+    (True, [1.0, 1.0, 1.0, 1.0, 2.0, 2.0])
+    """
+
+    seed: int
+    size: int = ROWS
+    units: Units | None = None
+
+    def add(self, X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> Self:
+        """With more rows X (n, d), labels Y (n, q) in {-1, +1} and positive weights (n,)."""
+        numbers = digests(X, Y, self.seed)
+        w = np.ones(len(numbers)) if weights is None else weights
+        below = np.full(len(numbers), np.inf) if self.units is None else self._bounds(self.units, Y)
+        index = np.flatnonzero(numbers <= below)
+        for _ in range(2):  # bounds of all new rows leave few of them to be sorted with the others
+            new = Units(X[index], Y[index].astype(np.int8), w[index], numbers[index])
+            if len(index) <= 2 * self.size:
+                break
+            index = index[numbers[index] <= self._bounds(new, new.Y)]
+        merged = _merged(new if self.units is None else _joined(self.units, new))
+        kept = merged.numbers <= self._bounds(merged, merged.Y)
+        return type(self)(self.seed, self.size, merged.take(np.flatnonzero(kept)))
+
+    def __add__(self, other: Sample) -> Sample:
+        """The sample of the rows of both."""
+        if other.units is None or self.units is None:
+            return self if other.units is None else other
+        merged = _merged(_joined(self.units, other.units))
+        return Sample(self.seed, self.size, merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y))))
+
+    def rows(self) -> Rows:
+        """The sample, as estimates want it."""
+        if self.units is None:
+            raise ValueError("No row has been seen yet.")
+        chance = np.minimum(1.0, self._bounds(self.units, self.units.Y))
+        inside = np.flatnonzero((self.units.numbers < chance) | (chance == 1))  # the first row beyond each bound sets it alone
+        return Rows(*self.units.take(inside)[:3], chance[inside])
+
+    def _bounds(self, units: Units, Y: np.ndarray) -> np.ndarray:
+        """Largest bound among those of the groups that rows with labels Y (n, q) belong to, (n,); infinite where a group has too few."""
+        q = Y.shape[1]
+        quota = min(OF_A_LABEL, max(1, self.size // (8 * q)))
+        bounds = np.full(len(Y), _bound(units.numbers, self.size - min(self.size // 4, 2 * quota * q)))
+        for j in range(q):
+            for sign in (1, -1):
+                of_label = _bound(units.numbers[units.Y[:, j] == sign], quota)
+                bounds = np.where(Y[:, j] == sign, np.maximum(bounds, of_label), bounds)
+        return bounds
+
+
+class Rows(NamedTuple):
+    """A sample of rows."""
+
+    X: Array  # (s, d) array or CSR
+    Y: np.ndarray  # (s, q) int8 in {-1, +1}
+    weights: np.ndarray  # (s,) of the row in the fit
+    chance: np.ndarray  # (s,) of being in the sample
+
+
+def digests(X: Array, Y: np.ndarray, seed: int) -> np.ndarray:
+    """A number in (0, 1) for each row, (n,): the same for equal rows, dense or sparse, and else as if drawn at random.
+
+    Entries are mixed with themselves, multiplied by a random number of their column, and summed modulo 2^64; 0 counts nothing.
+    """
+    factors = np.random.default_rng(seed).integers(1, 2**63, X.shape[1] + Y.shape[1], dtype=np.uint64) * 2 + 1
+    of_labels = (Y > 0).astype(np.uint64) @ factors[X.shape[1] :]
+    if sparse.issparse(X):
+        terms = _spread(X.data) * factors[X.indices]
+        ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])  # differences of sums modulo 2^64 are sums
+        total = ends[X.indptr[1:]] - ends[X.indptr[:-1]]
+    else:
+        total = np.empty(len(X), dtype=np.uint64)
+        for i in range(0, len(X), 4096):  # blocks that stay near the processor
+            total[i : i + 4096] = (_spread(X[i : i + 4096]) * factors[: X.shape[1]]).sum(axis=1, dtype=np.uint64)
+    total += of_labels
+    for shift, mixer in zip((30, 27), MIXERS, strict=True):
+        total = (total ^ (total >> np.uint64(shift))) * np.uint64(mixer)
+    return ((total ^ (total >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+
+
+def _spread(values: np.ndarray) -> np.ndarray:
+    """The bits of numbers, the upper half also in the lower: those of small whole numbers are all in the upper half."""
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)  # 0 and -0 are one number
+    return bits ^ (bits >> np.uint64(32))
+
+
+def _bound(numbers: np.ndarray, count: int) -> float:
+    """The least number that is not among the first `count`; infinite where there are no more."""
+    return float(np.partition(numbers, count)[count]) if len(numbers) > count else np.inf
+
+
+def _joined(first: Units, second: Units) -> Units:
+    stack = sparse.vstack if sparse.issparse(first.X) else np.concatenate
+    X = stack([first.X, second.X])
+    return Units(
+        sparse.csr_array(X) if sparse.issparse(X) else X, *(np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True))
+    )
+
+
+def _merged(units: Units) -> Units:
+    """Ascending by number; equal rows become one."""
+    _, first, which = np.unique(units.numbers, return_index=True, return_inverse=True)
+    return units.take(first)._replace(weights=np.bincount(which, units.weights))

@@ -15,6 +15,7 @@ NAMES = (
     "correlation",
     "centred",
     "metrics",
+    "prediction",
     "readers",
     "preparation",
     "tables",

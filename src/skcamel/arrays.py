@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from threadpoolctl import ThreadpoolController, threadpool_info
+from threadpoolctl import ThreadpoolController
 
 SMALL = 400  # rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
 # One name for both kinds of array; neither library's types describe the other's.
@@ -121,7 +121,7 @@ def allowed_threads() -> int:
     ...     allowed_threads()
     1
     """
-    blas = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    blas = [library["num_threads"] for library in _threads().info() if library["user_api"] == "blas"]
     return max(blas, default=1)
 
 
@@ -137,7 +137,7 @@ def one_thread_for_small(size: int) -> AbstractContextManager[Any]:
 
 @cache
 def _threads() -> ThreadpoolController:
-    """What sets the threads of BLAS; made once, since it looks through all loaded libraries."""
+    """What sets and tells the threads of BLAS; made once, since it looks through all loaded libraries."""
     return ThreadpoolController()
 
 

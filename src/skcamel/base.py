@@ -434,7 +434,8 @@ def outputs_together(models: Sequence[BaseCamel], X: Array) -> list[Outputs]:
             groups.setdefault((id(member.X_fit_), member._kernel), []).append(member)
     own: dict[int, np.ndarray] = {}  # k(x) @ dual_coef_ of each member, (m, q), by its identity
     for members in groups.values():
-        columns = members[0]._kernel_times(rows, np.hstack([member.dual_coef_ for member in members]))
+        coefficients = [member.dual_coef_ for member in members]
+        columns = members[0]._kernel_times(rows, np.hstack(coefficients) if len(members) > 1 else coefficients[0])  # hstack copies
         own.update(zip(map(id, members), np.hsplit(columns, len(members)), strict=True))
     return [
         model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model.weighted_members()])) for model in models

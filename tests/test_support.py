@@ -9,6 +9,7 @@ from scipy import sparse
 from skcamel import CamelClassifier, CamelClassifierCV, save, support
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12)[:, None] % [2, 3] == 0
+GAPS = np.where(np.eye(12, 2) > 0, np.nan, Y)
 
 
 def test_the_documents_show_the_table_of_the_code():
@@ -23,6 +24,16 @@ REFUSALS = {
     frozenset({support.ALTERNATING, support.TUNED}): lambda _: CamelClassifier(solver="alternating", threshold="auto").fit(X, Y),
     frozenset({support.ALTERNATING, support.PROBABILITIES}): lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_proba,
     frozenset({support.ALTERNATING, support.SETS}): lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_sets(X),
+    frozenset({support.ALTERNATING, support.UNKNOWN}): lambda _: CamelClassifier(solver="alternating").fit(X, GAPS),
+    frozenset({support.ALTERNATING, support.STREAM}): lambda _: CamelClassifier(solver="alternating").partial_fit(X, Y),
+    frozenset({support.EXACT, support.STREAM}): lambda _: CamelClassifier(solver="spectral").partial_fit(X, Y),
+    frozenset({support.LANDMARK, support.UNKNOWN}): lambda _: CamelClassifierCV(solver="landmark").fit(X, GAPS),
+    frozenset({support.PRIMAL, support.UNKNOWN}): lambda _: CamelClassifier(kernel="linear", solver="primal").fit(X, GAPS),
+    frozenset({support.STREAM, support.UNKNOWN}): lambda _: CamelClassifier().partial_fit(X, GAPS),
+    frozenset({support.LANDMARK, support.PRECOMPUTED}): lambda _: CamelClassifier(kernel="precomputed", solver="landmark").fit(X @ X.T, Y),
+    frozenset({support.PRIMAL, support.PRECOMPUTED}): lambda _: CamelClassifierCV(kernels=["precomputed"], solver="primal").fit(X @ X.T, Y),
+    frozenset({support.STREAM, support.PRECOMPUTED}): lambda _: CamelClassifier(kernel="precomputed").partial_fit(X @ X.T, Y),
+    frozenset({support.PRIMAL, support.RADIAL}): lambda _: CamelClassifier(solver="primal").fit(X, Y),
     frozenset({support.CLASSES, support.PROBABILITIES}): lambda _: CamelClassifier().fit(X, np.arange(12) % 3).predict_proba,
     frozenset({support.COMBINE, support.FOLDS}): lambda _: CamelClassifierCV(combine=True, cv=3).fit(X, Y),
     frozenset({support.PRECOMPUTED, support.SCALING}): lambda _: CamelClassifier(kernel="precomputed", scaling="unit").fit(X @ X.T, Y),

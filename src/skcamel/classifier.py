@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
@@ -43,7 +44,15 @@ from skcamel.selection.representation import Data, Representation, representatio
 from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
 from skcamel.solve import alternating, landmark, spectral, unknown
 from skcamel.solve.sampling import Rows, Sample
-from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, UNKNOWN, check_together
+from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, UNKNOWN, check_together, reason_against
+
+
+def _keeps_sums(estimator: Any) -> bool:
+    """Whether rows can be added; if not, why."""
+    used = [PRECOMPUTED] if estimator._is_pairwise() else [f"solver={estimator.solver!r}"]
+    if reason := reason_against(STREAM, *used):
+        raise AttributeError(reason)
+    return True
 
 
 class CamelClassifier(BaseCamel):
@@ -237,6 +246,7 @@ class CamelClassifier(BaseCamel):
         given = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
         return begin(self.scaling, self.kernel, data.X, data.weights, by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
 
+    @available_if(_keeps_sums)
     def partial_fit(
         self, X: Array, y: Array, classes: Array | None = None, sample_weight: Array | None = None, *, solve: bool = True
     ) -> Self:
@@ -265,7 +275,7 @@ class CamelClassifier(BaseCamel):
         Notes
         -----
         The sums hold m x m numbers for m landmarks, and the model a sample of 10,000 rows beside them. Neither goes into a model file:
-        a model that was loaded predicts, but does not learn more.
+        a model that was loaded predicts, and a call of partial_fit starts anew, as it does after `fit`.
 
         Examples
         --------
@@ -280,7 +290,6 @@ class CamelClassifier(BaseCamel):
         with unchanged_on_error(self):
             self._check_parameters()
             before: _Partial | None = getattr(self, "_stream", None)
-            self._check_can_go_on(before)
             batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
             if before is None:
                 by = self._sums(batch.X.shape[1])
@@ -293,18 +302,6 @@ class CamelClassifier(BaseCamel):
                 self._store(_summed(self, seen.stream, seen.sample.rows(), S, G), replace(labels, Y=labels.Y[:0]), None)
             self._stream = seen
         return self
-
-    def _check_can_go_on(self, before: _Partial | None) -> None:
-        """Refuse solvers without sums, and a model whose sums are not there any more."""
-        if self.solver in ("spectral", "alternating"):
-            check_together(f"solver={self.solver!r}", STREAM)
-        if self._is_pairwise():
-            check_together(STREAM, PRECOMPUTED)
-        if before is None and hasattr(self, "label_names_"):
-            raise ValueError(
-                "This model comes from fit or from a file, without the sums to which rows could be added; start anew by "
-                "sklearn.base.clone(model).partial_fit(X, y)."
-            )
 
     def _checked_batch(
         self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None

@@ -89,8 +89,11 @@ class EstimatorMethod:
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
         """Fit a clone; a single label is given as a 1-d y, unless the estimator takes matrices only."""
-        model = _seeded(self.estimator, seed)
+        model = self._model(seed)
         return _FittedEstimator(model.fit(X, _target(model, Y)), Y.shape[1])
+
+    def _model(self, seed: int) -> Any:
+        return _seeded(self.estimator, seed)
 
 
 class CamelMethod(EstimatorMethod):
@@ -126,9 +129,13 @@ class CamelMethod(EstimatorMethod):
         """Fit one model, or one for each metric from the same pass over the candidates."""
         if not self.per_metric:
             return super().fit(X, Y, seed=seed)
-        model = _seeded(self.estimator, seed)
+        model = self._model(seed)
         fitted = model.fit_each(X, _target(model, Y))
         return _FittedEach({name: _FittedEstimator(own, Y.shape[1]) for name, own in fitted.items()})
+
+    def _model(self, seed: int) -> Any:
+        """The exact solver: a result must not depend on how much memory a machine has."""
+        return super()._model(seed).set_params(solver="spectral")
 
 
 def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, device: str | None = None) -> Method:

@@ -230,7 +230,7 @@ def training_labels(model: Any) -> np.ndarray | None:
     space; row weights would divide A, and are not kept.
     """
     G, d = model.collaboration_, np.linalg.svd(model.collaboration_, compute_uv=False)
-    if d[-1] <= len(G) * np.finfo(np.float64).eps * d[0]:
+    if not hasattr(model, "Z_") or d[-1] <= len(G) * np.finfo(np.float64).eps * d[0]:
         return None
     Y = model.Z_ @ G + np.linalg.solve(G, model.A_.T).T / chosen(model, "lambda1")
     return np.where(Y > 0, 1.0, -1.0) if abs(abs(Y) - 1).max() < RECOVERED else None
@@ -238,6 +238,8 @@ def training_labels(model: Any) -> np.ndarray | None:
 
 def _reason_against(model: Any, Y: np.ndarray | None) -> str:
     """Why the model cannot be fitted again; empty where it can."""
+    if getattr(model, "solver_", "") in ("landmark", "primal"):
+        return "the model was fitted by sums over rows, and does not hold them"
     if model.X_fit_ is None:
         return "a model of a precomputed kernel does not hold its training rows"
     if len(model.dual_coef_) > MOST_REFIT:

@@ -124,15 +124,16 @@ def test_whole_numbers_of_the_first_block_beside_codes(read, monkeypatch, late, 
     assert table.column("code").num_chunks > 1
 
 
-LATE = st.sampled_from(
-    [*sorted(GAPS), "0", "1", "-2", "007", "-07", "0x1F", " 8", "9 ", "1.5", "1e3", str(2**63), "word", " NA", "true", "09:30"]
-)
+LATE = [*sorted(GAPS), "0", "-2", "007", "-07", "0x1F", " 8", "9 ", "1.5", "0.1F", "1e3", str(2**63), "word", " NA", "true", "09:30"]
 
 
-@given(st.lists(st.tuples(LATE, LATE, LATE), min_size=1, max_size=12), st.sampled_from([16, 64, 2**20]))
-def test_blocks_do_not_change_what_is_read(tmp_path_factory, rows, block_bytes):
+@given(st.data(), st.sampled_from(",;"), st.sampled_from([16, 64, 2**20]))
+def test_blocks_do_not_change_what_is_read(tmp_path_factory, data, separator, block_bytes):
+    cells = st.sampled_from([*LATE, *["1,5", "-,5e1", "00,5"] * (separator == ";")])
+    rows = data.draw(st.lists(st.tuples(cells, cells, cells, cells), min_size=1, max_size=12))
     path = tmp_path_factory.mktemp("t") / "a.csv"
-    path.write_text("a,b,c\n" + "1,,0\n" * 3 + "".join(",".join(row) + "\n" for row in rows))
+    first = [["1", "0", "007", ""]] * 3
+    path.write_text("".join(separator.join(row) + "\n" for row in [["a", "b", "c", "d"], *first, *rows]))
     for read in (read_columns, read_plain):
         whole = read(path)
         with pytest.MonkeyPatch.context() as patch:
@@ -142,14 +143,14 @@ def test_blocks_do_not_change_what_is_read(tmp_path_factory, rows, block_bytes):
 
 @pytest.mark.parametrize("read", [read_columns, read_plain])
 def test_codes_dates_and_numbers_are_read_in_one_pass(tmp_path, monkeypatch, read):
-    rows = [f"007,{k},2001-02-03,true" for k in range(FIRST)]
-    (tmp_path / "a.csv").write_text("\n".join(["code,n,day,flag", *rows]))
+    rows = [f"007;{k};{k}{',5' * (k == FIRST - 1)};{k};2001-02-03;true" for k in range(FIRST)]
+    (tmp_path / "a.csv").write_text("\n".join(["code;n;late;word;day;flag", *rows, "008;;;none;;"]))
     passes = []
     read_csv = pyarrow.csv.read_csv
     monkeypatch.setattr("pyarrow.csv.read_csv", lambda *args, **options: passes.append(options) or read_csv(*args, **options))
     monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", 64)
     plain = read is read_plain
-    kinds = ["string", "int64", "string" if plain else "date32[day]", "string" if plain else "bool"]
+    kinds = ["string", "int64", "double", "string", "string" if plain else "date32[day]", "string" if plain else "bool"]
     assert [str(kind) for kind in read(tmp_path / "a.csv").schema.types] == kinds
     assert len(passes) == 1
 

@@ -161,7 +161,7 @@ def _by_first_block(
         columns = rows.read(reader.read_csv, kinds | dict.fromkeys(doubtful, arrow.string()), threads=True).columns
         for position, name in enumerate(rows.names):
             if name in doubtful and arrow.types.is_integer(kinds[name]):
-                columns[position] = _numbers_or_codes(columns[position])  # frees its text before the next is converted
+                columns[position] = _settled(columns[position], rows.dialect.decimal_point)  # frees its text before the next is converted
     except arrow.ArrowInvalid:
         return None
     return arrow.Table.from_arrays(columns, names=rows.names), doubtful
@@ -309,15 +309,28 @@ def _has_leading_zeros(content: bytes, dialect: _Dialect) -> bool:
     return False
 
 
-def _numbers_or_codes(texts: Any) -> Any:
-    """Whole numbers of the texts of a column, as pyarrow.csv reads them; the texts if one begins like 007. ArrowInvalid for all else."""
+def _settled(texts: Any, decimal_point: str) -> Any:
+    """Numbers, as pyarrow.csv finds them in the texts of a column of which some are whole; the texts if one is no number or a code."""
     arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
-    try:
-        numbers = texts.cast(arrow.int64())
-    except arrow.ArrowInvalid:  # a gap, or blanks around a number
+    whole = _cast(texts, arrow.int64())
+    if whole is None:  # a gap, blanks around a number, or another type
         filled = compute.if_else(compute.is_in(texts, value_set=arrow.array(list(GAPS))), None, texts)
-        numbers = compute.ascii_trim(filled, characters=" \t").cast(arrow.int64())
-    return texts if _holds_codes(texts) else numbers
+        filled = compute.ascii_trim(filled, characters=" \t")
+        whole = _cast(filled, arrow.int64())
+        if whole is None:
+            if decimal_point == ",":
+                filled = compute.replace_substring(compute.replace_substring(filled, ".", "?"), ",", ".")
+            numbers = _cast(filled, arrow.float64())
+            return texts if numbers is None else numbers
+    return texts if _holds_codes(texts) else whole
+
+
+def _cast(texts: Any, kind: Any) -> Any:
+    """The same column in another type, or None where a cell does not fit it."""
+    try:
+        return texts.cast(kind)
+    except pyarrow_module().ArrowInvalid:
+        return None
 
 
 def _holds_codes(column: Any) -> bool:

@@ -106,6 +106,7 @@ FIRST = 40  # rows of at least 4 bytes, so that the first block of 64 bytes ends
         (["word", "-"], "string", ["7", "word", "-"]),
         (["007", "word"], "string", ["7", "007", "word"]),
         ([" NA"], "string", ["7", " NA"]),  # no gap, as in any column
+        (["\xa03"], "string", ["7", "\xa03"]),  # other blanks are part of a text
         (["+3"], "double", [7.0, 3.0]),
         (["true"], "string", ["7", "true"]),
         (["2001-02-03"], "string", ["7", "2001-02-03"]),

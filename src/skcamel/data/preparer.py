@@ -308,8 +308,11 @@ def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
     """Columns of a frame, an array or a table file, by name; those named in `as_text` are read from a file as they are written."""
     if _is_path(X):
         from skcamel.data.readers import read_columns
+        from skcamel.data.separated import pyarrow_module
 
-        X = read_columns(X, as_text=as_text)
+        columns = columns_of(read_columns(X, as_text=as_text))
+        pyarrow_module().default_memory_pool().release_unused()  # pyarrow would keep that of the table
+        return columns
     names = column_names(X)
     if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
         names, cells = list(X), list(X.values())

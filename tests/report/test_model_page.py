@@ -478,6 +478,18 @@ def test_quality_counts_the_labels_that_are_known(page_of, rng):
     assert "unknown" not in quality_section(ModelFacts(model), evaluated(model, Dataset(X[40:], complete[40:]))).context["note"]
 
 
+def test_why_this_label_tells_unknown_from_not_true(page_of):
+    given = pages.data(4, 120)
+    Y = given.Y[60:].astype(float)
+    Y[::3, 1], Y[4], Y[:, 2] = np.nan, np.nan, np.nan
+    model = pages.model(4, 60)
+    found = evaluated(model, Dataset(given.X[60:], Y, label_names=given.label_names))
+    flags = model_page.why_section(ModelFacts(model), found).data["flags"]
+    np.testing.assert_array_equal(flags & model_page.UNKNOWN > 0, np.isnan(Y))
+    np.testing.assert_array_equal(flags & model_page.TRUE > 0, Y == 1)
+    assert "why" in sections(page_of(model, Dataset(given.X[60:], Y, label_names=given.label_names)))
+
+
 def test_doubted_labels_contradict_their_scores_most(page_of):
     given = pages.data(4, 120)
     model = CamelClassifier(correlation="centred").fit(given.X[:60], given.labels[:60])

@@ -162,7 +162,7 @@ def _members(facts: ModelFacts) -> list[tuple[str, str]]:
 LOADINGS = 5  # labels named for each direction of the spectrum
 POINTS, MOST_POINTS = 100, 20_000  # of a threshold curve and of all; the best point of each is always among them
 MOST_ROWS, MOST_SCORES = 500, 100_000  # taken apart; 500 rows of 174 labels take 0.6 MB
-TRUE, PREDICTED, PREDICTED_ALONE = 1, 2, 4  # bits of what is sent of each row and label
+TRUE, PREDICTED, PREDICTED_ALONE, UNKNOWN = 1, 2, 4, 8  # bits of what is sent of each row and label
 QUALITY = (
     Column("Label"),
     Column("Positives", 0, "rows that have the label"),
@@ -417,6 +417,7 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
     alone = without_collaboration(facts, X, own)
     predicted_alone = replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions
     flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * predicted_alone
+    flags = flags + UNKNOWN * ~found.known[rows]
     context = {
         "alone": alone.sentence,
         "is_refit": alone.is_refit,

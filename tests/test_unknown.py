@@ -139,6 +139,16 @@ def test_a_label_that_nobody_knows_scores_0_and_is_not_predicted(threshold, make
     assert np.isfinite(model.decision_function(X)).all()
 
 
+def test_a_fold_whose_test_rows_know_nothing_has_no_say():
+    X, _, Y = make(60)
+    Y[40:] = np.nan
+    folds = [(np.arange(20, 60), np.arange(20)), (np.r_[0:20, 40:60], np.arange(20, 40)), (np.arange(40), np.arange(40, 60))]
+    three, two = (CamelClassifierCV(**GRID, cv=folds[:k]).fit(X, Y) for k in (3, 2))
+    assert np.isnan(three.cv_results_["split2_test_score"]).all()
+    np.testing.assert_array_equal(three.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    assert three.best_params_ == two.best_params_
+
+
 def test_constant_means_constant_where_known():
     X, _, Y = make()
     Y[Y[:, 0] == 0, 0] = np.nan

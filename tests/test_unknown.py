@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.model_selection import GridSearchCV, KFold
 
 from reference.solver import known_entries_scores
 from skcamel import CamelClassifier, CamelClassifierCV, correlation, load, save
+from skcamel.baselines import BinaryRelevance
 from skcamel.checks import ConstantLabelWarning
 from skcamel.explanation import evidence
-from skcamel.metrics import NAMES, evaluate
+from skcamel.metrics import NAMES, average_precision, evaluate, get_scorer
 from skcamel.report.facts import ModelFacts
 from skcamel.report.model_page import _sent
 from skcamel.selection import Rules
@@ -147,6 +149,21 @@ def test_a_fold_whose_test_rows_know_nothing_has_no_say():
     assert np.isnan(three.cv_results_["split2_test_score"]).all()
     np.testing.assert_array_equal(three.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
     assert three.best_params_ == two.best_params_
+
+
+@pytest.mark.parametrize("model", [CamelClassifier(), BinaryRelevance()], ids=str)
+def test_score_is_the_share_of_rows_whose_known_labels_are_right(model):
+    X, Y, hidden = make(40)
+    hidden[5] = np.nan
+    P, weights = model.fit(X, Y).predict(X), np.arange(40.0)
+    judged = [(all(p == y for p, y in zip(P[i], hidden[i], strict=True) if y == y), weights[i]) for i in range(40) if i != 5]
+    assert model.score(X, hidden) == pytest.approx(np.mean([right for right, _ in judged]))
+    right, weight = np.array(judged).T
+    assert model.score(X, 2 * hidden - 1, sample_weight=weights) == pytest.approx(right @ weight / weight.sum())
+    with pytest.raises(ValueError, match="y has 3 labels but the model 4"):
+        model.score(X, hidden[:, :3])
+    with pytest.raises(ValueError, match="no known entry"):
+        model.score(X, np.full(Y.shape, np.nan))
 
 
 def test_constant_means_constant_where_known():
@@ -333,3 +350,19 @@ def test_data_counts_rows_until_something_is_unknown():
     weights = np.arange(60.0) + 1
     assert Data(X, 2 * Y - 1, weights).counts is weights
     np.testing.assert_array_equal(Data(X, 2 * hidden - 1, weights).counts, ~np.isnan(hidden) * weights[:, None])
+
+
+def test_a_1d_y_with_gaps_is_refused_with_the_way_out():
+    X, _, Y = make()
+    with pytest.raises(ValueError, match=r"Input y contains NaN in \d+ rows, .* y\[:, None\] for one, where NaN means unknown"):
+        CamelClassifier().fit(X, Y[:, 0])
+    assert CamelClassifier().fit(X, Y[:, :1]).predict(X).shape == (60, 1)
+
+
+def test_a_search_of_scikit_learn_takes_unknown_labels_if_it_is_given_a_splitter():
+    X, _, Y = make()
+    found = GridSearchCV(CamelClassifier(), {"alpha": [0.0, 0.5]}, cv=KFold(3), scoring=get_scorer("average_precision")).fit(X, Y)
+    folds = list(KFold(3).split(X))
+    for alpha, mean in zip((0.0, 0.5), found.cv_results_["mean_test_score"], strict=True):
+        models = [CamelClassifier(alpha).fit(X[train], Y[train]).decision_function(X[test]) for train, test in folds]
+        assert mean == pytest.approx(np.mean([average_precision(Y[test], F) for (_, test), F in zip(folds, models, strict=True)]))

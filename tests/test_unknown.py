@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 
 from reference.solver import known_entries_scores
-from skcamel import CamelClassifier, CamelClassifierCV, correlation, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, correlation, find_label_errors, load, save
 from skcamel.baselines import BinaryRelevance
 from skcamel.checks import ConstantLabelWarning
 from skcamel.explanation import evidence
@@ -82,13 +82,17 @@ def test_every_way_to_write_unknown_is_understood(model):
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 0.8), st.sampled_from([0.0, 0.5, 0.9]))
-def test_the_order_of_rows_and_labels_does_not_matter(seed, share, alpha):
+def test_the_order_of_rows_labels_and_columns_does_not_matter(seed, share, alpha):
     X, _, Y = make(20, 3, share, seed)
     rng = np.random.default_rng(seed)
-    rows, labels = rng.permutation(20), rng.permutation(3)
-    model, other = (CamelClassifier(alpha).fit(x, y) for x, y in ((X, Y), (X[rows], Y[np.ix_(rows, labels)])))
-    np.testing.assert_allclose(other.decision_function(X), model.decision_function(X)[:, labels], atol=1e-6)
-    np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X)[:, labels], atol=0.01)  # by approximate leave-one-out
+    rows, labels, columns = rng.permutation(20), rng.permutation(3), rng.permutation(3)
+    model, other = (CamelClassifier(alpha).fit(x, y) for x, y in ((X, Y), (X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)])))
+    turned = X[:, columns]
+    np.testing.assert_allclose(other.decision_function(turned), model.decision_function(X)[:, labels], atol=1e-6)
+    np.testing.assert_allclose(other.predict_proba(turned), model.predict_proba(X)[:, labels], atol=0.01)  # by approximate leave-one-out
+    assert (other.predict_sets(turned, 0.7) == model.predict_sets(X, 0.7)[:, labels]).mean() > 0.8
+    by_column, others = (own.explain(x, features=True).features for own, x in ((model, X), (other, turned)))
+    np.testing.assert_allclose(others, by_column[:, columns][:, :, labels], atol=1e-6)
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 0.8))
@@ -366,3 +370,37 @@ def test_a_search_of_scikit_learn_takes_unknown_labels_if_it_is_given_a_splitter
     for alpha, mean in zip((0.0, 0.5), found.cv_results_["mean_test_score"], strict=True):
         models = [CamelClassifier(alpha).fit(X[train], Y[train]).decision_function(X[test]) for train, test in folds]
         assert mean == pytest.approx(np.mean([average_precision(Y[test], F) for (_, test), F in zip(folds, models, strict=True)]))
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3]))
+def test_warranties_keep_their_limits_whatever_is_known(seed, share):
+    X, _, Y = make(30, 3, share, seed)
+    model = CamelClassifier().fit(X, Y)
+    assert (model.predict_sets(X, 1.0) == -1).all()
+    told = model.explain(X, features=True)
+    np.testing.assert_allclose(told.feature_base + told.features.sum(axis=1), model.decision_function(X), atol=1e-9)
+    found = find_label_errors(X, Y, CamelClassifier())
+    assert len(found) == (~np.isnan(Y)).sum()
+    np.testing.assert_array_equal(found.given, Y[found.rows, found.labels])
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(p > 0.5, model.decision_function(X) > 0)
+
+
+@given(st.integers(0, 10_000))
+def test_warranties_of_complete_labels_do_not_depend_on_how_they_are_written(seed):
+    X, Y, _ = make(20, 3, 0.0, seed)
+    floats, integers = (CamelClassifier().fit(X, labels) for labels in (Y, Y.astype(int)))
+    np.testing.assert_array_equal(floats.predict_sets(X, 0.8), integers.predict_sets(X, 0.8))
+    np.testing.assert_array_equal(floats.predict_proba(X), integers.predict_proba(X))
+    one, other = (find_label_errors(X, labels, CamelClassifier()) for labels in (Y, Y.astype(int)))
+    np.testing.assert_array_equal(one.scores, other.scores)
+
+
+def test_a_row_that_occurs_twice_is_a_row_of_weight_two_for_every_warranty():
+    X, _, Y = make(40, 3)
+    weighted = CamelClassifier().fit(X, Y, sample_weight=np.full(40, 2.0))
+    repeated = CamelClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=0.02)  # leave-one-out is approximate here
+    assert (weighted.predict_sets(X, 0.8) == repeated.predict_sets(X, 0.8)).mean() > 0.9
+    one, other = (model.explain(X[:5], features=True).features for model in (weighted, repeated))
+    np.testing.assert_allclose(one, other, atol=1e-6)

@@ -267,6 +267,14 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (m, q), or (m, number of classes) after a fit on a binary 1-d y
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> from skcamel import CamelClassifier
+        >>> X, Y = make_multilabel_classification(100, n_classes=3, random_state=0)
+        >>> CamelClassifier().fit(X[:80], Y[:80]).predict_proba(X[80:82]).round(1).tolist()
+        [[0.6, 0.9, 0.7], [0.3, 0.9, 0.4]]
         """
         found = self.outputs(X)
         return self._answer(found.probabilities, X) if found.target == "matrix" else to_match(found.class_probabilities, X)

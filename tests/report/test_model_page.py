@@ -472,6 +472,9 @@ def test_quality_counts_the_labels_that_are_known(page_of, rng):
         known = ~np.isnan(gaps[:, j])
         assert row[1] == gaps[known, j].sum()
         assert row[6] == average_precision_score(gaps[known, j], found.scores[known, j])
+    assert np.isnan(context["table"][2][3:7]).all()  # a label that no row knows has no figures
+    assert np.isnan(context["table"][2][8])
+    assert sent(page_of(model, Dataset(X[40:], gaps)), "quality")["f1"][2] is None
     share = 100 * np.isnan(gaps).mean()
     assert context["note"].endswith(f"{share:.2g} % of the label entries are unknown: figures count the others.")
     assert "of the label entries are unknown" in page_of(model, Dataset(X[40:], gaps))

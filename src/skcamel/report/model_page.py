@@ -264,7 +264,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     cuts = facts.model.thresholds_
     keys = ("label", "positives", "predicted", "precision", "recall", "f1")
     rows = [
-        (*(row[key] for key in keys), _average_precision(found, j), cuts[j], f1.max())
+        (*(row[key] for key in keys), _average_precision(found, j), cuts[j], f1.max() if found.known[:, j].any() else np.nan)
         for j, (row, (_, f1)) in enumerate(zip(report(Y, P, label_names=facts.names), curves, strict=True))
     ]
     points = min(POINTS, max(10, MOST_POINTS // len(curves)))
@@ -276,7 +276,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
         "columns": QUALITY,
         "table": rows,
     }
-    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(np.nan_to_num(row[5])) for row in rows]}
+    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(row[5]) for row in rows]}
     return Section("quality", "Quality by label", context, data, ("quality.js",), short="Quality")
 
 

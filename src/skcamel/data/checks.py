@@ -353,7 +353,11 @@ def _crossed(columns: sparse.csr_array | None, labels: sparse.csr_array | None) 
 
 def _column(counts: sparse.csc_array | None, j: int) -> Any:
     """A column of counts, or 0."""
-    return 0 if counts is None else counts[:, [j]].toarray().ravel()
+    if counts is None:
+        return 0
+    column, stored = np.zeros(counts.shape[0], dtype=np.int64), slice(counts.indptr[j], counts.indptr[j + 1])
+    column[counts.indices[stored]] = counts.data[stored]
+    return column
 
 
 @dataclass(frozen=True)

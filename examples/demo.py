@@ -40,8 +40,14 @@ def main() -> None:
     print("\nlabel by label, tuned cuts:")
     print(report(Y_test, tuned.predict(X_test), label_names=tuned.label_names_))
 
-    print("\nwhy these labels? three of the genes kept aside, with the strongest pushes of other labels:")
-    print(tuned.explain(X_test[:3]))
+    print("\nwhy these labels? three of the genes kept aside, with the strongest pushes of other labels and the strongest columns:")
+    print(tuned.explain(X_test[:3], features=True))
+
+    likely = tuned.predict_proba(X_test)
+    sure = likely > 0.8
+    print(
+        f"\nof {sure.sum()} labels with a probability above 0.8, on average {likely[sure].mean():.0%}, {Y_test[sure].mean():.0%} are there"
+    )
 
     answers = tuned.predict_sets(X_test, coverage=0.9)
     kept = (answers != 1 - Y_test).mean()

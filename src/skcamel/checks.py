@@ -306,6 +306,11 @@ def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
     """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
     if y.dtype.kind == "O":
         _check_objects(y)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError(
+            f"Input y contains NaN in {int(np.isnan(y).sum())} rows, and a 1-d y holds the class of every row; drop those rows, or give a "
+            "matrix with one column per label, as y[:, None] for one, where NaN means unknown."
+        )
     y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
     check_classification_targets(y)
     classes, index = np.unique(y, return_inverse=True)

@@ -166,6 +166,9 @@ class CamelClassifier(BaseCamel):
     >>> model = CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], Y[:80])
     >>> model.predict(X[80:]).shape, model.label_sets(X[80:82])
     ((20, 3), [('label1', 'label2', 'label3'), ('label2',)])
+    >>> gaps = np.where(np.random.default_rng(0).random(Y.shape) < 0.4, np.nan, Y)  # nobody knows 40 % of the labels
+    >>> CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], gaps[:80]).label_sets(X[80:82])
+    [('label1', 'label2', 'label3'), ('label2', 'label3')]
     """
 
     def __init__(

@@ -13,9 +13,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel.arrays import Array, to_match
+from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.checks import as_number, check_count, check_labels
-from skcamel.kernel import len_of
 from skcamel.metrics.conventions import choice
 from skcamel.selection.coverage import Reference
 from skcamel.selection.thresholds import Rule
@@ -268,6 +267,14 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (m, q), or (m, number of classes) after a fit on a binary 1-d y
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> from skcamel import CamelClassifier
+        >>> X, Y = make_multilabel_classification(100, n_classes=3, random_state=0)
+        >>> CamelClassifier().fit(X[:80], Y[:80]).predict_proba(X[80:82]).round(1).tolist()
+        [[0.6, 0.9, 0.7], [0.3, 0.9, 0.4]]
         """
         found = self.outputs(X)
         return self._answer(found.probabilities, X) if found.target == "matrix" else to_match(found.class_probabilities, X)
@@ -343,18 +350,26 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return to_match(self.outputs(X).top(k), X)
 
     def score(self, X: Array, y: Array, sample_weight: Array | None = None) -> float:
-        """Share of rows whose labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.
+        """Share of rows whose known labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
         y : array of shape (m, q) or (m,)
+            NaN where a label is unknown; rows of which nothing is known do not count.
         sample_weight : array of shape (m,), default=None
         """
         check_is_fitted(self)
-        if self._target == "matrix":
-            y = (check_labels(y, len_of(y)).Y > 0).astype(np.int64)
-        return float(accuracy_score(y, to_match(self.outputs(X).predictions, X), sample_weight=sample_weight))
+        if self._target != "matrix":
+            return float(accuracy_score(y, to_match(self.outputs(X).predictions, X), sample_weight=sample_weight))
+        P = self.outputs(X).decisions
+        Y = check_labels(y, len(P), unknown=True).Y
+        if Y.shape != P.shape:
+            raise ValueError(f"y has {Y.shape[1]} labels but the model {P.shape[1]}; give one column for each label of the model.")
+        counted = ~np.isnan(Y).all(axis=1)
+        found = np.where(np.isnan(Y), P, Y > 0).astype(np.int64)
+        weights = None if sample_weight is None else np.asarray(to_numpy(sample_weight))[counted]
+        return float(accuracy_score(found[counted], P[counted], sample_weight=weights))
 
 
 def framed(values: np.ndarray, kind: str, X: Any, names: np.ndarray) -> Any:

@@ -472,10 +472,25 @@ def test_quality_counts_the_labels_that_are_known(page_of, rng):
         known = ~np.isnan(gaps[:, j])
         assert row[1] == gaps[known, j].sum()
         assert row[6] == average_precision_score(gaps[known, j], found.scores[known, j])
+    assert np.isnan(context["table"][2][3:7]).all()  # a label that no row knows has no figures
+    assert np.isnan(context["table"][2][8])
+    assert sent(page_of(model, Dataset(X[40:], gaps)), "quality")["f1"][2] is None
     share = 100 * np.isnan(gaps).mean()
     assert context["note"].endswith(f"{share:.2g} % of the label entries are unknown: figures count the others.")
     assert "of the label entries are unknown" in page_of(model, Dataset(X[40:], gaps))
     assert "unknown" not in quality_section(ModelFacts(model), evaluated(model, Dataset(X[40:], complete[40:]))).context["note"]
+
+
+def test_why_this_label_tells_unknown_from_not_true(page_of):
+    given = pages.data(4, 120)
+    Y = given.Y[60:].astype(float)
+    Y[::3, 1], Y[4], Y[:, 2] = np.nan, np.nan, np.nan
+    model = pages.model(4, 60)
+    found = evaluated(model, Dataset(given.X[60:], Y, label_names=given.label_names))
+    flags = model_page.why_section(ModelFacts(model), found).data["flags"]
+    np.testing.assert_array_equal(flags & model_page.UNKNOWN > 0, np.isnan(Y))
+    np.testing.assert_array_equal(flags & model_page.TRUE > 0, Y == 1)
+    assert "why" in sections(page_of(model, Dataset(given.X[60:], Y, label_names=given.label_names)))
 
 
 def test_doubted_labels_contradict_their_scores_most(page_of):

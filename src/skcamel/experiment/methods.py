@@ -90,7 +90,16 @@ class EstimatorMethod:
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
         """Fit a clone; a single label is given as a 1-d y, unless the estimator takes matrices only."""
         model = self._model(seed)
-        return _FittedEstimator(model.fit(X, _target(model, Y)), Y.shape[1])
+        try:
+            fitted = model.fit(X, _target(model, Y))
+        except ValueError as error:
+            if not (np.isnan(Y).any() and "contains NaN" in str(error)):
+                raise
+            raise ValueError(
+                f"{self.name} does not take unknown labels, of which Y has {int(np.isnan(Y).sum())} (NaN); give "
+                "BinaryRelevance(estimator), which fits a clone for each label on the rows that know it, or complete rows."
+            ) from error
+        return _FittedEstimator(fitted, Y.shape[1])
 
     def _model(self, seed: int) -> Any:
         return _seeded(self.estimator, seed)
@@ -234,8 +243,8 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 
 def _target(model: Any, Y: np.ndarray) -> np.ndarray:
-    """Labels Y (n, q) as the estimator wants them: a single one 1-d, unless it takes matrices only."""
-    return Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output else Y
+    """Labels Y (n, q) as the estimator wants them: a single one 1-d, unless it takes matrices only or some entries are unknown."""
+    return Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output and not np.isnan(Y).any() else Y
 
 
 @dataclass(frozen=True)

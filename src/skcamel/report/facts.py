@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from skcamel.checks import ConstantLabelWarning
 from skcamel.classifier import CamelClassifier
 from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_digests, unknown_entries
 from skcamel.estimator import Outputs
@@ -213,6 +214,7 @@ def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Indepen
     alone = CamelClassifier(alpha=0.0, bandwidth=model.bandwidth_, max_iter=1, **kept)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # about S, which α = 0 does not use
+        warnings.simplefilter("ignore", ConstantLabelWarning)  # the fit of the model has said it
         alone.fit(model.X_fit_, Y)
     sentence = (
         "The scores with α = 0 are those of the same model fitted again with α = 0 on its training rows, everything else equal: "
@@ -222,18 +224,25 @@ def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Indepen
 
 
 def training_labels(model: Any) -> np.ndarray | None:
-    """Labels of the training rows in {-1, +1}, (n, q), from the solution; None where it does not hold them.
+    """Labels of the training rows in {-1, +1}, (n, q), NaN where unknown, from the solution; None where it does not hold them.
 
     Notes
     -----
     At the solution λ1 (ZG - Y) Gᵀ = -A, hence Y = ZG + A G⁻ᵀ / λ1. A singular G has lost the part of Y in its null
-    space; row weights would divide A, and are not kept.
+    space; row weights would divide A, and are not kept. Unknown entries were filled with ZG: they are those where A G⁻ᵀ is least,
+    and the model knows how many each label has.
     """
     G, d = model.collaboration_, np.linalg.svd(model.collaboration_, compute_uv=False)
     if not hasattr(model, "Z_") or d[-1] <= len(G) * np.finfo(np.float64).eps * d[0]:
         return None
-    Y = model.Z_ @ G + np.linalg.solve(G, model.A_.T).T / chosen(model, "lambda1")
-    return np.where(Y > 0, 1.0, -1.0) if abs(abs(Y) - 1).max() < RECOVERED else None
+    residual = np.linalg.solve(G, model.A_.T).T / chosen(model, "lambda1")  # Y - ZG, 0 where unknown
+    Y = model.Z_ @ G + residual
+    together = getattr(model, "known_together_", None)
+    known = np.full(len(G), len(Y)) if together is None else np.diag(together)
+    is_unknown = abs(residual).argsort(axis=0).argsort(axis=0) < len(Y) - known
+    if abs(abs(Y) - 1)[~is_unknown].max(initial=0) > RECOVERED or abs(residual)[is_unknown].max(initial=0) > RECOVERED:
+        return None
+    return np.where(is_unknown, np.nan, np.where(Y > 0, 1.0, -1.0))
 
 
 def _reason_against(model: Any, Y: np.ndarray | None) -> str:

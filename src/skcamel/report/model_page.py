@@ -162,7 +162,7 @@ def _members(facts: ModelFacts) -> list[tuple[str, str]]:
 LOADINGS = 5  # labels named for each direction of the spectrum
 POINTS, MOST_POINTS = 100, 20_000  # of a threshold curve and of all; the best point of each is always among them
 MOST_ROWS, MOST_SCORES = 500, 100_000  # taken apart; 500 rows of 174 labels take 0.6 MB
-TRUE, PREDICTED, PREDICTED_ALONE = 1, 2, 4  # bits of what is sent of each row and label
+TRUE, PREDICTED, PREDICTED_ALONE, UNKNOWN = 1, 2, 4, 8  # bits of what is sent of each row and label
 QUALITY = (
     Column("Label"),
     Column("Positives", 0, "rows that have the label"),
@@ -264,7 +264,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     cuts = facts.model.thresholds_
     keys = ("label", "positives", "predicted", "precision", "recall", "f1")
     rows = [
-        (*(row[key] for key in keys), _average_precision(found, j), cuts[j], f1.max())
+        (*(row[key] for key in keys), _average_precision(found, j), cuts[j], f1.max() if found.known[:, j].any() else np.nan)
         for j, (row, (_, f1)) in enumerate(zip(report(Y, P, label_names=facts.names), curves, strict=True))
     ]
     points = min(POINTS, max(10, MOST_POINTS // len(curves)))
@@ -276,7 +276,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
         "columns": QUALITY,
         "table": rows,
     }
-    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(np.nan_to_num(row[5])) for row in rows]}
+    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(row[5]) for row in rows]}
     return Section("quality", "Quality by label", context, data, ("quality.js",), short="Quality")
 
 
@@ -417,6 +417,7 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
     alone = without_collaboration(facts, X, own)
     predicted_alone = replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions
     flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * predicted_alone
+    flags = flags + UNKNOWN * ~found.known[rows]
     context = {
         "alone": alone.sentence,
         "is_refit": alone.is_refit,

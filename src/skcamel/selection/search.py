@@ -89,10 +89,12 @@ def _of_known_entries(relevant: Array, scores: Array, decided: Array, weights: A
     """The seven metrics where weights of entries (n, q) are 0 for unknown labels.
 
     Rows rank their known labels alone, and count where these are neither all relevant nor all irrelevant. Macro-F1 is the mean over
-    the labels that some row knows.
+    the labels that some row knows. Where nothing is known all are NaN.
     """
     xp = namespace(scores)
     known = weights > 0
+    if not bool(known.any()):
+        return dict.fromkeys(NAMES, xp.nan * scores[:, 0, 0])
     c, (n, q) = len(scores), weights.shape
     shape = (c * n, q)
     per_row = ranking_rows(*(xp.reshape(x, shape) for x in (xp.broadcast_to(relevant, scores.shape), lowered(scores, known))))

@@ -87,11 +87,13 @@ class Sample:
         """Largest bound among those of the groups that rows with labels Y (n, q) belong to, (n,); infinite where a group has too few."""
         q = Y.shape[1]
         quota = min(OF_A_LABEL, max(1, self.size // (8 * q)))
-        bounds = np.full(len(Y), _bound(units.numbers, self.size - min(self.size // 4, 2 * quota * q)))
+        of_all = _bound(units.numbers, self.size - min(self.size // 4, 2 * quota * q))
+        bounds = np.full(len(Y), of_all)
         for j in range(q):
             for sign in (1, -1):
                 of_label = _bound(units.numbers[units.Y[:, j] == sign], quota)
-                bounds = np.where(Y[:, j] == sign, np.maximum(bounds, of_label), bounds)
+                if of_label > of_all:
+                    np.maximum(bounds, of_label, out=bounds, where=Y[:, j] == sign)
         return bounds
 
 

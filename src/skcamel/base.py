@@ -10,10 +10,11 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import attribution, correlation, memory
+from skcamel import active_set, attribution, correlation, memory
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.checks import (
     Labels,
@@ -69,14 +70,21 @@ class Held(NamedTuple):
     scoring: str = ""
 
 
-def learn_correlation(estimator: Any, data: Data | tuple[np.ndarray, float]) -> np.ndarray:
-    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance."""
-    options: dict[str, Any] = {"strength": estimator.sparsity, "tol": estimator.tol, "max_iter": estimator.max_iter}
+def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
+    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance.
+
+    It is CSC if it comes from how often more than `correlation.MANY` labels occur together.
+    """
+    q = data.Y.shape[1] if isinstance(data, Data) else data[0].shape[0]
+    strength = active_set.resolved(estimator.sparsity, q)
+    options: dict[str, Any] = {"strength": strength, "tol": estimator.tol}
     centred = estimator.correlation == "centred"
-    if isinstance(data, Data):
-        found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
+    if q > correlation.MANY or strength == "noise":
+        found = _by_active_sets(data, centred=centred or strength == "noise", **options)
+    elif isinstance(data, Data):
+        found = correlation.learn(data.Y, centred=centred, weights=data.weights, max_iter=estimator.max_iter, **options)
     else:
-        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), **options)
+        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), max_iter=estimator.max_iter, **options)
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(
@@ -86,6 +94,20 @@ def learn_correlation(estimator: Any, data: Data | tuple[np.ndarray, float]) -> 
             stacklevel=3,
         )
     return found.S
+
+
+def _by_active_sets(data: Data | tuple[Array, float], *, centred: bool, **options: Any) -> correlation.Correlation:
+    """S by a solver for many labels; an array where a matrix of rows is taken, or labels are few."""
+    if isinstance(data, Data) and not data.is_complete:
+        total = float(len(data.Y) if data.weights is None else data.weights.sum())
+        C = active_set.gram_of_matrix(correlation.known_gram(data.Y, data.weights, centred=centred))
+        found = active_set.learn(C, total, complete=False, **options)
+    else:
+        together, total = cooccurrence(sparse.csr_array(data.Y > 0), data.weights) if isinstance(data, Data) else data
+        C = active_set.gram_of_counts(sparse.csr_array(together), total, centred=centred)
+        found = active_set.learn(C, total, **options)
+    is_dense = isinstance(data, Data) or found.S.shape[0] <= correlation.MANY
+    return found._replace(S=found.S.toarray()) if is_dense else found
 
 
 def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:

@@ -379,7 +379,8 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
 
 def check_shared_parameters(estimator: Any) -> None:
     """Parameters that both estimators have."""
-    check_positive("sparsity", estimator.sparsity)
+    if not isinstance(estimator.sparsity, str) or estimator.sparsity not in ("auto", "noise"):
+        check_positive("sparsity", estimator.sparsity, "or 'auto' or 'noise'")
     if not isinstance(estimator.correlation, str) or estimator.correlation not in correlation.KINDS:
         raise ValueError(f"correlation={estimator.correlation!r} is not known; choose 'paper' or 'centred'.")
     check_positive("tol", estimator.tol)

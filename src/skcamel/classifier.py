@@ -77,8 +77,11 @@ class CamelClassifier(BaseCamel):
         Scaling of the features (of the rows for "unit"), learned in fit and kept with the model. "rank" replaces each value by
         the share of training rows below it (ties count half), linear in between, so that only the order within a column
         counts; it needs dense rows.
-    sparsity : float > 0, default=0.01
-        Penalty of the label correlation, as a share of the one that makes it vanish.
+    sparsity : float > 0, "noise" or "auto", default="auto"
+        Penalty of the label correlation: a number is a share of the one that makes it vanish. "noise" is meant for many labels: each is
+        brought to mean 0 and variance 1, whatever `correlation` says, and the penalty is at least √(2 ln q / n), the greatest correlation
+        that chance gives to q independent labels, and at least 0.01 of the one that makes it vanish. "auto" is the paper's 0.01 for up
+        to 1,000 labels and "noise" for more.
     correlation : {"paper", "centred"}, default="paper"
         What the label correlation is learned from: labels in {-1, +1} as in the paper, or these minus their means. With
         centred labels pushes have the signs that people expect of labels that go together or avoid each other; scores
@@ -180,7 +183,7 @@ class CamelClassifier(BaseCamel):
         kernel: str | Callable[[Array, Array], Array] = "rbf",
         bandwidth: float | str = "mean",
         scaling: str = "none",
-        sparsity: float = 0.01,
+        sparsity: float | str = "auto",
         correlation: str = "paper",
         solver: str = "auto",
         n_landmarks: int = 1000,

@@ -159,7 +159,7 @@ class CamelClassifierCV(BaseCamel):
         scoring: str = "average_precision",
         threshold: float | str = "zero",
         threshold_metric: str | None = None,
-        sparsity: float = 0.01,
+        sparsity: float | str = "auto",
         correlation: str = "paper",
         solver: str = "auto",
         n_landmarks: int = 1000,

@@ -24,6 +24,8 @@ import numpy as np
 from skcamel.arrays import Array, cast, namespace, one_thread_for_small
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
+MANY = 1_000  # labels up to which matrices of q x q are dense and decomposed, and "auto" is the paper's penalty
+Strength = float | str  # of the penalty: a share, "noise" (see skcamel.active_set), or "auto"
 OVER_RELAXATION = 1.6
 STEP_SHARE = 0.1  # ADMM's first ρ as a share of the squared length of the labels
 LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts

@@ -12,7 +12,10 @@ from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from skcamel.arrays import Array
+from skcamel.correlation import MANY
 from skcamel.text import count
 
 LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}
@@ -73,8 +76,10 @@ def evidence(model: Any) -> Evidence | None:
     return Evidence(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
 
 
-def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """Weight of the rows that have both labels (q, q), and of all rows.
+def cooccurrence(Y: Array, weights: np.ndarray | None) -> tuple[Array, float]:
+    """Weight of the rows that have both labels (q, q), and of all rows; CSR where sparse labels are more than `MANY`.
+
+    Labels are in {-1, +1}, or the entries of a CSR matrix.
 
     Examples
     --------
@@ -83,11 +88,16 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
            [1., 1.]]), 3.5)
     """
     q, size = Y.shape[1], 2**16
+    total = float(Y.shape[0] if weights is None else weights.sum())
+    if sparse.issparse(Y):
+        present = sparse.csr_array(Y, dtype=np.float64)
+        counts = sparse.csr_array(present.T @ (present if weights is None else sparse.diags_array(weights) @ present))
+        return counts if q > MANY else counts.toarray(), total
     together = np.zeros((q, q))
     for i in range(0, len(Y), size):  # a float for each label of a million rows would be too many
         present = (Y[i : i + size] > 0).astype(np.float64)
         together += present.T @ (present if weights is None else present * weights[i : i + size, None])
-    return together, float(len(Y) if weights is None else weights.sum())
+    return together, total
 
 
 def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -6,14 +6,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV, save, support
+from skcamel import CamelClassifier, CamelClassifierCV, correlation, find_label_errors, save, support
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12)[:, None] % [2, 3] == 0
 GAPS = np.where(np.eye(12, 2) > 0, np.nan, Y)
+MANY_LABELS = sparse.csr_array(np.arange(12)[:, None] % np.arange(2, correlation.MANY + 3) == 0)
 
 
 def test_the_documents_show_the_table_of_the_code():
     assert support.as_markdown() in (Path(__file__).parents[1] / "docs" / "support.md").read_text(encoding="utf-8")
+
+
+def with_many_labels():
+    return CamelClassifier(solver="landmark").fit(X, MANY_LABELS)
 
 
 def save_with_a_function(path):
@@ -40,10 +45,15 @@ REFUSALS = {
     frozenset({support.PRECOMPUTED, support.SPARSE}): lambda _: CamelClassifier(kernel="precomputed").fit(sparse.csr_array(X @ X.T), Y),
     frozenset({support.RANK, support.SPARSE}): lambda _: CamelClassifier(scaling="rank").fit(sparse.csr_array(X), Y),
     frozenset({support.FUNCTION, support.FILE}): save_with_a_function,
+    frozenset({support.MANY, support.ALPHA_ONE}): lambda _: CamelClassifierCV(solver="landmark").fit(X, MANY_LABELS),
+    frozenset({support.MANY, support.SETS}): lambda _: with_many_labels().predict_sets(X),
+    frozenset({support.MANY, support.PARTS}): lambda _: with_many_labels().explain(X),
+    frozenset({support.MANY, support.ERRORS}): lambda _: find_label_errors(X, MANY_LABELS, CamelClassifier(solver="landmark")),
 }
 
 
 @pytest.mark.parametrize("pair", support.REFUSED, ids=lambda pair: " and ".join(sorted(pair)))
+@pytest.mark.filterwarnings("ignore::skcamel.checks.ConstantLabelWarning")
 def test_each_refusal_says_what_the_table_says(pair, tmp_path):
     with pytest.raises((ValueError, TypeError, AttributeError)) as told:
         REFUSALS[pair](tmp_path)

@@ -25,7 +25,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from skcamel.correlation import MANY, Correlation, Strength
+from skcamel import correlation
+from skcamel.correlation import Correlation, Strength
 
 LEAST_SHARE = 0.01  # of the largest correlation, that "noise" takes at least
 EQUAL = 1 - 1e-12  # correlation from which on labels are the same
@@ -155,7 +156,7 @@ def learn(C: Gram, total: float, *, strength: Strength = "noise", complete: bool
 
 def resolved(strength: Strength, q: int) -> Strength:
     """What "auto" stands for: the paper's share, and "noise" for more than `MANY` labels."""
-    return strength if strength != "auto" else 0.01 if q <= MANY else "noise"
+    return strength if strength != "auto" else 0.01 if q <= correlation.MANY else "noise"
 
 
 class Groups(NamedTuple):

@@ -28,7 +28,7 @@ from skcamel.checks import (
 )
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
-from skcamel.rows import alike, on_device
+from skcamel.rows import alike, on_device, signed
 from skcamel.selection import chosen_rule
 from skcamel.selection.coverage import Reference, reference
 from skcamel.selection.representation import Data, Representation
@@ -36,7 +36,21 @@ from skcamel.selection.search import Scores, candidate_metrics, stacks
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, probabilities, slopes
 from skcamel.solve import Solution, unknown
-from skcamel.support import ALTERNATING, CLASSES, PRECOMPUTED, PRIMAL, PROBABILITIES, RADIAL, SETS, UNKNOWN, check_together, reason_against
+from skcamel.support import (
+    ALPHA_ONE,
+    ALTERNATING,
+    CLASSES,
+    MANY,
+    PARTS,
+    PRECOMPUTED,
+    PRIMAL,
+    PROBABILITIES,
+    RADIAL,
+    SETS,
+    UNKNOWN,
+    check_together,
+    reason_against,
+)
 
 
 @dataclass(frozen=True)
@@ -44,8 +58,8 @@ class Model:
     """Everything a fit found out, before it is stored in attributes."""
 
     representation: Representation
-    S: np.ndarray
-    G: np.ndarray
+    S: Array
+    G: Array
     lambda2: float
     solution: Solution
     answering: Answering
@@ -119,7 +133,8 @@ def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Ans
         never = np.isnan(data.Y).all(axis=0)
         cuts = [np.where(never, np.maximum(own, 0.0), own) if rule.is_tuned else own for rule, own in zip(rules, cuts, strict=True)]
     found = [to_numpy(slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
-    references = [reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
+    many = data.Y.shape[1] > correlation.MANY and data.is_sample  # as many scores as the sample has entries would be kept
+    references = [None if many else reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
     return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), references, strict=True)]
 
 
@@ -164,6 +179,17 @@ def warn_of_filling(solution: Solution) -> None:
         )
 
 
+def warn_of_residual(solution: Solution) -> None:
+    """Say so where conjugate gradients stopped early."""
+    if solution.residual is not None and solution.residual > RESIDUAL:
+        warnings.warn(
+            f"Conjugate gradients stopped after {solution.n_iter} steps with a residual of {solution.residual:.1e}, above {RESIDUAL:.0e}: "
+            "alpha is near 1, or lambda2 very small. Scores may lack digits; lower alpha.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
 class SolverWarning(UserWarning):
     """solver="auto" does not take the exact solver."""
 
@@ -174,6 +200,7 @@ NO_REFERENCE = (
     "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: an earlier version saved it, "
     "or it is a member of a combination. Fit it anew, or ask the combination."
 )
+RESIDUAL = 1e-6  # of conjugate gradients, above which there is a warning
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
 
@@ -204,7 +231,7 @@ class BaseCamel(MultiLabelClassifier):
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram and, after fit, a summary of the collaboration."""
         diagram = super()._repr_html_inner()
-        if not hasattr(self, "label_correlation_"):
+        if not hasattr(self, "label_correlation_") or self._has_many():
             return diagram
         return diagram + collaboration_summary(self)
 
@@ -227,14 +254,17 @@ class BaseCamel(MultiLabelClassifier):
         `alive` tells how much more than usual a fit holds.
         """
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-        labels = check_labels(Y, rows.shape[0], unknown=True)
+        labels = check_labels(Y, rows.shape[0], unknown=True, may_be_sparse=True)
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
         by = self._streaming(rows, labels, **alive)
         if by is None:
             check_memory(rows, labels.Y.shape[1], self.device, **alive)
+            if sparse.issparse(labels.Y):
+                labels = replace(labels, Y=signed(labels.Y).astype(np.float64))
             rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         else:
+            self._check_many(labels.Y.shape[1])
             labels = replace(labels, Y=labels.Y.astype(np.int8))
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
         data = Data(rows, labels.Y, weights, seed_of(self.random_state))
@@ -246,13 +276,21 @@ class BaseCamel(MultiLabelClassifier):
 
     def _streaming(self, rows: Array, labels: Labels, **alive: int) -> Streaming | None:
         """How rows are summed up; None where a solver with a matrix of rows is asked for, or "auto" prefers it."""
-        complete = not np.isnan(labels.Y).any()
+        complete = sparse.issparse(labels.Y) or not np.isnan(labels.Y).any()
         solver = choose_solver(self.solver)
         if not complete and solver != "auto":
             check_together(f"solver={solver!r}", UNKNOWN)
         if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(rows, labels.Y.shape[1], **alive)):
             return None
         return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
+
+    def _alphas(self) -> Sequence[float]:
+        raise NotImplementedError
+
+    def _check_many(self, q: int) -> None:
+        """Refuse α = 1 where G is not decomposed."""
+        if q > correlation.MANY and 1 in self._alphas():
+            check_together(MANY, ALPHA_ONE)
 
     def _sums(self, d: int, tell: Any = None) -> Streaming:
         """How to sum up rows of d columns, as the parameters have it."""
@@ -285,10 +323,10 @@ class BaseCamel(MultiLabelClassifier):
         self._store_answering(model.answering, model.S, labels)
         self.collaboration_ = model.G
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
-        self.A_, self.b_ = to_numpy(solution.A), to_numpy(solution.b)
-        self.__dict__.pop("Z_", None)  # of an earlier fit
-        if solution.Z is not None:
-            self.Z_ = to_numpy(solution.Z)
+        for name, value in (("A_", solution.A), ("b_", solution.b), ("Z_", solution.Z), ("residual_", solution.residual)):
+            self.__dict__.pop(name, None)  # of an earlier fit
+            if value is not None:
+                setattr(self, name, value if isinstance(value, float) else to_numpy(value))
         self.n_iter_, self.solver_ = solution.n_iter, model.solver
         if solution.convergence is not None:
             self.convergence_ = to_numpy(solution.convergence)
@@ -301,13 +339,15 @@ class BaseCamel(MultiLabelClassifier):
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
         if self._kernel.name == "linear" and self._scaling.scale is None:
             self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
-            self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
+            if hasattr(self, "A_"):
+                self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
         self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
 
     def _store_answering(self, answering: Answering, S: np.ndarray, labels: Labels) -> None:
         """Set what a model has whether it is combined or not."""
         self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
-        self.label_correlation_, self.n_iter_ = S, 1
+        self.label_correlation_, self.n_iter_ = sparse.csr_array(S) if sparse.issparse(S) else S, 1
+        self._sparse_labels = sparse.issparse(labels.Y)
         self.thresholds_, self.threshold_rule_ = answering.cuts, answering.rule.mode
         self._slopes: Any = answering.slopes  # None after the alternating solver
         self._reference = answering.reference
@@ -320,9 +360,51 @@ class BaseCamel(MultiLabelClassifier):
         """What the scores (m, q) of some rows mean."""
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(probabilities, slopes=self._slopes) if linked else None
-        without = reason_against(ALTERNATING, SETS) if self._slopes is None else NO_REFERENCE
+        without = reason_against(ALTERNATING if self._slopes is None else MANY if self._has_many() else "", SETS) or NO_REFERENCE
         reference = getattr(self, "_reference", None) or without
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
+
+    def _has_many(self) -> bool:
+        """Whether G is not decomposed for so many labels."""
+        return sparse.issparse(self.label_correlation_)
+
+    def predict(self, X: Array) -> Array:
+        """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
+
+        With more than 1,000 labels rows are scored in blocks, and after a fit by sums over rows on a sparse y the answer is a CSR matrix,
+        whatever `set_output` says: a matrix of rows and labels might not fit into memory.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        """
+        check_is_fitted(self)
+        if self._target != "matrix" or len(self.label_names_) <= correlation.MANY:
+            return super().predict(X)
+        blocks = [sparse.csr_array(found.decisions) for found in self._in_blocks(X)]
+        decisions = sparse.csr_array(sparse.vstack(blocks)) if blocks else sparse.csr_array((0, len(self.label_names_)), dtype=np.int64)
+        return decisions if getattr(self, "_sparse_labels", False) else self._answer(decisions.toarray(), X)
+
+    def top_k(self, X: Array, k: int) -> Array:
+        """Positions of the `k` labels with the highest scores, highest first: int64 (m, k).
+
+        Rows are scored in blocks, so that a matrix of rows and labels need not fit into memory.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        k : int
+            At most the number of labels.
+        """
+        check_is_fitted(self)
+        return to_match(np.concatenate([found.top(k) for found in self._in_blocks(X)]), X)
+
+    def _in_blocks(self, X: Array) -> Iterator[Outputs]:
+        """Outputs of some rows at a time."""
+        rows = self._new_rows(X)
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.label_names_)))
+        for i in range(0, max(1, rows.shape[0]), size):
+            yield _outputs_of([self], rows[i : i + size])[0]
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's: itself, unless a search combined several."""
@@ -364,6 +446,7 @@ class BaseCamel(MultiLabelClassifier):
         >>> [f"{name} {value:.2f}" for name, value in found.top_features(1)[0]["label1"]]
         ['size 0.88']
         """
+        self._check_parts()
         if sources is not None and not features:
             raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
         members = self.weighted_members()
@@ -398,8 +481,13 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        check_is_fitted(self)
+        self._check_parts()
         return self._deviations(self._new_rows(X))
+
+    def _check_parts(self) -> None:
+        check_is_fitted(self)
+        if self._has_many():
+            check_together(MANY, PARTS)
 
     def _deviations(self, rows: Array) -> np.ndarray:
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
@@ -449,7 +537,11 @@ def outputs_together(models: Sequence[BaseCamel], X: Array) -> list[Outputs]:
     models : sequence of models fitted on the same features
     X : array or CSR matrix of shape (m, d); (m, n_train) for a precomputed kernel
     """
-    rows = models[0]._new_rows(X)
+    return _outputs_of(models, models[0]._new_rows(X))
+
+
+def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
+    """The same for rows that are checked."""
     groups: dict[Any, list[BaseCamel]] = {}
     for model in models:
         for _, member in model.weighted_members():

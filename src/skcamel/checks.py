@@ -38,7 +38,7 @@ MATRICES_ALIVE, SCORES_ALIVE, COPIES_ALIVE = 5, 40, 4
 class Labels:
     """Labels as the solver wants them, and what is needed to answer in the user's terms."""
 
-    Y: np.ndarray  # (n, q) float64 in {-1, +1}, NaN where unknown
+    Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 CSR with 1 where a label is present, if it may be and came so
     names: np.ndarray  # (q,) str as objects
     classes: np.ndarray  # arange(q) for label matrices, the classes of a 1-d y
     target: str  # "matrix", "binary" or "multiclass"
@@ -111,15 +111,32 @@ def names_compared() -> Iterator[None]:
         yield
 
 
-def check_labels(Y: Array, n_rows: int, *, unknown: bool = False, known: Labels | None = None, classes: Array | None = None) -> Labels:
+def check_labels(
+    Y: Array,
+    n_rows: int,
+    *,
+    unknown: bool = False,
+    known: Labels | None = None,
+    classes: Array | None = None,
+    may_be_sparse: bool = False,
+) -> Labels:
     """Labels from an indicator matrix (array, sparse, frame, tensor), with `unknown` entries if these are allowed, or from a 1-d y.
 
-    They must agree with those `known` from an earlier batch; a 1-d y may lack some of its `classes`.
+    They must agree with those `known` from an earlier batch; a 1-d y may lack some of its `classes`. A sparse matrix of 0 and 1 stays
+    sparse if it may.
     """
     if Y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
     names = column_names(Y)
     if sparse.issparse(Y):
+        present = canonical(Y) if may_be_sparse and Y.ndim == 2 and Y.shape[0] == n_rows and Y.shape[1] else None
+        if present is not None and (present.data == 1).all():
+            found = Labels(
+                present.astype(np.int8), np.array(default_names("label", Y.shape[1]), dtype=object), np.arange(Y.shape[1]), "matrix"
+            )
+            if known is not None:
+                _check_same_labels(found, known, None)
+            return found
         Y = Y.toarray()
     Y = to_numpy(Y) if is_tensor(Y) else _as_array(Y)
     if Y.ndim not in (1, 2):
@@ -234,7 +251,8 @@ def inner_splits(
         splitter = (KFold if is_matrix else StratifiedKFold)(int(estimator.cv), shuffle=True, random_state=estimator.random_state)
     else:
         splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
-    rows, counts = np.arange(len(y)), np.ones(len(y), dtype=bool) if weights is None else weights > 0
+    n = y.shape[0]
+    rows, counts = np.arange(n), np.ones(n, dtype=bool) if weights is None else weights > 0
     splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
     splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
     if not splits or not all(len(train) and len(test) for train, test in splits):
@@ -360,7 +378,8 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
     if labels.target != "matrix":
         return
     Y = labels.Y if weights is None else labels.Y[weights > 0]
-    positives, negatives = (Y > 0).sum(axis=0), (Y < 0).sum(axis=0)
+    positives = (Y > 0).sum(axis=0)
+    negatives = Y.shape[0] - positives if sparse.issparse(Y) else (Y < 0).sum(axis=0)
     known = positives + negatives > 0
     for lacking, what in (
         (known & (positives == 0), "no positive row"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
@@ -24,6 +25,7 @@ from skcamel.base import (
     learn_to_answer,
     seed_of,
     warn_of_filling,
+    warn_of_residual,
     warn_of_rounding,
 )
 from skcamel.checks import (
@@ -40,9 +42,19 @@ from skcamel.checks import (
     unchanged_on_error,
 )
 from skcamel.rows import on_device
-from skcamel.selection.representation import Data, Representation, representation_of, rows_for, sampled, solver_name, targets_of
+from skcamel.selection.representation import (
+    Data,
+    Representation,
+    label_bases,
+    representation_of,
+    rows_for,
+    sampled,
+    solver_name,
+    solver_of,
+    targets_of,
+)
 from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
-from skcamel.solve import alternating, landmark, spectral, unknown
+from skcamel.solve import alternating, spectral, unknown
 from skcamel.solve.sampling import Rows, Sample
 from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, UNKNOWN, check_together, reason_against
 
@@ -122,19 +134,23 @@ class CamelClassifier(BaseCamel):
     known_together_ : array of shape (q, q)
         Number of training rows in which both labels are known; only where some are unknown.
     collaboration_ : array of shape (q, q)
-        G = (1 - α) I + α S.
+        G = (1 - α) I + α S. After a fit by sums over rows with more than 1,000 labels this, label_correlation_ and cooccurrence_ are
+        CSR matrices.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
         Scores are k(x) @ dual_coef_ + intercept_. There are m landmarks in place of n rows with solver="landmark", and d columns
         with solver="primal", where k(x) is the scaled row itself.
     A_, b_, Z_ : arrays of shape (n, q), (q,), (n, q)
-        The paper's variables; Z_ only where there is a row for each training row.
+        The paper's variables; Z_ only where there is a row for each training row, and none of them after a fit by sums over rows with
+        more than 1,000 labels.
     solver_ : {"spectral", "landmark", "primal", "alternating"}
         The solver that was used.
     bandwidth_ : float
         σ; 1 for kernels without one.
     thresholds_ : array of shape (q,)
     n_iter_ : int
-        Alternations; 1 for the direct solver, or its rounds where labels are unknown.
+        Alternations; 1 for the direct solver, its rounds where labels are unknown, or steps of conjugate gradients.
+    residual_ : float
+        Only where conjugate gradients solve for more than 1,000 labels: the largest residual, relative to the right-hand side.
     convergence_ : array of shape (n_iter_,)
         ||ΔZ|| of each alternation; only with the alternating solver.
     label_names_ : array of shape (q,)
@@ -215,6 +231,9 @@ class CamelClassifier(BaseCamel):
         self.device = device
         self.random_state = random_state
 
+    def _alphas(self) -> Sequence[float]:
+        return (self.alpha,)
+
     def _is_pairwise(self) -> bool:
         return self.kernel == "precomputed"
 
@@ -243,7 +262,7 @@ class CamelClassifier(BaseCamel):
             if by is None:
                 model = (_alternating if self.solver == "alternating" else _exact)(self, data, S, G)
             else:
-                model = _summed(self, self._begin(data, by, len(data.Y)).add(data.X, data.Y, data.weights), data.sample, S, G)
+                model = _summed(self, self._begin(data, by, data.Y.shape[0]).add(data.X, data.Y, data.weights), data.sample, S, G)
             self._store(model, labels, kept)
         return self
 
@@ -314,9 +333,12 @@ class CamelClassifier(BaseCamel):
     ) -> tuple[Data, Labels]:
         """A batch as the core wants it, without rows of weight 0."""
         rows = check_rows(self, X, reset=known is None, pairwise=False)
-        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
-        if np.isnan(labels.Y).any():
+        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes, may_be_sparse=True)
+        if known is not None and sparse.issparse(known.Y) != sparse.issparse(labels.Y):
+            raise ValueError("y is sparse in some batches and not in others; give all as scipy sparse matrices of 0 and 1, or none.")
+        if not sparse.issparse(labels.Y) and np.isnan(labels.Y).any():
             check_together(STREAM, UNKNOWN)
+        self._check_many(labels.Y.shape[1])
         weights = check_weights(sample_weight, rows.shape[0])
         return Data(rows, labels.Y.astype(np.int8), weights, seed_of(self.random_state)).with_weight(pairwise=False)[0], labels
 
@@ -380,10 +402,12 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Mo
 def _summed(estimator: Any, stream: Stream, sample: Rows, S: np.ndarray, G: np.ndarray) -> Model:
     """Fit by sums over rows; cuts and probabilities come from leave-one-out scores of the sample."""
     summary, judged = stream.summary(sample), sampled(sample)
-    basis = spectral.label_basis(to_match(G, summary.values))
+    solver = solver_of(summary, judged)
+    (basis,) = (basis.to_match(summary.values) for basis in label_bases(S, (estimator.alpha,)))
     warn_of_rounding(spectral.greatest(summary), estimator.lambda2)
-    solution = landmark.solve_in(summary, summary.targets, basis, lambda1=estimator.lambda1, lambda2=estimator.lambda2)
-    ((_, _, scores),) = landmark.leave_one_out(summary, summary.targets, [basis], [(estimator.lambda1, estimator.lambda2)])
+    solution = solver.solve_in(summary, summary.targets, basis, lambda1=estimator.lambda1, lambda2=estimator.lambda2)
+    warn_of_residual(solution)
+    ((_, _, scores),) = solver.leave_one_out(summary, summary.targets, [basis], [(estimator.lambda1, estimator.lambda2)])
     (answering,) = learn_to_answer([Held(scores, estimator._rule())], judged)
     representation = representation_of(stream)
     return Model(representation, S, G, estimator.lambda2, solution, answering, solver_name(summary, representation))
@@ -401,11 +425,15 @@ class _Partial(NamedTuple):
         sample = self.sample.add(batch.X, batch.Y, batch.weights)
         return self._replace(stream=self.stream.add(batch.X, batch.Y, batch.weights), sample=sample)
 
-    def counts(self) -> tuple[np.ndarray, float]:
+    def counts(self) -> tuple[Array, float]:
         """Weight of the rows that have both labels (q, q), and of all rows."""
         if self.stream.moments is None:
             raise ValueError("No row has been added yet.")
-        sums = to_numpy(self.stream.moments.labels)  # of y yᵀ, with a column of ones at the end
+        found = self.stream.moments.labels
+        if sparse.issparse(found):  # of labels in {0, 1}
+            together = sparse.csr_array(found[:-1, :-1])
+            return together if together.shape[0] > correlation.MANY else together.toarray(), float(found[-1, -1])
+        sums = to_numpy(found)  # of y yᵀ, with a column of ones at the end
         return (sums[:-1, :-1] + sums[:-1, -1:] + sums[-1:, :-1] + sums[-1, -1]) / 4, float(sums[-1, -1])
 
 

@@ -25,6 +25,7 @@ from skcamel.base import (
     learn_to_answer,
     seed_of,
     warn_of_filling,
+    warn_of_residual,
     warn_of_rounding,
 )
 from skcamel.checks import (
@@ -59,7 +60,19 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 # What a fit sets beside names that end in "_", and what it knows of the data alone
-FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_reference", "_scaling", "_slopes", "_target", "_stream")
+FITTED = (
+    "_kernel",
+    "_kernel_mean",
+    "_kept",
+    "_lambda2",
+    "_offset",
+    "_reference",
+    "_scaling",
+    "_slopes",
+    "_sparse_labels",
+    "_target",
+    "_stream",
+)
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
 
 
@@ -195,6 +208,9 @@ class CamelClassifierCV(BaseCamel):
         self.callback = callback
         self.random_state = random_state
 
+    def _alphas(self) -> Sequence[float]:
+        return self.alphas
+
     def _is_pairwise(self) -> bool:
         if self.representations is None:
             return "precomputed" in tuple(self.kernels)
@@ -273,8 +289,8 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
         whole, labels, by = self._checked(X, y, sample_weight, **self._alive(len(models)))
         by = by and replace(by, tell=self._tell_rows)
-        if len(whole.Y) < 2:
-            raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(whole.Y)}; use CamelClassifier.")
+        if whole.Y.shape[0] < 2:
+            raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {whole.Y.shape[0]}; use CamelClassifier.")
         grid = grid.for_rows(whole.X)
         data, kept = whole.with_weight(self._is_pairwise())
         represented = represent_ahead(data, grid, self.device, by) if isinstance(self.cv, str) else iter(())
@@ -468,4 +484,5 @@ def _model(winner: Winner, S: np.ndarray, answering: Answering) -> Model:
     lambda2 = winner.params["lambda2"]
     warn_of_rounding(winner.largest, lambda2)
     warn_of_filling(winner.solution)
+    warn_of_residual(winner.solution)
     return Model(winner.representation, S, winner.G, lambda2, winner.solution, answering, winner.solver)

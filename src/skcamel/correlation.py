@@ -20,6 +20,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from skcamel.arrays import Array, cast, namespace, one_thread_for_small
 
@@ -183,7 +184,9 @@ def expand(reduced: Array, C: Array, penalty: Array, groups: EqualLabels) -> Arr
 
 
 def collaboration(S: Array, alpha: float) -> Array:
-    """G = (1 - α) I + α S, equation (5)."""
+    """G = (1 - α) I + α S, equation (5); CSR where S is sparse."""
+    if sparse.issparse(S):
+        return sparse.csr_array((1 - alpha) * sparse.eye_array(S.shape[0]) + alpha * S)
     xp = namespace(S)
     return (1 - alpha) * xp.eye(len(S), dtype=S.dtype, device=S.device) + alpha * S
 
@@ -244,14 +247,14 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
         smooth = inverse @ (R[:, open_] + rho * (before - dual))
         smooth -= inverse[:, open_] * (smooth[own] / xp.diagonal(inverse)[open_])
         dual += OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
-        sparse = xp.sign(dual) * xp.clip(xp.abs(dual) - P[:, open_] / rho, 0, None)
-        sparse[own] = 0
-        dual -= sparse
-        S[:, open_] = sparse / ratios[:, open_]
+        shrunk = xp.sign(dual) * xp.clip(xp.abs(dual) - P[:, open_] / rho, 0, None)
+        shrunk[own] = 0
+        dual -= shrunk
+        S[:, open_] = shrunk / ratios[:, open_]
         if n_iter in (check, max_iter):
             check = int(CHECK_GROWTH * check) + 1
             still = ~_finish(C, S, penalty, open_, tol)
-            factor = _step_factor(smooth[:, still], sparse[:, still], before[:, still], dual[:, still])
+            factor = _step_factor(smooth[:, still], shrunk[:, still], before[:, still], dual[:, still])
             open_, dual = open_[still], dual[:, still]
             if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:  # a new inverse costs about as much as one iteration
                 rho, dual = rho * factor, dual / factor
@@ -259,11 +262,11 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     return S, max(n_iter, 1)
 
 
-def _step_factor(smooth: Array, sparse: Array, before: Array, dual: Array) -> float:
+def _step_factor(smooth: Array, shrunk: Array, before: Array, dual: Array) -> float:
     """By how much ρ should grow so that the relative primal and dual residuals fall together."""
     norm = namespace(smooth).linalg.norm
-    primal = float(norm(smooth - sparse)) / max(float(norm(smooth)), float(norm(sparse)), 1e-300)
-    change = float(norm(sparse - before)) / max(float(norm(dual)), 1e-300)
+    primal = float(norm(smooth - shrunk)) / max(float(norm(smooth)), float(norm(shrunk)), 1e-300)
+    change = float(norm(shrunk - before)) / max(float(norm(dual)), 1e-300)
     if primal == change:  # both 0 where no column is left
         return 1.0
     wanted = (primal / change) ** 0.5 if change > 0 else GREATEST_CHANGE

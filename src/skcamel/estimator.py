@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.checks import as_number, check_count, check_labels
 from skcamel.metrics.conventions import choice
+from skcamel.metrics.ranking import best_labels
 from skcamel.selection.coverage import Reference
 from skcamel.selection.thresholds import Rule
 
@@ -107,7 +108,7 @@ class Outputs:
         check_count("k", k)
         if k > self.scores.shape[1]:
             raise ValueError(f"k={k} labels were asked for, the model has {self.scores.shape[1]}; give k <= {self.scores.shape[1]}.")
-        return self._order[:, :k]
+        return best_labels(self.scores, k)
 
     @cached_property
     def _order(self) -> np.ndarray:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from skcamel import correlation
 from skcamel.arrays import Array
-from skcamel.correlation import MANY
 from skcamel.text import count
 
 LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}
@@ -92,7 +92,7 @@ def cooccurrence(Y: Array, weights: np.ndarray | None) -> tuple[Array, float]:
     if sparse.issparse(Y):
         present = sparse.csr_array(Y, dtype=np.float64)
         counts = sparse.csr_array(present.T @ (present if weights is None else sparse.diags_array(weights) @ present))
-        return counts if q > MANY else counts.toarray(), total
+        return counts if q > correlation.MANY else counts.toarray(), total
     together = np.zeros((q, q))
     for i in range(0, len(Y), size):  # a float for each label of a million rows would be too many
         present = (Y[i : i + size] > 0).astype(np.float64)

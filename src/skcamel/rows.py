@@ -51,6 +51,20 @@ def dense(X: Array) -> np.ndarray:
     return X.toarray() if sparse.issparse(X) else X
 
 
+def signed(Y: Array) -> np.ndarray:
+    """Labels in {-1, +1}, int8 (n, q), from those or from a sparse matrix whose entries are the labels that are present.
+
+    >>> signed(sparse.csr_array([[0, 1], [0, 0]]))
+    array([[-1,  1],
+           [-1, -1]], dtype=int8)
+    """
+    if not sparse.issparse(Y):
+        return Y.astype(np.int8, copy=False)
+    found = np.full(Y.shape, -1, dtype=np.int8)
+    found[Y.nonzero()] = 1
+    return found
+
+
 def alike(X: Array, other: Array | None) -> Array:
     """Rows X, sparse if `other` is and else dense."""
     if sparse.issparse(other):

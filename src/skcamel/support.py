@@ -23,6 +23,10 @@ PROBABILITIES = "probabilities"
 SETS = "answers with a stated coverage"
 CLASSES = "a 1-d y of more than two classes"
 FILE = "a model file"
+MANY = "more than 1,000 labels by sums over rows"
+ALPHA_ONE = "alpha=1"
+PARTS = "parts of scores by label"
+ERRORS = "a search for wrong labels"
 
 COMPLETE = "sums over rows take complete labels; use solver='spectral'"
 NO_FEATURES = "a kernel matrix has no features to sum up; use solver='spectral'"
@@ -47,6 +51,10 @@ REFUSED: dict[frozenset[str], str] = {
     frozenset({PRECOMPUTED, SCALING}): "there are no features to scale; use scaling='none'",
     frozenset({PRECOMPUTED, SPARSE}): "a kernel matrix is dense; give it as an array",
     frozenset({RANK, SPARSE}): "it would fill every zero; use X.toarray() where that fits into memory, or 'standard', 'minmax' or 'unit'",
+    frozenset({MANY, ALPHA_ONE}): "directions that no prediction can reach are not told apart without a decomposition of G; use alpha < 1",
+    frozenset({MANY, SETS}): "leave-one-out scores of so many labels are not kept; use predict_proba",
+    frozenset({MANY, PARTS}): "there is one for each pair of labels; label_correlation_ holds the pushes, top_k and predict_proba answer",
+    frozenset({MANY, ERRORS}): "it holds a score for each row and label; take fewer labels at a time",
     frozenset({FUNCTION, FILE}): "a function cannot be written without pickle; use skops.io.dump",
 }
 

@@ -24,6 +24,7 @@ from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.explanation import Evidence, Told, cooccurrence, known_together, ordered
 from skcamel.pipeline import final
+from skcamel.rows import signed
 from skcamel.selection.representation import (
     Data,
     Decomposed,
@@ -36,6 +37,7 @@ from skcamel.selection.representation import (
 )
 from skcamel.selection.stream import Streaming
 from skcamel.solve import landmark, spectral
+from skcamel.support import ERRORS, MANY, check_together
 from skcamel.text import one_line
 
 PUSHES = 3  # told for each entry
@@ -91,8 +93,12 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     data, labels, by = model._checked(X, Y, None)
     if labels.target != "matrix":
         raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")
-    if len(data.Y) < 2:
+    if data.Y.shape[0] < 2:
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
+    if by is not None:
+        if data.Y.shape[1] > correlation.MANY:
+            check_together(MANY, ERRORS)
+        data = replace(data, Y=signed(data.Y))
     held = _least_error(model, data, by)
     data = data if by is None else replace(data, Y=data.Y.astype(np.float64))
     known = abs(data.Y) == 1

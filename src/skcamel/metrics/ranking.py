@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -156,7 +157,7 @@ def _at_k(
     Y: Array, scores: Array | None, k: int, ranked: Array | None, sample_weight: Array | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which of the k best labels are relevant (n, k), how many labels every row has (n,), and the weights of the rows (n,)."""
-    truth = _sparse_truth(Y) if sparse.issparse(Y) else to_numpy(as_relevance(Y))
+    truth: Any = _sparse_truth(Y) if sparse.issparse(Y) else to_numpy(as_relevance(Y))
     n, q = truth.shape
     if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= q:
         raise ValueError(f"k must be an integer from 1 to the number of labels, {q}, got {k!r}.")

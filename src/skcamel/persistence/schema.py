@@ -27,7 +27,8 @@ MOST = 2**31 - 1  # of whatever is counted
 MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, columns of a table that were left out
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
-OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_", "Z_")  # not every fit sets them
+OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_", "Z_", "residual_")  # not every fit sets them
+OF_FEW_LABELS = ("A_", "b_")  # lacking where S is sparse
 OPTIONAL += (
     "cooccurrence_",
     "total_weight_",
@@ -36,6 +37,7 @@ OPTIONAL += (
     "estimate_",
     "_reference",
     "solver_",
+    "_sparse_labels",
 )  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
@@ -130,14 +132,14 @@ def permutation(value: Any, sizes: Sizes, letter: str) -> None:
 
 
 @rule
-def rows(value: Any, sizes: Sizes, *shape: str) -> None:
+def rows(value: Any, sizes: Sizes, *shape: str, low: float = -LARGEST) -> None:
     """A matrix of float64, dense or sparse; a sparse one was checked when it was built."""
     if sparse.issparse(value):
         _bind(shape, value.shape, sizes)
         value = value.data
     else:
         array_of((np.float64,), *shape)(value, sizes)
-    _check_range(value, -LARGEST, LARGEST)
+    _check_range(value, low, LARGEST)
 
 
 def text(value: Any, sizes: Sizes) -> None:
@@ -344,8 +346,9 @@ COMMON: dict[str, Rule] = {
     "n_iter_": integer(0),
 }
 ANY_CAMEL = COMMON | {
-    "label_correlation_": floats("q", "q"),
-    "cooccurrence_": floats("q", "q", low=0),
+    "label_correlation_": rows("q", "q"),
+    "cooccurrence_": rows("q", "q", low=0),
+    "_sparse_labels": flag,
     "total_weight_": POSITIVE,
     "known_together_": floats("q", "q", low=0),
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
@@ -361,7 +364,8 @@ CAMEL = ANY_CAMEL | {
     "b_": floats("q", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     "Z_": floats("n", "q"),
     "solver_": one_of("spectral", "landmark", "primal", "alternating"),
-    "collaboration_": floats("q", "q"),
+    "collaboration_": rows("q", "q"),
+    "residual_": number(0),
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
     "X_fit_": either(nothing, rows("n", "d")),
@@ -487,7 +491,8 @@ def check(model: Any, state: Mapping[str, Any]) -> None:
     table = COMBINED if getattr(model, "combine", False) is True else TABLES[name]
     if unknown := [repr(key) for key in state if key not in table]:
         raise ValueError(f"{', '.join(unknown)[:200]} is no attribute of a fitted {name}")
-    if missing := [key for key in table if key not in state and key not in OPTIONAL]:
+    optional = (*OPTIONAL, *(OF_FEW_LABELS if sparse.issparse(state.get("label_correlation_")) else ()))
+    if missing := [key for key in table if key not in state and key not in optional]:
         raise ValueError(f"{', '.join(missing)} missing")
     _check_parameters(model)
     sizes: Sizes = {}

@@ -27,6 +27,7 @@ from skcamel.explanation import Evidence, evidence, how_learned
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.pipeline import final, prepared, source_names, transformers
 from skcamel.rows import column_names
+from skcamel.support import MANY, PARTS, check_together
 
 MOST_REFIT = 5000  # training rows; a refit beyond that takes minutes
 RECOVERED = 1e-3  # labels are -1 or +1; what is further off was not recovered
@@ -66,6 +67,8 @@ class ModelFacts:
         self.steps, self.sources = transformers(model), source_names(model)
         self.model: Any = final(model)
         model = self.model
+        if sparse.issparse(model.label_correlation_):
+            check_together(MANY, PARTS)
         self.names = [str(name) for name in model.label_names_]
         self.members: list[tuple[float, Any]] = model.weighted_members()
         self.is_combined = hasattr(model, "members_")

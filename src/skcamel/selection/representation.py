@@ -12,12 +12,13 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, one_thread_for_small, to_device, to_match
 from skcamel.rows import alike, on_device
 from skcamel.selection.stream import Stream, Streaming, begin, centred_for
-from skcamel.solve import landmark, sampling, spectral, unknown
+from skcamel.solve import krylov, landmark, sampling, spectral, unknown
 
 log = logging.getLogger("skcamel")
 
@@ -27,9 +28,10 @@ class Data:
     """Checked training data, always on the CPU."""
 
     X: Array  # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel; any floats where rows are summed up
-    Y: np.ndarray  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
+    Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8, or CSR with 1 where a label is present, where rows are summed up
     weights: np.ndarray | None  # (n,)
     seed: int = 0  # of the sample
+    is_sample: bool = False  # whether these are some of the rows, by which a fit by sums is judged
 
     @cached_property
     def sample(self) -> sampling.Rows:
@@ -69,7 +71,7 @@ class Data:
 def sampled(rows: sampling.Rows) -> Data:
     """A sample of rows as the data that candidates are judged by."""
     weights = rows.weights / rows.chance
-    return Data(rows.X, rows.Y.astype(np.float64), None if (weights == 1).all() else weights)
+    return Data(rows.X, rows.Y.astype(np.float64), None if (weights == 1).all() else weights, is_sample=True)
 
 
 Place = tuple[str, Any, float]  # scaling, kernel, multiple of the mean distance
@@ -168,8 +170,9 @@ def representation_of(stream: Stream) -> Representation:
 def _by_sums(data: Data, grid: Grid, by: Streaming) -> Iterator[Decomposed]:
     """Each by one pass over the rows."""
     for scaling_name, name, multiple in grid.places:
-        log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", len(data.Y), scaling_name, name, multiple)
-        started = begin(scaling_name, name, data.X, data.weights, by, multiple=multiple, n_rows=len(data.Y), lambda2=min(grid.lambda2s))
+        n = data.Y.shape[0]
+        log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", n, scaling_name, name, multiple)
+        started = begin(scaling_name, name, data.X, data.weights, by, multiple=multiple, n_rows=n, lambda2=min(grid.lambda2s))
         stream = started.add(data.X, data.Y, data.weights)
         yield representation_of(stream), stream.summary(data.sample)
 
@@ -246,7 +249,9 @@ def solver_name(spectrum: spectral.Spectrum, representation: Representation) -> 
 
 def solver_of(spectrum: spectral.Spectrum, data: Data) -> Any:
     """The module of :mod:`skcamel.solve` that goes on from a decomposition."""
-    return landmark if isinstance(spectrum, landmark.Summary) else spectral if data.is_complete else unknown
+    if isinstance(spectrum, landmark.Summary):
+        return landmark if len(spectrum.targets.mean) <= correlation.MANY else krylov
+    return spectral if data.is_complete else unknown
 
 
 def targets_of(spectrum: spectral.Spectrum, data: Data) -> spectral.Targets | Array:
@@ -257,7 +262,9 @@ def targets_of(spectrum: spectral.Spectrum, data: Data) -> spectral.Targets | Ar
     return spectral.project(spectrum, Y) if data.is_complete else Y
 
 
-def label_bases(S: np.ndarray, alphas: Sequence[float]) -> list[spectral.LabelBasis]:
-    """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here."""
+def label_bases(S: Array, alphas: Sequence[float]) -> list[Any]:
+    """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here; sparse S is not decomposed."""
+    if sparse.issparse(S):
+        return [krylov.LabelOperator.of(S, alpha) for alpha in alphas]
     with one_thread_for_small(len(S)):
         return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]

@@ -15,6 +15,7 @@ from skcamel.arrays import Array, cast, is_tensor, namespace, to_device, to_matc
 from skcamel.metrics import Counts, count, decision_metrics, f1_of
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.ranking import ranking_metrics, ranking_rows
+from skcamel.rows import dense
 from skcamel.selection.representation import Data, Grid, label_bases, represent, solver_of, targets_of
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, lowered
@@ -29,7 +30,7 @@ def score_fold(
     train: Data, test: Data, grid: Grid, S: np.ndarray, rule: Rule, device: Any, by: Streaming | None = None
 ) -> Iterator[list[Scores]]:
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them."""
-    relevant = to_device(test.Y, device) > 0
+    relevant = to_device(dense(test.Y), device) > 0
     counts = None if test.counts is None else to_device(test.counts, device)
     for representation, spectrum in represent(train, grid, device, by):
         penalties = grid.penalties(representation.unit(spectrum))

@@ -67,10 +67,11 @@ class Stream:
     by: Streaming
     moments: landmark.Moments | None = None
 
-    def add(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> Stream:
-        """With more rows X (n, d), labels Y (n, q) in {-1, +1} and positive weights (n,); this one stays as it is."""
+    def add(self, X: Array, Y: Array, weights: np.ndarray | None) -> Stream:
+        """With more rows X (n, d), labels Y (n, q) in {-1, +1} or CSR, and positive weights (n,); this one stays as it is."""
         n, q = Y.shape
         threads, size = self._plan(n, X.shape[1], q)
+        labels = landmark.label_sums(Y, weights) if sparse.issparse(Y) else None
         began, told = time.monotonic(), [time.monotonic()]
 
         def tell(done: int) -> None:
@@ -85,14 +86,15 @@ class Stream:
             return self.block(X[rows], Y[rows], None if weights is None else weights[rows])
 
         blocks = [partial(block, i) for i in range(0, n, size)]
-        found = landmark.moments(self.features, blocks, q, threads=threads, tell=tell)
+        found = landmark.moments(self.features, blocks, q, threads=threads, tell=tell, labels=labels)
         return replace(self, moments=found if self.moments is None else self.moments.plus(found))
 
-    def block(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> landmark.Block:
+    def block(self, X: Array, Y: Array, weights: np.ndarray | None) -> landmark.Block:
         """Rows scaled, with their labels, where sums are formed."""
         device = self.by.device
         w = None if weights is None else to_device(weights, device)
-        return landmark.Block(on_device(self.rows(X), device), to_device(Y, device), w)
+        labels = Y if device is None and sparse.issparse(Y) else to_device(dense(Y), device)
+        return landmark.Block(on_device(self.rows(X), device), labels, w)
 
     def rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse as the kernel wants them."""
@@ -130,7 +132,7 @@ class Stream:
     @staticmethod
     def _bytes(threads: int, size: int, m: int, p: int, d: int, q: int) -> int:
         """At the peak: of the pass over rows, or of the decomposition with the sample in its basis."""
-        in_pass = m * p + threads * (2 * p * p + size * (2 * m + 2 * d + 2 * q))
+        in_pass = m * p + threads * (2 * p * p + p * q + size * (2 * m + 2 * d + 2 * q))
         at_the_end = 5 * m * m + sampling.ROWS * (m + landmark.BLOCK_ROWS // 8 + 8 * q)
         return 8 * max(in_pass, at_the_end) + landmark.CANDIDATE_BYTES
 

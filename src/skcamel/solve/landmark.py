@@ -25,8 +25,9 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread
+from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, to_match
 from skcamel.kernel import Against, Kernel
 from skcamel.solve import spectral
 from skcamel.solve.spectral import Diagonal, LabelBasis, Spectrum, Targets
@@ -59,7 +60,7 @@ class Moments(NamedTuple):
     gram: Array  # (p, p) Σ w k kᵀ
     cross: Array  # (p, q + 1) Σ w k (y, 1)ᵀ
     kernel: Array  # (m,) Σ w (k - k₀), never whitened
-    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ
+    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ; CSR if y is 1 where a label is present and else 0, as sparse labels are
 
     def plus(self, other: Moments) -> Moments:
         """Of the rows of both."""
@@ -70,13 +71,29 @@ class Moments(NamedTuple):
         """Σ w."""
         return float(self.labels[-1, -1])
 
+    def of_labels(self) -> tuple[Array, Array]:
+        """Mean of the labels in {-1, +1} (q,), and Σ w (k - k̄)(y - ȳ)ᵀ (p, q)."""
+        total = self.weight
+        mean = self.cross[:, -1] / total
+        if not sparse.issparse(self.labels):
+            label_mean = self.labels[:-1, -1] / total
+            return label_mean, self.cross[:, :-1] - total * mean[:, None] * label_mean
+        share = to_match(self.labels[:-1, [-1]].toarray()[:, 0] / total, mean)
+        return 2 * share - 1, 2 * (self.cross[:, :-1] - total * mean[:, None] * share)
+
 
 class Block(NamedTuple):
     """Some rows, scaled, with their labels."""
 
     X: Array  # (b, d)
-    Y: Array  # (b, q) in {-1, +1}
+    Y: Array  # (b, q) in {-1, +1}; in {0, 1}, CSR on the CPU, where labels came sparse
     weights: Array | None  # (b,)
+
+
+def label_sums(Y: sparse.csr_array, weights: np.ndarray | None) -> sparse.csr_array:
+    """Σ w (y, 1)(y, 1)ᵀ of sparse labels in {0, 1}, (q + 1, q + 1)."""
+    targets = sparse.csr_array(sparse.hstack([Y.astype(np.float64), np.ones((Y.shape[0], 1))]))
+    return sparse.csr_array(targets.T @ (targets if weights is None else sparse.diags_array(weights) @ targets))
 
 
 @dataclass(frozen=True)
@@ -114,13 +131,20 @@ def keeps_digits(least: float, greatest: float, rows_per_landmark: float, ridge:
 
 
 def moments(
-    of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, threads: int = 1, tell: Callable[[int], None] = lambda _: None
+    of: Features,
+    blocks: Sequence[Callable[[], Block]],
+    q: int,
+    *,
+    threads: int = 1,
+    tell: Callable[[int], None] = lambda _: None,
+    labels: sparse.csr_array | None = None,
 ) -> Moments:
     """Sums over all blocks, each made when its turn comes; on the CPU by several threads, each with sums of its own.
 
     Which thread takes which block is fixed, so that results repeat to the last bit. `tell` hears the number of blocks that are done.
+    `labels` are the sums of labels that came sparse.
     """
-    sums = [_Sums(of, q) for _ in range(max(1, min(threads, len(blocks))))]
+    sums = [_Sums(of, q, of_labels=labels is None) for _ in range(max(1, min(threads, len(blocks))))]
     done: list[int] = []
 
     def work(k: int) -> None:
@@ -137,17 +161,19 @@ def moments(
     total = sums[0].moments
     for other in sums[1:]:
         total = total.plus(other.moments)
-    return total
+    return total if labels is None else total._replace(labels=labels)
 
 
 class _Sums:
     """Sums that grow in place, and the memory for one block."""
 
-    def __init__(self, of: Features, q: int) -> None:
+    def __init__(self, of: Features, q: int, *, of_labels: bool = True) -> None:
         self.features, self.p = of, of.width
         self.kernels = None if of.landmarks is None else Against(of.kernel, of.landmarks)
         xp, zeros = namespace(of.origin), of.origin.new_zeros if is_tensor(of.origin) else np.zeros
-        self.moments = Moments(*(zeros(shape) for shape in ((self.p, self.p), (self.p, q + 1), (len(of.origin),), (q + 1, q + 1))))
+        pairs = (q + 1, q + 1) if of_labels else (0, 0)
+        self.of_labels = of_labels
+        self.moments = Moments(*(zeros(shape) for shape in ((self.p, self.p), (self.p, q + 1), (len(of.origin),), pairs)))
         self.product = xp.empty_like(self.moments.gram)
 
     def add(self, block: Block) -> None:
@@ -157,30 +183,41 @@ class _Sums:
         K = block.X - of.origin if self.kernels is None else self.kernels(block.X)
         if self.kernels is not None:
             K -= of.origin
-        ones = xp.ones_like(K[:, :1])
-        targets = xp.concatenate([cast(block.Y, "float64"), ones], axis=1)
+        root = xp.ones_like(K[:, :1]) if block.weights is None else xp.sqrt(block.weights)[:, None]
         if block.weights is not None:
-            root = xp.sqrt(block.weights)[:, None]
             kernel += block.weights @ K
             K *= root
-            targets = targets * root
         else:
             kernel += xp.sum(K, axis=0)
         if of.of_blocks:
             K = K @ of.whitening
         xp.matmul(K.T, K, out=self.product)  # numpy forms AᵀA in half the time
         gram += self.product
+        if sparse.issparse(block.Y):
+            cross[:, -1] += (K.T @ root)[:, 0]
+            _add_sparse(cross, K, block.Y, root)
+            return
+        targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(root)], axis=1) * root
         cross += K.T @ targets
-        labels += targets.T @ targets
+        if self.of_labels:
+            labels += targets.T @ targets
+
+
+def _add_sparse(cross: np.ndarray, K: np.ndarray, Y: sparse.csr_array, root: np.ndarray) -> None:
+    """Add Kᵀ diag(root) Y to the columns of labels that occur in the block."""
+    seen, column = np.unique(Y.indices, return_inverse=True)
+    entries = np.repeat(root[:, 0], np.diff(Y.indptr))
+    present = sparse.csr_array((entries, column, Y.indptr), shape=(Y.shape[0], len(seen)))
+    cross[:, seen] += (present.T @ K).T
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     """The eigenbasis of the features, and the sample (weights are those of the rows in the fit) in it."""
     xp = namespace(of.origin)
     total = found.weight
-    mean, label_mean = found.cross[:, -1] / total, found.labels[:-1, -1] / total
+    mean = found.cross[:, -1] / total
     gram = found.gram - total * mean[:, None] * mean
-    cross = found.cross[:, :-1] - total * mean[:, None] * label_mean
+    label_mean, cross = found.of_labels()
     if of.whitening is not None and not of.of_blocks:
         gram, cross = of.whitening.T @ gram @ of.whitening, of.whitening.T @ cross
         gram = (gram + gram.T) / 2

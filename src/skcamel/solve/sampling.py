@@ -11,15 +11,19 @@ Equal rows have equal numbers. They enter as one, with the sum of their weights.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
+from skcamel import correlation
 from skcamel.arrays import Array
+from skcamel.rows import signed
 
 ROWS = 10_000  # of a sample: three quarters of them from all rows, the others shared among the labels
 OF_A_LABEL = 100  # rows that have a label, and as many that lack it, if a quarter of the rows allows
+MOST_ENTRIES, LEAST_ROWS = 2**24, 2_000  # labels of a sample in all its rows, and rows that it has nevertheless
 MIXERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # of splitmix64
 
 
@@ -27,7 +31,7 @@ class Units(NamedTuple):
     """Different rows, and how much each counts."""
 
     X: Array  # (s, d) array or CSR
-    Y: np.ndarray  # (s, q) int8 in {-1, +1}
+    Y: Array  # (s, q) int8 in {-1, +1}, or CSR with 1 where a label is present
     weights: np.ndarray  # (s,) of all their copies
     numbers: np.ndarray  # (s,) ascending, in (0, 1)
 
@@ -53,15 +57,15 @@ class Sample:
     size: int = ROWS
     units: Units | None = None
 
-    def add(self, X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> Self:
-        """With more rows X (n, d), labels Y (n, q) in {-1, +1} and positive weights (n,)."""
+    def add(self, X: Array, Y: Array, weights: np.ndarray | None = None) -> Self:
+        """With more rows X (n, d), labels Y (n, q) in {-1, +1} or the entries of a CSR matrix, and positive weights (n,)."""
         numbers = digests(X, Y, self.seed)
         w = np.ones(len(numbers)) if weights is None else weights
         below = np.full(len(numbers), np.inf) if self.units is None else self._bounds(self.units, Y)
         index = np.flatnonzero(numbers <= below)
         for _ in range(2):  # bounds of all new rows leave few of them to be sorted with the others
             new = Units(X[index], Y[index].astype(np.int8), w[index], numbers[index])
-            if len(index) <= 2 * self.size:
+            if len(index) <= 2 * self._size(Y.shape[1]):
                 break
             index = index[numbers[index] <= self._bounds(new, new.Y)]
         merged = _merged(new if self.units is None else _joined(self.units, new))
@@ -81,19 +85,31 @@ class Sample:
             raise ValueError("No row has been seen yet.")
         chance = np.minimum(1.0, self._bounds(self.units, self.units.Y))
         inside = np.flatnonzero((self.units.numbers < chance) | (chance == 1))  # the first row beyond each bound sets it alone
-        return Rows(*self.units.take(inside)[:3], chance[inside])
+        X, Y, weights, _ = self.units.take(inside)
+        return Rows(X, signed(Y), weights, chance[inside])
 
-    def _bounds(self, units: Units, Y: np.ndarray) -> np.ndarray:
+    def _size(self, q: int) -> int:
+        """Rows of a sample with q labels."""
+        return min(self.size, max(LEAST_ROWS, MOST_ENTRIES // q))
+
+    def _bounds(self, units: Units, Y: Array) -> np.ndarray:
         """Largest bound among those of the groups that rows with labels Y (n, q) belong to, (n,); infinite where a group has too few."""
-        q = Y.shape[1]
-        quota = min(OF_A_LABEL, max(1, self.size // (8 * q)))
-        of_all = _bound(units.numbers, self.size - min(self.size // 4, 2 * quota * q))
-        bounds = np.full(len(Y), of_all)
-        for j in range(q):
-            for sign in (1, -1):
-                of_label = _bound(units.numbers[units.Y[:, j] == sign], quota)
-                if of_label > of_all:
-                    np.maximum(bounds, of_label, out=bounds, where=Y[:, j] == sign)
+        n, q = Y.shape
+        size = self._size(q)
+        if q > correlation.MANY:  # one row for each label would be more than there are
+            return np.full(n, _bound(units.numbers, size))
+        quota = min(OF_A_LABEL, max(1, size // (8 * q)))
+        of_all = _bound(units.numbers, size - min(size // 4, 2 * quota * q))
+        present = _present(Y)
+        having, lacking = _label_bounds(units, quota)
+        filled = np.flatnonzero(np.diff(present.indptr))  # rows that have labels
+        bounds = np.full(n, of_all)
+        if len(filled):
+            bounds[filled] = np.maximum(of_all, np.maximum.reduceat(having[present.indices], present.indptr[filled]))
+        for j in np.flatnonzero(lacking > of_all):  # labels that most rows have
+            lacks = np.ones(n, dtype=bool)
+            lacks[present[:, [j]].nonzero()[0]] = False
+            np.maximum(bounds, lacking[j], out=bounds, where=lacks)
         return bounds
 
 
@@ -106,25 +122,49 @@ class Rows(NamedTuple):
     chance: np.ndarray  # (s,) of being in the sample
 
 
-def digests(X: Array, Y: np.ndarray, seed: int) -> np.ndarray:
+def digests(X: Array, Y: Array, seed: int) -> np.ndarray:
     """A number in (0, 1) for each row, (n,): the same for equal rows, dense or sparse, and else as if drawn at random.
 
     Entries are mixed with themselves, multiplied by a random number of their column, and summed modulo 2^64; 0 counts nothing.
     """
     factors = np.random.default_rng(seed).integers(1, 2**63, X.shape[1] + Y.shape[1], dtype=np.uint64) * 2 + 1
-    of_labels = (Y > 0).astype(np.uint64) @ factors[X.shape[1] :]
+    of_columns, of_labels = factors[: X.shape[1]], factors[X.shape[1] :]
     if sparse.issparse(X):
-        terms = _spread(X.data) * factors[X.indices]
-        ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])  # differences of sums modulo 2^64 are sums
-        total = ends[X.indptr[1:]] - ends[X.indptr[:-1]]
+        total = _row_sums(_spread(X.data) * of_columns[X.indices], X.indptr)
     else:
         total = np.empty(len(X), dtype=np.uint64)
         for i in range(0, len(X), 4096):  # blocks that stay near the processor
-            total[i : i + 4096] = (_spread(X[i : i + 4096]) * factors[: X.shape[1]]).sum(axis=1, dtype=np.uint64)
-    total += of_labels
+            total[i : i + 4096] = (_spread(X[i : i + 4096]) * of_columns).sum(axis=1, dtype=np.uint64)
+    total += _row_sums(of_labels[Y.indices], Y.indptr) if sparse.issparse(Y) else (Y > 0).astype(np.uint64) @ of_labels
     for shift, mixer in zip((30, 27), MIXERS, strict=True):
         total = (total ^ (total >> np.uint64(shift))) * np.uint64(mixer)
     return ((total ^ (total >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+
+
+def _row_sums(terms: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Sums modulo 2^64 of the entries of each row of a CSR matrix, whose differences are sums, too."""
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    return sums[ends[1:]] - sums[ends[:-1]]
+
+
+def _present(Y: Array) -> sparse.csr_array:
+    """Labels as CSR with an entry where a label is present."""
+    return Y if sparse.issparse(Y) else sparse.csr_array(Y > 0)
+
+
+def _label_bounds(units: Units, quota: int) -> tuple[np.ndarray, np.ndarray]:
+    """For each label the bound of the rows that have it and of those that lack it, (q,) each, by one pass over the labels."""
+    order = np.argsort(units.numbers, kind="stable")
+    numbers = np.append(units.numbers[order], np.inf)
+    n, columns = len(order), _present(units.Y)[order].tocsc()
+    columns.sort_indices()
+    ends, counts = columns.indptr, np.diff(columns.indptr)
+    place = np.minimum(ends[:-1] + quota, max(0, len(columns.indices) - 1))
+    having = numbers[np.where(counts > quota, columns.indices[place] if len(columns.indices) else n, n)]
+    # before the row in place r that is the k-th without a label there are r - k with it
+    skipped = [np.searchsorted(columns.indices[a:b] - np.arange(b - a), quota, "right") for a, b in pairwise(ends)]
+    lacking = numbers[np.where(n - counts > quota, np.minimum(quota + np.array(skipped), n), n)]
+    return having, lacking
 
 
 def _spread(values: np.ndarray) -> np.ndarray:
@@ -139,11 +179,11 @@ def _bound(numbers: np.ndarray, count: int) -> float:
 
 
 def _joined(first: Units, second: Units) -> Units:
-    stack = sparse.vstack if sparse.issparse(first.X) else np.concatenate
-    X = stack([first.X, second.X])
-    return Units(
-        sparse.csr_array(X) if sparse.issparse(X) else X, *(np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True))
-    )
+    return Units(*(_stacked(*pair) for pair in zip(first, second, strict=True)))
+
+
+def _stacked(first: Array, second: Array) -> Array:
+    return sparse.csr_array(sparse.vstack([first, second])) if sparse.issparse(first) else np.concatenate([first, second])
 
 
 def _merged(units: Units) -> Units:

@@ -31,6 +31,7 @@ NAMES = (
     "combination",
     "suspects",
     "unknown",
+    "labels",
 )
 
 

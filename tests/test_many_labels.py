@@ -352,3 +352,31 @@ def test_every_label_bound_is_that_of_a_literal_loop(rng):
             for j in range(9):
                 numbers = sorted(units.numbers[Y[:, j] == sign])
                 assert found[j] == (numbers[quota] if len(numbers) > quota else np.inf)
+
+
+def test_a_share_as_penalty_of_many_labels_gives_the_S_of_few(rng, monkeypatch):
+    X, Y = texts(rng)
+    for kind in correlation.KINDS:
+        options = {"alpha": 0.4, "sparsity": 0.05, "correlation": kind, "solver": "spectral", "tol": 1e-10}
+        monkeypatch.setattr(correlation, "MANY", 1_000)
+        wanted = CamelClassifier(**options).fit(X, Y).label_correlation_
+        monkeypatch.setattr(correlation, "MANY", 5)
+        np.testing.assert_allclose(CamelClassifier(**options).fit(X, Y).label_correlation_, wanted, atol=1e-8)
+
+
+def test_noise_takes_unknown_labels(rng):
+    X, Y = texts(rng)
+    gaps = np.where(rng.random(Y.shape) < 0.2, np.nan, Y)
+    S = CamelClassifier(0.4, sparsity="noise").fit(X, gaps).label_correlation_
+    C = active_set.gram_of_matrix(correlation.known_gram(2 * gaps - 1, centred=True))
+    np.testing.assert_allclose(S, active_set.learn(C, float(len(Y)), complete=False).S.toarray(), atol=1e-12)
+
+
+def test_labels_that_differ_from_0_and_1_are_refused_as_before(rng):
+    X, Y = texts(rng)
+    with pytest.raises(ValueError, match="only 0 and 1"):
+        CamelClassifier(solver="landmark").fit(X, sparse.csr_array(2 * Y))
+    with pytest.raises(ValueError, match="Y has 239 rows but X has 240"):
+        CamelClassifier(solver="landmark").fit(X, sparse.csr_array(Y[1:]))
+    with pytest.raises(ValueError, match="sparsity must be a number > 0 or 'auto' or 'noise', got 'much'"):
+        CamelClassifier(sparsity="much").fit(X, Y)

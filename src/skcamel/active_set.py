@@ -139,7 +139,7 @@ def learn(C: Gram, total: float, *, strength: Strength = "noise", complete: bool
     q = len(C.scale)
     scale = np.sqrt(C.diagonal)
     C = C.standardised() if strength == "noise" else C
-    groups = equal_labels(C) if complete else Groups(np.arange(q), np.arange(q), np.ones(q), np.ones(q))
+    groups = equal_labels(C) if complete else Groups(np.arange(q), np.arange(q), np.ones(q), np.ones(q, dtype=np.intp))
     least = float(np.sqrt(2 * np.log(max(q, 2)) / total)) if strength == "noise" else 0.0
     share = LEAST_SHARE if isinstance(strength, str) else strength
     columns = _Columns(C.part(groups.first), share, least, groups.size[groups.first] == 1)

@@ -133,7 +133,7 @@ class Stream:
     def _bytes(threads: int, size: int, m: int, p: int, d: int, q: int) -> int:
         """At the peak: of the pass over rows, or of the decomposition with the sample in its basis."""
         in_pass = m * p + threads * (2 * p * p + p * q + size * (2 * m + 2 * d + 2 * q))
-        at_the_end = 5 * m * m + sampling.ROWS * (m + landmark.BLOCK_ROWS // 8 + 8 * q)
+        at_the_end = 5 * m * m + 4 * p * q + sampling.rows_for(q) * (m + landmark.BLOCK_ROWS // 8 + 8 * q)
         return 8 * max(in_pass, at_the_end) + landmark.CANDIDATE_BYTES
 
 

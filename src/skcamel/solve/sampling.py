@@ -27,6 +27,15 @@ MOST_ENTRIES, LEAST_ROWS = 2**24, 2_000  # labels of a sample in all its rows, a
 MIXERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # of splitmix64
 
 
+def rows_for(q: int) -> int:
+    """Rows of a sample with q labels.
+
+    >>> rows_for(1_000), rows_for(4_000), rows_for(30_000)
+    (10000, 4194, 2000)
+    """
+    return min(ROWS, max(LEAST_ROWS, MOST_ENTRIES // q))
+
+
 class Units(NamedTuple):
     """Different rows, and how much each counts."""
 
@@ -89,8 +98,7 @@ class Sample:
         return Rows(X, signed(Y), weights, chance[inside])
 
     def _size(self, q: int) -> int:
-        """Rows of a sample with q labels."""
-        return min(self.size, max(LEAST_ROWS, MOST_ENTRIES // q))
+        return min(self.size, rows_for(q))
 
     def _bounds(self, units: Units, Y: Array) -> np.ndarray:
         """Largest bound among those of the groups that rows with labels Y (n, q) belong to, (n,); infinite where a group has too few."""

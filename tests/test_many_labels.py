@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from skcamel import CamelClassifier, CamelClassifierCV, active_set, base, correlation, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, active_set, base, correlation, find_label_errors, load, save
 from skcamel.display import plot_collaboration
 from skcamel.solve import krylov, landmark, sampling, spectral
 from skcamel.solve.spectral import Targets
@@ -380,3 +380,33 @@ def test_labels_that_differ_from_0_and_1_are_refused_as_before(rng):
         CamelClassifier(solver="landmark").fit(X, sparse.csr_array(Y[1:]))
     with pytest.raises(ValueError, match="sparsity must be a number > 0 or 'auto' or 'noise', got 'much'"):
         CamelClassifier(sparsity="much").fit(X, Y)
+
+
+@pytest.mark.parametrize("many", [1_000, 5])
+def test_a_device_gives_the_same_for_sparse_labels(rng, monkeypatch, many):
+    pytest.importorskip("torch")
+    X, Y = texts(rng)
+    monkeypatch.setattr(correlation, "MANY", many)
+    options = {"alpha": 0.4, "solver": "landmark", "n_landmarks": 40, "threshold": "common"}
+    one, other = (CamelClassifier(**options, device=device).fit(X, sparse.csr_array(Y)) for device in (None, "cpu"))
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(one.thresholds_, other.thresholds_, atol=1e-3)
+
+
+def test_wrong_labels_are_found_in_sparse_ones(rng):
+    X, Y = texts(rng)
+    one, other = (
+        find_label_errors(X, labels, CamelClassifier(solver="landmark", n_landmarks=40), limit=9) for labels in (Y, sparse.csr_array(Y))
+    )
+    np.testing.assert_array_equal(one.rows, other.rows)
+    np.testing.assert_array_equal(one.labels, other.labels)
+
+
+def test_one_pass_serves_every_criterion_for_many_labels(rng, monkeypatch):
+    X, Y = texts(rng)
+    monkeypatch.setattr(correlation, "MANY", 5)
+    search = CamelClassifierCV((0.0, 0.4), solver="landmark", n_landmarks=40, lambda2s=(0.1, 1.0))
+    each = search.fit_each(X, sparse.csr_array(Y))
+    alone = search.set_params(scoring="micro_f1").fit(X, sparse.csr_array(Y))
+    assert each["micro_f1"].best_params_ == alone.best_params_
+    np.testing.assert_array_equal(each["micro_f1"].predict(X).toarray(), alone.predict(X).toarray())

@@ -76,7 +76,7 @@ class CamelClassifier(BaseCamel):
     Parameters
     ----------
     alpha : float in [0, 1], default=0.5
-        Degree of collaboration; 0 makes labels independent.
+        Degree of collaboration; 0 makes labels independent. Below 1 where more than 1,000 labels are fitted by sums over rows.
     lambda1 : float > 0, default=1.0
         Weight of fitting the final predictions.
     lambda2 : float > 0, default=0.1

@@ -95,6 +95,7 @@ class CamelClassifierCV(BaseCamel):
     Parameters
     ----------
     alphas : sequence of floats in [0, 1], default=PAPER_ALPHAS
+        All below 1 where more than 1,000 labels are fitted by sums over rows.
     lambda1s : sequence of floats > 0, default=(1.0,)
     lambda2s : sequence of floats > 0, default=PAPER_LAMBDA2S
     bandwidths : sequence of floats > 0, default=(1.0,)
@@ -147,6 +148,9 @@ class CamelClassifierCV(BaseCamel):
     mean over labels that some row knows. Every candidate fills the unknown entries itself, to two or three digits for the comparison; the
     winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left
     out has helped to fill the others, which is accounted for on average over the rows of a label.
+
+    With more than 1,000 labels and sums over rows, leave-one-out scores are approximate too, to less than 1e-2 of the error of a row (``benchmarks/labels.py``), and
+    candidates are judged on fewer rows of the sample: 16 million labels in all, but at least 2,000 rows.
 
     Examples
     --------

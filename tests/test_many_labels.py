@@ -6,12 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from skcamel import CamelClassifier, CamelClassifierCV, active_set, base, correlation, find_label_errors, load, save
 from skcamel.display import plot_collaboration
+from skcamel.persistence import schema
 from skcamel.solve import krylov, landmark, sampling, spectral
 from skcamel.solve.spectral import Targets
 
@@ -410,3 +412,24 @@ def test_one_pass_serves_every_criterion_for_many_labels(rng, monkeypatch):
     alone = search.set_params(scoring="micro_f1").fit(X, sparse.csr_array(Y))
     assert each["micro_f1"].best_params_ == alone.best_params_
     np.testing.assert_array_equal(each["micro_f1"].predict(X).toarray(), alone.predict(X).toarray())
+
+
+def test_a_combination_of_models_of_many_labels_survives_a_file(rng, monkeypatch, tmp_path):
+    X, Y = texts(rng)
+    monkeypatch.setattr(correlation, "MANY", 5)
+    model = FITS["combination"]().fit(X, sparse.csr_array(Y))
+    save(model, tmp_path / "m.skcamel")
+    back = load(tmp_path / "m.skcamel")
+    np.testing.assert_array_equal(back.predict(X).toarray(), model.predict(X).toarray())
+    np.testing.assert_array_equal(back.top_k(X, 2), model.top_k(X, 2))
+
+
+def test_a_model_file_must_hold_pairs_of_labels_in_one_form_and_the_papers_variables_where_they_are_few(rng):
+    X, Y = texts(rng)
+    model = CamelClassifier(0.4, solver="landmark", n_landmarks=40).fit(X, Y)
+    state = {key: value for key, value in vars(model).items() if key not in model.get_params() and key != "_sklearn_output_config"}
+    schema.check(clone(model), state)
+    with pytest.raises(ValueError, match="A_ missing"):
+        schema.check(clone(model), {key: value for key, value in state.items() if key != "A_"})
+    with pytest.raises(ValueError, match="must be sparse together or not at all"):
+        schema.check(clone(model), state | {"label_correlation_": sparse.csr_array(model.label_correlation_)})

@@ -149,8 +149,8 @@ class CamelClassifierCV(BaseCamel):
     winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left
     out has helped to fill the others, which is accounted for on average over the rows of a label.
 
-    With more than 1,000 labels and sums over rows, leave-one-out scores are approximate too, to less than 1e-2 of the error of a row (``benchmarks/labels.py``), and
-    candidates are judged on fewer rows of the sample: 16 million labels in all, but at least 2,000 rows.
+    With more than 1,000 labels and sums over rows, leave-one-out scores are approximate too, to less than 1e-2 of the error of a row
+    (``benchmarks/labels.py``), and candidates are judged on fewer rows of the sample: 16 million labels in all, but at least 2,000 rows.
 
     Examples
     --------

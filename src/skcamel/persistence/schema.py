@@ -29,6 +29,7 @@ PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
 OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_", "Z_", "residual_")  # not every fit sets them
 OF_FEW_LABELS = ("A_", "b_")  # lacking where S is sparse
+OF_PAIRS = ("label_correlation_", "collaboration_", "cooccurrence_")  # all sparse or none
 OPTIONAL += (
     "cooccurrence_",
     "total_weight_",
@@ -494,6 +495,8 @@ def check(model: Any, state: Mapping[str, Any]) -> None:
     optional = (*OPTIONAL, *(OF_FEW_LABELS if sparse.issparse(state.get("label_correlation_")) else ()))
     if missing := [key for key in table if key not in state and key not in optional]:
         raise ValueError(f"{', '.join(missing)} missing")
+    if len({sparse.issparse(state[key]) for key in OF_PAIRS if key in state}) > 1:
+        raise ValueError(f"{', '.join(OF_PAIRS)} must be sparse together or not at all")
     _check_parameters(model)
     sizes: Sizes = {}
     apply(table, state, sizes)

@@ -32,6 +32,7 @@ from skcamel.selection import chosen_rule
 from skcamel.selection.coverage import Reference, reference
 from skcamel.selection.representation import Data, Representation
 from skcamel.selection.search import Scores, candidate_metrics, stacks
+from skcamel.selection.source import Batch, InMemory, Source
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, probabilities, slopes
 from skcamel.solve import Solution, unknown
@@ -199,8 +200,8 @@ class BaseCamel(MultiLabelClassifier):
             raise AttributeError(reason_against(ALTERNATING, PROBABILITIES))
         return hasattr(self, "_target")
 
-    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels, Streaming | None]:
-        """Training data as the core wants it, rows of weight 0 included, and how to sum them up, None: take a matrix of rows.
+    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels, Source | None]:
+        """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows.
 
         `alive` tells how much more than usual a fit holds.
         """
@@ -214,13 +215,16 @@ class BaseCamel(MultiLabelClassifier):
             rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         else:
             labels = replace(labels, Y=labels.Y.astype(np.int8))
-        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
-        data = Data(rows, labels.Y, weights, seed_of(self.random_state))
+        data = Data(rows, labels.Y, weights)
+        source = None
+        if by is not None:
+            source = in_memory(data, by)
+        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights) if source is None else source.counts
         if data.is_complete:
             self.__dict__.pop("known_together_", None)  # of an earlier fit
         else:
             self.known_together_ = known_together(labels.Y, weights)
-        return data, labels, by
+        return data, labels, source
 
     def _streaming(self, rows: Array, labels: Labels, **alive: int) -> Streaming | None:
         """How rows are summed up; None where a solver with a matrix of rows is asked for, or "auto" prefers it."""
@@ -232,15 +236,17 @@ class BaseCamel(MultiLabelClassifier):
             return None
         return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
 
-    def _sums(self, d: int, tell: Any = None) -> Streaming:
+    def _sums(self, d: int) -> Streaming:
         """How to sum up rows of d columns, as the parameters have it."""
         how = self.landmarks
         if not isinstance(how, str):
             how = check_landmarks(how, d)
         budget = None if self.max_memory is None else memory.as_bytes(self.max_memory)
-        told = {} if tell is None else {"tell": tell}
         count = self.n_landmarks if isinstance(how, str) else len(how)
-        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device, **told)
+        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device, tell=self._tell_rows)
+
+    def _tell_rows(self, done: int, total: int) -> None:
+        """Hear how many rows have been summed up."""
 
     def _prefers_exact(self, rows: Array, q: int, **alive: int) -> bool:
         """Whether the exact solver is the better choice; if not, say so."""
@@ -448,6 +454,12 @@ def check_solver(solver: str, kernels: Sequence[Any]) -> None:
         check_together(f"solver={solver!r}", PRECOMPUTED)
     if solver == "primal" and any(name != "linear" for name in kernels):
         check_together(PRIMAL, RADIAL)
+
+
+def in_memory(data: Data, by: Streaming) -> InMemory:
+    """Rows that are here, without those of weight 0, as a source of sums."""
+    data, _ = data.with_weight(pairwise=False)
+    return InMemory(Batch(data.X, data.Y, data.weights), by)
 
 
 def choose_solver(solver: Any) -> str:

@@ -41,7 +41,8 @@ from skcamel.checks import (
 )
 from skcamel.rows import on_device
 from skcamel.selection.representation import Data, Representation, representation_of, rows_for, sampled, solver_name, targets_of
-from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
+from skcamel.selection.source import Batch, InMemory, Source, counts_of
+from skcamel.selection.stream import STREAM_ROWS, Stream, begin
 from skcamel.solve import alternating, landmark, spectral, unknown
 from skcamel.solve.sampling import Rows, Sample
 from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, UNKNOWN, check_together, reason_against
@@ -233,21 +234,21 @@ class CamelClassifier(BaseCamel):
         with unchanged_on_error(self):
             self._check_parameters()
             self.__dict__.pop("_stream", None)
-            data, labels, by = self._checked(X, y, sample_weight)
+            data, labels, source = self._checked(X, y, sample_weight)
             data, kept = data.with_weight(self._is_pairwise())
-            S = learn_correlation(self, data if by is None else (self.cooccurrence_, self.total_weight_))
+            S = learn_correlation(self, data if source is None else source.counts)
             G = correlation.collaboration(S, self.alpha)
-            if by is None:
+            if source is None:
                 model = (_alternating if self.solver == "alternating" else _exact)(self, data, S, G)
             else:
-                model = _summed(self, self._begin(data, by, len(data.Y)).add(data.X, data.Y, data.weights), data.sample, S, G)
+                model = _summed(self, source.streamed(self._begin(source, source.n_rows)), source.sample, S, G)
             self._store(model, labels, kept)
         return self
 
-    def _begin(self, data: Data, by: Streaming, n_rows: int) -> Stream:
-        """Scaling, bandwidth and landmarks."""
+    def _begin(self, source: Source, n_rows: int) -> Stream:
+        """Scaling, bandwidth and landmarks, for sums over so many rows."""
         given = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
-        return begin(self.scaling, self.kernel, data.X, data.weights, by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
+        return begin(self.scaling, self.kernel, *source.prepared, source.by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
 
     @available_if(_keeps_sums)
     def partial_fit(
@@ -295,8 +296,8 @@ class CamelClassifier(BaseCamel):
             before: _Partial | None = getattr(self, "_stream", None)
             batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
             if before is None:
-                by = self._sums(batch.X.shape[1])
-                before = _Partial(self._begin(batch, by, STREAM_ROWS), Sample(seed_of(self.random_state)), labels)
+                started = self._begin(InMemory(batch, self._sums(batch.X.shape[1])), STREAM_ROWS)
+                before = _Partial(started, Sample(seed_of(self.random_state)), labels)
             seen = before.add(batch)
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.counts()
@@ -308,14 +309,15 @@ class CamelClassifier(BaseCamel):
 
     def _checked_batch(
         self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
-    ) -> tuple[Data, Labels]:
+    ) -> tuple[Batch, Labels]:
         """A batch as the core wants it, without rows of weight 0."""
         rows = check_rows(self, X, reset=known is None, pairwise=False)
         labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
         if np.isnan(labels.Y).any():
             check_together(STREAM, UNKNOWN)
         weights = check_weights(sample_weight, rows.shape[0])
-        return Data(rows, labels.Y.astype(np.int8), weights, seed_of(self.random_state)).with_weight(pairwise=False)[0], labels
+        data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
+        return Batch(data.X, data.Y, data.weights), labels
 
     def _check_parameters(self) -> None:
         check_shared_parameters(self)
@@ -393,17 +395,15 @@ class _Partial(NamedTuple):
     sample: Sample
     labels: Labels  # of the first batch: names and classes
 
-    def add(self, batch: Data) -> _Partial:
+    def add(self, batch: Batch) -> _Partial:
         """With another batch; this one stays as it is."""
-        sample = self.sample.add(batch.X, batch.Y, batch.weights)
-        return self._replace(stream=self.stream.add(batch.X, batch.Y, batch.weights), sample=sample)
+        return self._replace(stream=self.stream.add(*batch), sample=self.sample.add(*batch))
 
     def counts(self) -> tuple[np.ndarray, float]:
         """Weight of the rows that have both labels (q, q), and of all rows."""
         if self.stream.moments is None:
             raise ValueError("No row has been added yet.")
-        sums = to_numpy(self.stream.moments.labels)  # of y yᵀ, with a column of ones at the end
-        return (sums[:-1, :-1] + sums[:-1, -1:] + sums[-1:, :-1] + sums[-1, -1]) / 4, float(sums[-1, -1])
+        return counts_of(to_numpy(self.stream.moments.labels))
 
 
 def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:

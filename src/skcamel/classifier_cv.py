@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
@@ -46,8 +47,9 @@ from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.presets import PREPARED, PRESETS
 from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.combination import Combination
-from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead
+from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead, sampled
 from skcamel.selection.search import Results, Scores, score_fold, tabulate
+from skcamel.selection.source import Source
 from skcamel.selection.stream import Streaming
 from skcamel.support import COMBINE, FOLDS, check_together
 
@@ -271,20 +273,19 @@ class CamelClassifierCV(BaseCamel):
         if groups is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "split")):
             given = f"cv={self.cv!r}" if isinstance(self.cv, str | Integral) else "a cv that lists its splits"
             raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
-        whole, labels, by = self._checked(X, y, sample_weight, **self._alive(len(models)))
-        by = by and replace(by, tell=self._tell_rows)
+        whole, labels, source = self._checked(X, y, sample_weight, **self._alive(len(models)))
         if len(whole.Y) < 2:
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(whole.Y)}; use CamelClassifier.")
-        grid = grid.for_rows(whole.X)
+        grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
         data, kept = whole.with_weight(self._is_pairwise())
-        represented = represent_ahead(data, grid, self.device, by) if isinstance(self.cv, str) else iter(())
-        S = learn_correlation(self, data if by is None else (self.cooccurrence_, self.total_weight_))
+        represented = represent_ahead(source or data, grid, self.device) if isinstance(self.cv, str) else iter(())
+        S = learn_correlation(self, data if source is None else source.counts)
+        data = data if source is None else sampled(source.sample)
         if isinstance(self.cv, str):
-            data = data if by is None else data.judged
             chosen = self._by_leave_one_out(tuple(models), represented, data, grid, S)
         else:
-            chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid, groups, by), data, grid, S, by)
-            data = data if by is None else data.judged
+            folds = self._folds(whole, labels, grid, groups, None if source is None else source.by)
+            chosen = self._by_folds(tuple(models), folds, source or data, data, grid, S)
         held = [Held(own.scores, own.rule or self._rule(), own.results.scoring) for own in chosen]
         answering = learn_to_answer(held, data, self._seed())
         for model, own, answers, estimate in zip(models.values(), chosen, answering, estimated(held, answering, data), strict=True):
@@ -325,16 +326,15 @@ class CamelClassifierCV(BaseCamel):
         return chosen
 
     def _by_folds(
-        self, names: Sequence[str], folds: list[list[Scores]], data: Data, grid: Grid, S: np.ndarray, by: Streaming | None
+        self, names: Sequence[str], folds: list[list[Scores]], fitted: Data | Source, judged: Data, grid: Grid, S: np.ndarray
     ) -> list[Chosen]:
         """For each criterion the table of the folds, and the winner fitted on all rows."""
-        candidates = all_candidates(data, grid, self.device, by)
-        judged = data if by is None else data.judged
+        candidates = all_candidates(fitted, grid, self.device)
         chosen: list[Chosen] = []
         for name in names:
             results = tabulate(candidates, folds, name)
             only = grid.only(results.best_index)
-            found = self._search(represent(data, only, self.device, by), judged, only, S, (results.scoring,))
+            found = self._search(represent(fitted, only, self.device), judged, only, S, (results.scoring,))
             winner = found.winners[results.scoring]
             chosen.append(Chosen(results, [(1.0, winner)], winner.scores, winner.rule))
         return chosen

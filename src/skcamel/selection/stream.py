@@ -1,6 +1,6 @@
 """Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
 
-Scaling, bandwidth and landmarks are fixed first, from a seeded sample of the rows. Then one pass over all rows adds up moments
+Scaling, bandwidth and landmarks are fixed first, from a sample of the rows. Then one pass over all rows adds up moments
 (:mod:`skcamel.solve.landmark`), in blocks that keep within a stated amount of memory; rows may be sparse, or lie in a file that is
 mapped into memory. What is added later, in whatever batches, counts as if it had been there from the start.
 """
@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.cluster.vq import kmeans2
 from scipy.linalg import solve_triangular
 
@@ -28,8 +27,6 @@ from skcamel.solve import landmark, sampling
 
 CHOICES = ("uniform", "pivoted", "kmeans")
 WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
-PREPARED_ROWS, LEAST_PREPARED = 100_000, 10_000  # that scaling and landmarks are chosen from: at most, and whatever their size
-PREPARED_BYTES = 2**26
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
 CANDIDATES = 20  # rows for each landmark that is chosen with care
 PIVOTS = 64  # landmarks that are chosen at a time
@@ -50,6 +47,7 @@ class Streaming:
     seed: int = 0
     budget: int | None = None  # bytes that a fit may take beside the rows given
     device: Any = None
+    threads: int | None = None  # None: as many as BLAS has
     tell: Callable[[int, int], None] = field(default=lambda _done, _total: None)  # rows
 
     def takes_rows_themselves(self, name: Any, d: int) -> bool:
@@ -113,7 +111,7 @@ class Stream:
             self._require(self._bytes(1, min(n, size), m, p, d, q))
             return 1, size
         free = self.by.budget if self.by.budget is not None else memory.available()
-        threads, size = (1 if device is not None else allowed_threads()), landmark.BLOCK_ROWS
+        threads, size = (1 if device is not None else self.by.threads or allowed_threads()), landmark.BLOCK_ROWS
         while free is not None and (threads > 1 or size > LEAST_BLOCK) and self._bytes(threads, min(n, size), m, p, d, q) > free:
             threads, size = (threads - 1, size) if threads > 1 else (1, size // 2)
         self._require(self._bytes(threads, min(n, size), m, p, d, q))
@@ -147,9 +145,8 @@ def begin(
     n_rows: int = STREAM_ROWS,
     lambda2: float,
 ) -> Stream:
-    """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from rows X (n, d), for sums over `n_rows`."""
+    """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from rows X (n, d) of a sample, for sums over `n_rows`."""
     rng = np.random.default_rng(by.seed)
-    X, weights = _some(X, weights, _most_prepared(X, by.count), rng)
     plain = scaling.fitted(scaling_name, X.astype(np.float64), weights)
     scaler = centred_for(kernel_name, plain, X)
     if by.takes_rows_themselves(kernel_name, X.shape[1]):
@@ -181,7 +178,7 @@ def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generat
     n = rows.shape[0]
     if how == "uniform":
         return rows[np.sort(rng.choice(n, min(count, n), replace=False))]
-    rows, _ = _some(rows, None, max(LEAST_PREPARED, CANDIDATES * count), rng)
+    rows, _ = _some(rows, None, CANDIDATES * count, rng)
     if how == "pivoted":
         return rows[_pivots(rows, of, count, rng)]
     points = np.unique(dense(rows), axis=0)
@@ -208,12 +205,6 @@ def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np
         left[new] = 0.0
         chosen = np.append(chosen, new)
     return np.sort(chosen)
-
-
-def _most_prepared(X: Array, count: int) -> int:
-    """Rows from which scaling and landmarks are chosen."""
-    width = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
-    return max(count, LEAST_PREPARED, min(PREPARED_ROWS, int(PREPARED_BYTES // (8 * max(1, width)))))
 
 
 def _some(X: Array, weights: np.ndarray | None, count: int, rng: np.random.Generator) -> tuple[Array, np.ndarray | None]:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -46,6 +46,10 @@ class Features:
     origin: Array  # (m,) k₀
     whitening: Array | None = None  # (m, r) V s^-½; None: the identity
     of_blocks: bool = False  # whether blocks are whitened, or their sums
+
+    def to_sum(self) -> Features:
+        """What sums over rows need: whitening only if it is that of blocks."""
+        return self if self.of_blocks else replace(self, whitening=None)
 
     @property
     def width(self) -> int:

@@ -10,7 +10,7 @@ Equal rows have equal numbers. They enter as one, with the sum of their weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -51,11 +51,12 @@ class Sample:
 
     seed: int
     size: int = ROWS
+    by_label: bool = True  # whether rare labels have rows of their own
     units: Units | None = None
 
-    def add(self, X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> Self:
-        """With more rows X (n, d), labels Y (n, q) in {-1, +1} and positive weights (n,)."""
-        numbers = digests(X, Y, self.seed)
+    def add(self, X: Array, Y: np.ndarray, weights: np.ndarray | None = None, *, numbers: np.ndarray | None = None) -> Self:
+        """With more rows X (n, d), labels Y (n, q) in {-1, +1} and positive weights (n,); their numbers (n,) if they are known."""
+        numbers = digests(X, Y, self.seed) if numbers is None else numbers
         w = np.ones(len(numbers)) if weights is None else weights
         below = np.full(len(numbers), np.inf) if self.units is None else self._bounds(self.units, Y)
         index = np.flatnonzero(numbers <= below)
@@ -66,14 +67,14 @@ class Sample:
             index = index[numbers[index] <= self._bounds(new, new.Y)]
         merged = _merged(new if self.units is None else _joined(self.units, new))
         kept = merged.numbers <= self._bounds(merged, merged.Y)
-        return type(self)(self.seed, self.size, merged.take(np.flatnonzero(kept)))
+        return replace(self, units=merged.take(np.flatnonzero(kept)))
 
     def __add__(self, other: Sample) -> Sample:
         """The sample of the rows of both."""
         if other.units is None or self.units is None:
             return self if other.units is None else other
         merged = _merged(_joined(self.units, other.units))
-        return Sample(self.seed, self.size, merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y))))
+        return replace(self, units=merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y))))
 
     def rows(self) -> Rows:
         """The sample, as estimates want it."""
@@ -85,6 +86,8 @@ class Sample:
 
     def _bounds(self, units: Units, Y: np.ndarray) -> np.ndarray:
         """Largest bound among those of the groups that rows with labels Y (n, q) belong to, (n,); infinite where a group has too few."""
+        if not self.by_label:
+            return np.full(len(Y), _bound(units.numbers, self.size))
         q = Y.shape[1]
         quota = min(OF_A_LABEL, max(1, self.size // (8 * q)))
         of_all = _bound(units.numbers, self.size - min(self.size // 4, 2 * quota * q))

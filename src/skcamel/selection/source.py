@@ -1,0 +1,136 @@
+"""Rows in memory, in files or on a cluster ► what a fit by sums needs of them, by one way to go through them.
+
+A fit asks twice. One pass surveys the rows: how often labels occur together, a sample from which scaling, bandwidth and landmarks are
+chosen, and a sample by which candidates are judged. Then one pass for each representation sums up moments. Both are sums over parts of
+the rows, formed where the parts are, and both samples depend on the rows alone: it does not matter in which parts they come.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from skcamel.arrays import Array
+from skcamel.selection.stream import Stream, Streaming
+from skcamel.solve import sampling
+from skcamel.solve.landmark import Moments
+from skcamel.solve.sampling import Sample
+
+PREPARED_ROWS = 20_000  # from which scaling, bandwidth and landmarks are chosen; as many as landmarks, if these are more
+
+
+class Batch(NamedTuple):
+    """Some rows, not yet scaled, and their labels."""
+
+    X: Array  # (b, d) floats, numpy or CSR
+    Y: np.ndarray  # (b, q) int8 in {-1, +1}
+    weights: np.ndarray | None = None  # (b,) positive
+
+
+class Survey(NamedTuple):
+    """What one pass over rows finds out; that of two sets of rows adds up to that of both."""
+
+    prepared: Sample
+    judged: Sample
+    labels: np.ndarray  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ
+    n_rows: int
+
+    def plus(self, other: Survey) -> Survey:
+        """Of the rows of both."""
+        rows = self.n_rows + other.n_rows
+        return Survey(self.prepared + other.prepared, self.judged + other.judged, self.labels + other.labels, rows)
+
+
+def surveyed(batch: Batch, asked: tuple[int, int]) -> Survey:
+    """What a batch tells, for a seed and a number of rows to prepare from."""
+    seed, count = asked
+    numbers = sampling.digests(batch.X, batch.Y, seed)
+    prepared, judged = (sample.add(*batch, numbers=numbers) for sample in (Sample(seed, count, by_label=False), Sample(seed)))
+    q, size = batch.Y.shape[1], 2**14
+    labels = np.zeros((q + 1, q + 1))
+    for i in range(0, len(batch.Y), size):  # a float for each label of a million rows would be too many
+        signs = np.concatenate([batch.Y[i : i + size], np.ones((len(batch.Y[i : i + size]), 1))], axis=1)
+        labels += signs.T @ (signs if batch.weights is None else signs * batch.weights[i : i + size, None])
+    return Survey(prepared, judged, labels, len(batch.Y))
+
+
+def summed(batch: Batch, stream: Stream) -> Moments:
+    """Moments of a batch."""
+    found = stream.add(*batch).moments
+    if found is None:
+        raise ValueError("A batch without rows has no sums.")
+    return found
+
+
+class Source(ABC):
+    """Rows in parts, wherever they are, and how to sum them up."""
+
+    def __init__(self, by: Streaming, *, is_sparse: bool = False) -> None:
+        self.by, self.is_sparse = by, is_sparse
+
+    @abstractmethod
+    def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:
+        """Sum of a function of each part and of a constant, over all parts that have rows, in a fixed order."""
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What one pass over the rows finds out."""
+        return self.total(surveyed, (self.by.seed, max(self.by.count, PREPARED_ROWS)))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that have weight."""
+        return self.survey.n_rows
+
+    @property
+    def counts(self) -> tuple[np.ndarray, float]:
+        """Weight of the rows that have both labels (q, q), and of all rows."""
+        return counts_of(self.survey.labels)
+
+    @cached_property
+    def sample(self) -> sampling.Rows:
+        """Rows by which candidates are judged."""
+        return self.survey.judged.rows()
+
+    @property
+    def prepared(self) -> tuple[Array, np.ndarray | None]:
+        """Rows from which scaling, bandwidth and landmarks are chosen, and their weights, None where all are 1."""
+        found = self.survey.prepared.rows()
+        return found.X, None if (found.weights == 1).all() else found.weights
+
+    def streamed(self, started: Stream) -> Stream:
+        """A stream with the sums over all rows."""
+        lean = replace(started, features=started.features.to_sum())
+        return replace(started, moments=self.total(summed, lean))
+
+
+class InMemory(Source):
+    """Rows that are here."""
+
+    def __init__(self, batch: Batch, by: Streaming) -> None:
+        super().__init__(by, is_sparse=sparse.issparse(batch.X))
+        self.batch = batch
+
+    def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:
+        """The function of all rows at once: it works in blocks by itself."""
+        return function(self.batch, constant)
+
+
+def added(batches: Iterable[Batch], function: Callable[[Batch, Any], Any], constant: Any, before: Any = None) -> Any:
+    """Sum of a function over batches, in their order, after what came before; None where nothing has rows."""
+    for batch in batches:
+        if len(batch.Y):
+            found = function(batch, constant)
+            before = found if before is None else before.plus(found)
+    return before
+
+
+def counts_of(labels: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weight of the rows that have both labels (q, q), and of all rows, from sums of (y, 1)(y, 1)ᵀ."""
+    return (labels[:-1, :-1] + labels[:-1, -1:] + labels[-1:, :-1] + labels[-1, -1]) / 4, float(labels[-1, -1])

@@ -27,16 +27,31 @@ from skcamel.checks import (
 )
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
-from skcamel.rows import alike, on_device
+from skcamel.partitions import Partitions
+from skcamel.rows import alike, column_names, default_names, is_lazy, on_device
 from skcamel.selection import chosen_rule
 from skcamel.selection.coverage import Reference, reference
-from skcamel.selection.representation import Data, Representation
+from skcamel.selection.representation import Data, Representation, sampled
 from skcamel.selection.search import Scores, candidate_metrics, stacks
-from skcamel.selection.source import Batch, InMemory, Source
+from skcamel.selection.source import Batch, InMemory, Named, Source
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, probabilities, slopes
 from skcamel.solve import Solution, unknown
-from skcamel.support import ALTERNATING, CLASSES, PRECOMPUTED, PRIMAL, PROBABILITIES, RADIAL, SETS, UNKNOWN, check_together, reason_against
+from skcamel.support import (
+    ALTERNATING,
+    CLASSES,
+    CLASSES_1D,
+    LAZY,
+    PRECOMPUTED,
+    PRIMAL,
+    PROBABILITIES,
+    RADIAL,
+    SETS,
+    STREAM,
+    UNKNOWN,
+    check_together,
+    reason_against,
+)
 
 
 @dataclass(frozen=True)
@@ -205,6 +220,10 @@ class BaseCamel(MultiLabelClassifier):
 
         `alive` tells how much more than usual a fit holds.
         """
+        if is_lazy(X):
+            return self._checked_lazily(X, Y, sample_weight)
+        if isinstance(X, Named):
+            return self._checked_source(X.under(self._sums(X.n_features)), X.feature_names, X.label_names, X.n_features)
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0], unknown=True)
         weights = check_weights(sample_weight, rows.shape[0])
@@ -244,6 +263,47 @@ class BaseCamel(MultiLabelClassifier):
         budget = None if self.max_memory is None else memory.as_bytes(self.max_memory)
         count = self.n_landmarks if isinstance(how, str) else len(how)
         return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device, tell=self._tell_rows)
+
+    def _checked_batch(
+        self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
+    ) -> tuple[Batch, Labels]:
+        """A batch as the core wants it, without rows of weight 0."""
+        rows = check_rows(self, X, reset=known is None, pairwise=False)
+        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
+        if np.isnan(labels.Y).any():
+            check_together(STREAM, UNKNOWN)
+        weights = check_weights(sample_weight, rows.shape[0])
+        data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
+        return Batch(data.X, data.Y, data.weights), labels
+
+    def _checked_lazily(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Data, Labels, Source]:
+        """The same for Dask collections."""
+        if len(getattr(Y, "shape", (0, 0))) != 2:
+            check_together(LAZY, CLASSES_1D)
+        names = column_names(Y) or default_names("label", int(Y.shape[1]))
+        known, d = _without_rows(names), int(X.shape[1])
+        checking = type(self)(solver=self.solver, device=self.device)  # without callbacks, which may not travel
+        checking.n_features_in_ = d
+        if (columns := column_names(X)) is not None:
+            checking.feature_names_in_ = np.array(columns, dtype=object)
+        by = self._sums(d)
+        return self._checked_source(Partitions(X, Y, sample_weight, by, partial(batch_of, checking, known)), columns, names, d)
+
+    def _checked_source(self, source: Source, columns: Sequence[str] | None, names: Sequence[str], d: int) -> tuple[Data, Labels, Source]:
+        """A sample of the rows, labels without rows, and the source of sums over all rows, which are not here."""
+        if self._is_pairwise():
+            check_together(LAZY, PRECOMPUTED)
+        if choose_solver(self.solver) in ("spectral", "alternating"):
+            check_together(LAZY, f"solver={self.solver!r}")
+        for name in ("feature_names_in_", "known_together_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        self.n_features_in_, known = d, _without_rows(names)
+        if columns is not None:
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        self.cooccurrence_, self.total_weight_ = source.counts
+        data = sampled(source.sample)
+        warn_of_constant_labels(replace(known, Y=data.Y))
+        return data, known, source
 
     def _tell_rows(self, done: int, total: int) -> None:
         """Hear how many rows have been summed up."""
@@ -454,6 +514,16 @@ def check_solver(solver: str, kernels: Sequence[Any]) -> None:
         check_together(f"solver={solver!r}", PRECOMPUTED)
     if solver == "primal" and any(name != "linear" for name in kernels):
         check_together(PRIMAL, RADIAL)
+
+
+def _without_rows(names: Sequence[str]) -> Labels:
+    """Labels of these names."""
+    return Labels(np.empty((0, len(names))), np.array(names, dtype=object), np.arange(len(names)), "matrix")
+
+
+def batch_of(estimator: BaseCamel, known: Labels, X: Any, Y: Any, weights: Any) -> Batch:
+    """What a partition holds, checked where it is."""
+    return estimator._checked_batch(X, Y, None, weights, known)[0]
 
 
 def in_memory(data: Data, by: Streaming) -> InMemory:

@@ -31,12 +31,9 @@ from skcamel.checks import (
     check_bandwidth,
     check_in_unit_interval,
     check_kernel,
-    check_labels,
     check_positive,
-    check_rows,
     check_scaling,
     check_shared_parameters,
-    check_weights,
     unchanged_on_error,
 )
 from skcamel.rows import on_device
@@ -45,7 +42,7 @@ from skcamel.selection.source import Batch, InMemory, Source, counts_of
 from skcamel.selection.stream import STREAM_ROWS, Stream, begin
 from skcamel.solve import alternating, landmark, spectral, unknown
 from skcamel.solve.sampling import Rows, Sample
-from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, UNKNOWN, check_together, reason_against
+from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, check_together, reason_against
 
 
 def _keeps_sums(estimator: Any) -> bool:
@@ -306,18 +303,6 @@ class CamelClassifier(BaseCamel):
                 self._store(_summed(self, seen.stream, seen.sample.rows(), S, G), replace(labels, Y=labels.Y[:0]), None)
             self._stream = seen
         return self
-
-    def _checked_batch(
-        self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
-    ) -> tuple[Batch, Labels]:
-        """A batch as the core wants it, without rows of weight 0."""
-        rows = check_rows(self, X, reset=known is None, pairwise=False)
-        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
-        if np.isnan(labels.Y).any():
-            check_together(STREAM, UNKNOWN)
-        weights = check_weights(sample_weight, rows.shape[0])
-        data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
-        return Batch(data.X, data.Y, data.weights), labels
 
     def _check_parameters(self) -> None:
         check_shared_parameters(self)

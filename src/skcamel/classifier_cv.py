@@ -45,13 +45,14 @@ from skcamel.explanation import cooccurrence
 from skcamel.kernel import RADIAL
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.presets import PREPARED, PRESETS
+from skcamel.rows import is_lazy
 from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.combination import Combination
 from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead, sampled
 from skcamel.selection.search import Results, Scores, score_fold, tabulate
-from skcamel.selection.source import Source
+from skcamel.selection.source import Named, Source
 from skcamel.selection.stream import Streaming
-from skcamel.support import COMBINE, FOLDS, check_together
+from skcamel.support import COMBINE, FOLDS, LAZY, check_together
 
 log = logging.getLogger("skcamel")
 
@@ -274,6 +275,8 @@ class CamelClassifierCV(BaseCamel):
             given = f"cv={self.cv!r}" if isinstance(self.cv, str | Integral) else "a cv that lists its splits"
             raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
         whole, labels, source = self._checked(X, y, sample_weight, **self._alive(len(models)))
+        if (is_lazy(X) or isinstance(X, Named)) and not isinstance(self.cv, str):
+            check_together(LAZY, FOLDS)
         if len(whole.Y) < 2:
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(whole.Y)}; use CamelClassifier.")
         grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))

@@ -10,6 +10,9 @@ PRIMAL = "solver='primal'"
 STREAM = "partial_fit"
 EXACT = "solver='spectral'"
 UNKNOWN = "unknown labels"
+LAZY = "Dask collections"
+ARRAYS = "methods other than fit and predictions"
+SUSPECTS = "find_label_errors"
 RADIAL = "a kernel other than 'linear'"
 COMBINE = "combine=True"
 FOLDS = "cv by folds"
@@ -22,11 +25,14 @@ TUNED = "tuned thresholds"
 PROBABILITIES = "probabilities"
 SETS = "answers with a stated coverage"
 CLASSES = "a 1-d y of more than two classes"
+CLASSES_1D = "a 1-d y"
 FILE = "a model file"
 
 COMPLETE = "sums over rows take complete labels; use solver='spectral'"
 NO_FEATURES = "a kernel matrix has no features to sum up; use solver='spectral'"
 NO_SUMS = "they keep no sums to which rows can be added; use solver='landmark' or solver='primal'"
+ON_CLUSTER = "it takes a matrix of all rows; use solver='landmark' or solver='primal'"
+WHOLE = "it takes arrays; use X.compute() where that fits into memory, or one partition at a time"
 LEAVE_ONE_OUT = "it takes leave-one-out scores, which only the exact solver gives; use solver='spectral'"
 REFUSED: dict[frozenset[str], str] = {
     frozenset({ALTERNATING, TUNED}): LEAVE_ONE_OUT,
@@ -42,6 +48,13 @@ REFUSED: dict[frozenset[str], str] = {
     frozenset({PRIMAL, PRECOMPUTED}): NO_FEATURES,
     frozenset({STREAM, PRECOMPUTED}): NO_FEATURES,
     frozenset({PRIMAL, RADIAL}): "it works in the features themselves; use kernel='linear', or solver='landmark'",
+    frozenset({LAZY, EXACT}): ON_CLUSTER,
+    frozenset({LAZY, ALTERNATING}): ON_CLUSTER,
+    frozenset({LAZY, PRECOMPUTED}): NO_FEATURES,
+    frozenset({LAZY, FOLDS}): "leave-one-out of a sample judges candidates there; use cv='loo'",
+    frozenset({LAZY, CLASSES_1D}): "partitions may lack classes; give a label matrix",
+    frozenset({LAZY, SUSPECTS}): WHOLE,
+    frozenset({LAZY, ARRAYS}): WHOLE,
     frozenset({CLASSES, PROBABILITIES}): "scores of exclusive classes are not calibrated; use decision_function",
     frozenset({COMBINE, FOLDS}): "weights are learned on leave-one-out scores; use cv='loo'",
     frozenset({PRECOMPUTED, SCALING}): "there are no features to scale; use scaling='none'",

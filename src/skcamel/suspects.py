@@ -25,6 +25,7 @@ from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.explanation import Evidence, Told, cooccurrence, known_together, ordered
 from skcamel.pipeline import final
+from skcamel.rows import is_lazy
 from skcamel.selection.representation import (
     Data,
     Decomposed,
@@ -38,6 +39,7 @@ from skcamel.selection.representation import (
 )
 from skcamel.selection.source import Source
 from skcamel.solve import landmark, spectral
+from skcamel.support import LAZY, SUSPECTS, check_together
 from skcamel.text import one_line
 
 PUSHES = 3  # told for each entry
@@ -86,6 +88,8 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
     if not isinstance(last := final(model), BaseCamel):
         raise TypeError(f"Labels are judged by a CamelClassifier or CamelClassifierCV, got a {type(last).__name__}.")
+    if is_lazy(X):
+        check_together(LAZY, SUSPECTS)
     names = np.asarray(X.index) if hasattr(X, "iloc") else None
     while isinstance(model, Pipeline):
         X, model = model[:-1].fit_transform(X, Y) if len(model.steps) > 1 else X, model.steps[-1][1]

@@ -8,13 +8,13 @@ the rows, formed where the parts are, and both samples depend on the rows alone:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.selection.stream import Stream, Streaming
@@ -71,8 +71,8 @@ def summed(batch: Batch, stream: Stream) -> Moments:
 class Source(ABC):
     """Rows in parts, wherever they are, and how to sum them up."""
 
-    def __init__(self, by: Streaming, *, is_sparse: bool = False) -> None:
-        self.by, self.is_sparse = by, is_sparse
+    def __init__(self, by: Streaming) -> None:
+        self.by = by
 
     @abstractmethod
     def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:
@@ -110,11 +110,27 @@ class Source(ABC):
         return replace(started, moments=self.total(summed, lean))
 
 
+class Named(Source):
+    """Rows that are not here, with what must be known of them before they are read."""
+
+    feature_names: Sequence[str] | None  # None: columns have no names
+    label_names: Sequence[str]
+    n_features: int
+
+    def under(self, by: Streaming) -> Self:
+        """The same rows, to be summed up in this way."""
+        found = copy(self)
+        found.__dict__.pop("survey", None)  # of another seed
+        found.__dict__.pop("sample", None)
+        found.by = by
+        return found
+
+
 class InMemory(Source):
     """Rows that are here."""
 
     def __init__(self, batch: Batch, by: Streaming) -> None:
-        super().__init__(by, is_sparse=sparse.issparse(batch.X))
+        super().__init__(by)
         self.batch = batch
 
     def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:

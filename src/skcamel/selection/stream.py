@@ -11,7 +11,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -37,6 +37,10 @@ TOLD_EVERY = 2.0  # seconds
 log = logging.getLogger("skcamel")
 
 
+def _silent(_done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True)
 class Streaming:
     """How to get along without a matrix of rows."""
@@ -48,7 +52,7 @@ class Streaming:
     budget: int | None = None  # bytes that a fit may take beside the rows given
     device: Any = None
     threads: int | None = None  # None: as many as BLAS has
-    tell: Callable[[int, int], None] = field(default=lambda _done, _total: None)  # rows
+    tell: Callable[[int, int], None] = _silent  # hears how many rows are done, and of how many
 
     def takes_rows_themselves(self, name: Any, d: int) -> bool:
         """Whether features of the kernel of that name are the d columns."""

@@ -118,20 +118,20 @@ def _mapped(model: Any, name: str, X: Any, *args: Any, **options: Any) -> Any:
     import dask
     import dask.array as da
 
-    width = _width(model, name, *args, **options)
-    given = dask.delayed(model, pure=True, traverse=False)
+    width, dtype = _width(model, name, *args, **options), METHODS[name]
+    given = dask.delayed((model, name, width, args, options), pure=True, traverse=False)
+    if hasattr(X, "numblocks"):
+        X = X.rechunk({1: -1})
+        shape = {"drop_axis": 1} if width is None else {"chunks": (X.chunks[0], (width,))}
+        return X.map_blocks(_answer, given=given, dtype=dtype, meta=np.empty((0,) * (1 if width is None else 2), dtype), **shape)
     answer = dask.delayed(_answer, pure=True)
-    sizes = X.chunks[0] if hasattr(X, "numblocks") else (np.nan,) * X.npartitions
-    shapes = [(size,) if width is None else (size, width) for size in sizes]
-    blocks = [
-        da.from_delayed(answer(given, name, width, part, *args, **options), shape, dtype=METHODS[name])
-        for part, shape in zip(parts_of(X, "X"), shapes, strict=True)
-    ]
-    return da.concatenate(blocks)
+    shape = (np.nan,) if width is None else (np.nan, width)
+    return da.concatenate([da.from_delayed(answer(part, given), shape, dtype=dtype) for part in parts_of(X, "X")])
 
 
-def _answer(model: Any, name: str, width: int | None, X: Any, *args: Any, **options: Any) -> np.ndarray:
+def _answer(X: Any, given: tuple[Any, str, int | None, tuple[Any, ...], dict[str, Any]]) -> np.ndarray:
     """What a model answers for the rows of one partition, none if it has none."""
+    model, name, width, args, options = given
     if not len_of_part(X):
         return np.zeros((0,) if width is None else (0, width), dtype=METHODS[name])
     return np.asarray(getattr(model, name)(X, *args, **options), dtype=METHODS[name])

@@ -272,7 +272,7 @@ def test_what_does_not_fit_into_memory_is_refused_with_its_size(rng):
     model = CamelClassifier().fit(X, Y)
     with (
         memory.allowance(2**24),
-        pytest.raises(MemoryError, match="Explaining 30 rows of 6 columns and 3 labels by 30 training rows needs"),
+        pytest.raises(MemoryError, match="Explaining 30 rows of 6 columns and 3 labels by a model of 30 rows needs"),
     ):
         model.explain(X, features=True)
 

@@ -123,7 +123,7 @@ def shapley(
     (m, d), (n, q), G = rows.shape, coefficients.shape, len(columns)
     memory.require(
         8 * (2 * m * G * q + (2 * d * q if train is None or kernel.name == "linear" else 5 * G * n + 2 * train.size)) + 2 * BLOCK_BYTES,
-        f"Explaining {m} rows of {G} columns and {q} labels by {n} training rows",
+        f"Explaining {m} rows of {G} columns and {q} labels by a model of {n} {'columns' if train is None else 'rows'}",
         "Explain fewer rows at a time, or join columns by sources.",
     )
     if train is None:

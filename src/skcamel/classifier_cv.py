@@ -49,7 +49,7 @@ from skcamel.selection.combination import Combination
 from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead
 from skcamel.selection.search import Results, Scores, score_fold, tabulate
 from skcamel.selection.stream import Streaming
-from skcamel.support import COMBINE, FOLDS, check_together
+from skcamel.support import COMBINE, FOLDS, SEARCH, check_together
 
 log = logging.getLogger("skcamel")
 
@@ -400,9 +400,8 @@ class CamelClassifierCV(BaseCamel):
             check_together(COMBINE, FOLDS)
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
-        if self.solver == "alternating":
-            raise ValueError("solver='alternating' solves one candidate; use CamelClassifier, or solver='auto'.")
-        check_solver(choose_solver(self.solver), [name for _, name, _ in tried])
+        check_together(f"solver={choose_solver(self.solver)!r}", SEARCH)
+        check_solver(self.solver, [name for _, name, _ in tried])
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
 
     def _places(self) -> tuple[Place, ...]:

@@ -390,7 +390,7 @@ class BaseCamel(MultiLabelClassifier):
 
     @property
     def n_judged_(self) -> int | None:
-        """Rows whose leave-one-out scores set cuts and probabilities, a sample if rows were summed up; None for a model without such scores."""
+        """Rows whose leave-one-out scores set cuts and probabilities, a sample if rows were summed up; None where there are none."""
         reference = getattr(self, "_reference", None)
         return None if reference is None else int(np.diff(reference.ends.ravel(), prepend=0).reshape(-1, 2).sum(axis=1).max())
 

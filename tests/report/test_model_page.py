@@ -23,7 +23,6 @@ from skcamel.data import Dataset, TablePreparer
 from skcamel.experiment.paper import rounded
 from skcamel.explanation import evidence, ordered
 from skcamel.metrics import evaluate
-from skcamel.solve.sampling import Sample
 from tiny_steps import Columns
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
@@ -524,12 +523,11 @@ def test_the_page_of_a_model_fitted_by_sums_over_rows_says_so_and_claims_no_more
     assert "the model was fitted by sums over rows, and does not hold them" in html
 
 
-def test_the_page_says_how_many_rows_cuts_come_from(monkeypatch):
-    given = pages.data(4, 120)
-    monkeypatch.setattr(Sample.__init__, "__defaults__", (40, None))
-    model = CamelClassifier(**SUMMED["landmark"]).fit(given.X, given.labels)
-    assert 0 < model.n_judged_ < 120
-    assert facts_of(model)["Cuts and probabilities"] == f"leave-one-out of a sample of {model.n_judged_} rows"
+def test_the_page_says_how_many_rows_cuts_come_from():
+    given = pages.data(4, 12_000)
+    model = CamelClassifier(solver="landmark", n_landmarks=5).fit(given.X, given.labels)
+    assert 5_000 < model.n_judged_ < 12_000
+    assert facts_of(model)["Cuts and probabilities"] == f"leave-one-out of a sample of {model.n_judged_:,} rows"
 
 
 @pytest.mark.parametrize(("solver", "told"), [("spectral", "exact closed form"), ("alternating", "the paper’s Algorithm 1")])

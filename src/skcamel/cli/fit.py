@@ -112,11 +112,12 @@ def fit(
 
     how = {key: choices.pop(key) for key in options.HOW_READ}
     of_table = {key: choices.pop(key) for key in (*options.OF_TABLES, "labels_file")}
-    given = {key: value for key, value in choices.items() if value is not None}
+    given: dict[str, Any] = {key: value for key, value in choices.items() if value is not None}
     if unfit := sorted(set(given) - METHODS[method][1]):
         raise click.UsageError(f"--{unfit[0].replace('_', '-')} does not apply to --method {method}; leave it out.")
     if given.get("solver") == "primal":  # the presets' kernels are not linear
-        given = {"kernels": ("linear",), "scalings": ("none", "standard")} | given
+        given.setdefault("kernels", ("linear",))
+        given.setdefault("scalings", ("none", "standard"))
     if output is not None:
         _check_output(Path(output), force=force)
     model = _estimator(method, given, random_state)

@@ -1,4 +1,4 @@
-"""CAMEL on yeast: choose, fit, evaluate, explain, look; then many rows. Run by ``make demo``; needs the extras ``datasets`` and ``report``."""
+"""CAMEL on yeast: choose, fit, evaluate, explain, look; and many rows. Run by ``make demo``; needs ``skcamel[datasets,report]``."""
 
 from __future__ import annotations
 
@@ -64,24 +64,22 @@ def main() -> None:
 
 
 def many_rows(n: int = 60_000, batch: int = 20_000) -> None:
-    """A fit in one pass over more rows than a matrix of rows allows; the same rows in batches give the same model."""
+    """A fit in one pass over more rows than a matrix of rows allows, and the same rows in batches."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + 2_000, 10)).astype(np.float32)
     Y = X[:, :4] + X[:, 1:5] * X[:, 2:6] > 0.5
-    landmarks = {"scaling": "standard", "solver": "landmark", "n_landmarks": 500, "max_memory": "1GiB"}
+    settings = {"scaling": "standard", "solver": "landmark", "n_landmarks": 500, "max_memory": "1GiB"}
     start = time.perf_counter()
-    model = CamelClassifier(**landmarks).fit(X[:n], Y[:n])
+    at_once = CamelClassifier(**settings).fit(X[:n], Y[:n])
     seconds = time.perf_counter() - start
-    precision = average_precision(Y[n:], model.decision_function(X[n:]))
-    print(f"\nmany rows, {n:,} made up, by 500 landmarks: one pass within 1 GiB, {seconds:.1f} s;")
-    print(f"average precision on new rows {precision:.3f},")
-    stream = CamelClassifier(**landmarks)
+    stream = CamelClassifier(**settings)
     for k in range(0, n, batch):
         stream.partial_fit(X[k : k + batch], Y[k : k + batch], solve=k + batch >= n)
-    precision = average_precision(Y[n:], stream.decision_function(X[n:]))
-    few = CamelClassifier(scaling="standard").fit(X[:2_000], Y[:2_000])
-    exact = average_precision(Y[n:], few.decision_function(X[n:]))
-    print(f"the same in batches of {batch:,} (partial_fit) {precision:.3f}, and of the exact solver on 2,000 of the rows {exact:.3f}")
+    exact = CamelClassifier(scaling="standard").fit(X[:2_000], Y[:2_000])
+    found = [average_precision(Y[n:], model.decision_function(X[n:])) for model in (at_once, stream, exact)]
+    print(f"\nmany rows, {n:,} made up, by 500 landmarks in one pass within 1 GiB: {seconds:.1f} s;")
+    print(f"average precision on new rows {found[0]:.3f}, in batches of {batch:,} (partial_fit) {found[1]:.3f},")
+    print(f"and by the exact solver on 2,000 of the rows {found[2]:.3f}")
 
 
 if __name__ == "__main__":

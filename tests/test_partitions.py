@@ -165,7 +165,7 @@ def test_a_worker_killed_while_it_computes_costs_nothing_but_time(tmp_path):
     from threading import Thread
 
     marker = tmp_path / "worker"
-    rows = lazy(X, 90).map_blocks(slowly, marker=str(marker), dtype=float)
+    rows = lazy(X, 90).map_blocks(slowly, marker=str(marker), dtype=float, meta=X[:0])
     killer = Thread(target=kill_as_soon_as_it_works, args=(marker,), daemon=True)
     killer.start()
     with cluster(2, processes=True):

@@ -454,6 +454,12 @@ class BaseCamel(MultiLabelClassifier):
         """Scores of the average training row, (q,)."""
         return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self.weighted_members()))
 
+    @property
+    def n_judged_(self) -> int | None:
+        """Rows whose leave-one-out scores set cuts and probabilities, a sample if rows were summed up; None where there are none."""
+        reference = getattr(self, "_reference", None)
+        return None if reference is None else int(np.diff(reference.ends.ravel(), prepend=0).reshape(-1, 2).sum(axis=1).max())
+
     def scaled_rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.
 

@@ -128,6 +128,8 @@ class CamelClassifier(BaseCamel):
     bandwidth_ : float
         σ; 1 for kernels without one.
     thresholds_ : array of shape (q,)
+    n_judged_ : int
+        Rows whose leave-one-out scores set cuts and probabilities: all, or a sample with solver="landmark" or "primal".
     n_iter_ : int
         Alternations; 1 for the direct solver, or its rounds where labels are unknown.
     convergence_ : array of shape (n_iter_,)

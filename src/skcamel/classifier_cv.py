@@ -52,7 +52,7 @@ from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_
 from skcamel.selection.search import Results, Scores, score_fold, tabulate
 from skcamel.selection.source import Named, Source
 from skcamel.selection.stream import Streaming
-from skcamel.support import COMBINE, FOLDS, LAZY, check_together
+from skcamel.support import COMBINE, FOLDS, LAZY, SEARCH, check_together
 
 log = logging.getLogger("skcamel")
 
@@ -403,9 +403,8 @@ class CamelClassifierCV(BaseCamel):
             check_together(COMBINE, FOLDS)
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
-        if self.solver == "alternating":
-            raise ValueError("solver='alternating' solves one candidate; use CamelClassifier, or solver='auto'.")
-        check_solver(choose_solver(self.solver), [name for _, name, _ in tried])
+        check_together(f"solver={choose_solver(self.solver)!r}", SEARCH)
+        check_solver(self.solver, [name for _, name, _ in tried])
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
 
     def _places(self) -> tuple[Place, ...]:

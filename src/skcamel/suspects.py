@@ -94,6 +94,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     while isinstance(model, Pipeline):
         X, model = model[:-1].fit_transform(X, Y) if len(model.steps) > 1 else X, model.steps[-1][1]
     model._check_parameters()
+    check_together(f"solver={model.solver!r}", SUSPECTS)
     data, labels, source = model._checked(X, Y, None)
     if labels.target != "matrix":
         raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")

@@ -46,6 +46,8 @@ from skcamel.solve import alternating, landmark, spectral, unknown
 from skcamel.solve.sampling import Rows, Sample
 from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, UNKNOWN, check_together, reason_against
 
+FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
+
 
 def _keeps_sums(estimator: Any) -> bool:
     """Whether rows can be added; if not, why."""
@@ -229,7 +231,7 @@ class CamelClassifier(BaseCamel):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            self.__dict__.pop("_stream", None)
+            self._forget()
             data, labels, by = self._checked(X, y, sample_weight)
             data, kept = data.with_weight(self._is_pairwise())
             S = learn_correlation(self, data if by is None else (self.cooccurrence_, self.total_weight_))
@@ -253,7 +255,8 @@ class CamelClassifier(BaseCamel):
         """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
 
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
-        bandwidth may also be given as parameters. From then on it does not matter in which order and in which batches rows come: all give
+        bandwidth may also be given as parameters. From then on these parameters must stay as they are, while others such as `lambda2` may
+        change, and it does not matter in which order and in which batches rows come: all give
         the model of one fit on all of them, cuts and probabilities included, but for rounding. If a call fails, it changes nothing.
 
         Parameters
@@ -290,11 +293,13 @@ class CamelClassifier(BaseCamel):
         with unchanged_on_error(self):
             self._check_parameters()
             before: _Partial | None = getattr(self, "_stream", None)
-            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
             if before is None:
-                by = self._sums(batch.X.shape[1])
-                before = _Partial(self._begin(batch, by, STREAM_ROWS), Sample(seed_of(self.random_state)), labels)
-            seen = before.add(batch)
+                self._forget()
+            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
+            by, fixed = self._sums(batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
+            if before is None:
+                before = _Partial(self._begin(batch, by, STREAM_ROWS), Sample(by.seed), labels, fixed)
+            seen = before.under(by, fixed).add(batch)
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.counts()
                 S = learn_correlation(self, (self.cooccurrence_, self.total_weight_))
@@ -389,6 +394,14 @@ class _Partial(NamedTuple):
     stream: Stream
     sample: Sample
     labels: Labels  # of the first batch: names and classes
+    fixed: dict[str, Any]  # parameters that cannot change any more
+
+    def under(self, by: Streaming, fixed: dict[str, Any]) -> _Partial:
+        """The same with the memory that is allowed now; refused where a parameter has changed that is fixed."""
+        for key, value in fixed.items():
+            if not np.array_equal(value, self.fixed[key]):
+                raise ValueError(f"{key} has changed since the first batch, which fixed it; set it back, or take a clone to start anew.")
+        return self._replace(stream=replace(self.stream, by=by))
 
     def add(self, batch: Data) -> _Partial:
         """With another batch; this one stays as it is."""

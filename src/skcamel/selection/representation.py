@@ -34,6 +34,8 @@ class Data:
     @cached_property
     def sample(self) -> sampling.Rows:
         """Rows by which candidates are judged where there are too many."""
+        if 4 * len(self.Y) <= 3 * sampling.ROWS:  # none would be left out
+            return sampling.all_rows(self.X, self.Y, self.weights)
         return sampling.Sample(self.seed).add(self.X, self.Y, self.weights).rows()
 
     @cached_property

@@ -11,7 +11,7 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -50,7 +50,7 @@ class Streaming:
     seed: int = 0
     budget: int | None = None  # bytes that a fit may take beside the rows given
     device: Any = None
-    tell: Callable[[int, int], None] = field(default=lambda _done, _total: None)  # rows
+    tell: Callable[[int, int], None] | None = None  # hears how many rows are done, of how many
 
     def takes_rows_themselves(self, name: Any, d: int) -> bool:
         """Whether features of the kernel of that name are the d columns."""
@@ -78,7 +78,8 @@ class Stream:
             if now - told[0] >= TOLD_EVERY or rows == n:
                 told[0] = now
                 log.info("sums over rows: %d of %d, about %.0f s left", rows, n, (now - began) * (n - rows) / rows)
-                self.by.tell(rows, n)
+                if self.by.tell is not None:
+                    self.by.tell(rows, n)
 
         def block(i: int) -> landmark.Block:
             rows = slice(i, i + size)
@@ -102,8 +103,7 @@ class Stream:
         """The eigenbasis of the features of all rows so far, with a sample of them in it."""
         if self.moments is None:
             raise ValueError("No row has been added yet.")
-        weights = None if (sample.weights == 1).all() else sample.weights
-        return landmark.summarise(self.features, self.moments, self.block(sample.X, sample.Y, weights))
+        return landmark.summarise(self.features, self.moments, self.block(sample.X, sample.Y, sample.units))
 
     def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
         """Threads and rows of a block that fit into the memory there is."""
@@ -184,6 +184,8 @@ def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generat
     rows, _ = _some(rows, None, max(LEAST_PREPARED, CANDIDATES * count), rng)
     if how == "pivoted":
         return rows[_pivots(rows, of, count, rng)]
+    what = f"Clusters of {rows.shape[0]} rows of {rows.shape[1]} columns"
+    memory.require(3 * 8 * rows.shape[0] * rows.shape[1], what, "Take landmarks='uniform' or 'pivoted'.")
     points = np.unique(dense(rows), axis=0)
     if len(points) <= count:
         return points
@@ -207,7 +209,7 @@ def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np
         left = np.clip(left - (factors[:, k : k + size] ** 2).sum(axis=1), 0, None)
         left[new] = 0.0
         chosen = np.append(chosen, new)
-    return np.sort(chosen)
+    return np.sort(chosen) if len(chosen) else np.zeros(1, dtype=np.intp)  # all rows lie at the origin of the linear kernel
 
 
 def _most_prepared(X: Array, count: int) -> int:

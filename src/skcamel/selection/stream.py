@@ -24,7 +24,7 @@ from skcamel import kernel, memory, scaling
 from skcamel.arrays import Array, allowed_threads, to_device
 from skcamel.kernel import Kernel
 from skcamel.rows import alike, dense, on_device
-from skcamel.solve import landmark, sampling
+from skcamel.solve import landmark, sampling, spectral
 
 CHOICES = ("uniform", "pivoted", "kmeans")
 WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
@@ -124,7 +124,10 @@ class Stream:
         what = f"A fit by {m} {'columns' if self.landmarks is None else 'landmarks'}"
         cure = "Take solver='landmark' with fewer landmarks." if self.landmarks is None else "Take fewer landmarks (n_landmarks)."
         if budget is not None and needed > budget:
-            raise MemoryError(f"{what} needs about {memory.gib(needed)} and max_memory allows {memory.gib(budget)}. Raise it. {cure}")
+            least = -(-needed // 2**20)
+            raise MemoryError(
+                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20}. {cure} Or give max_memory='{least}MiB'."
+            )
         memory.require(needed, what, cure, device=self.by.device)
 
     @staticmethod
@@ -135,6 +138,7 @@ class Stream:
         return 8 * max(in_pass, at_the_end) + landmark.CANDIDATE_BYTES
 
 
+@np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
 def begin(
     scaling_name: str,
     kernel_name: Any,
@@ -189,6 +193,7 @@ def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generat
     points = np.unique(dense(rows), axis=0)
     if len(points) <= count:
         return points
+    spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
     start = points[np.sort(rng.choice(len(points), count, replace=False))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre

@@ -67,12 +67,17 @@ class Sample:
     def _with(self, X: Array, Y: np.ndarray, w: np.ndarray) -> Self:
         numbers = digests(X, Y, self.seed)
         below = np.inf if self.units is None else self._bounds(self.units, Y)
-        index = np.flatnonzero(numbers <= below)  # others cannot come in
-        return self._joined(Units(X[index], Y[index].astype(np.int8), w[index], (w * np.minimum(w, 1.0))[index], numbers[index]))
+        at = np.flatnonzero(numbers <= below)  # others cannot come in
+        new = self._kept(Units(at, Y[at].astype(np.int8), w[at], (w * np.minimum(w, 1.0))[at], numbers[at]))
+        return self._joined(new._replace(X=X[new.X]))  # positions stood for rows until few were left
 
     def _joined(self, new: Units) -> Self:
-        merged = _merged(new if self.units is None else _stacked(self.units, new))
-        return replace(self, units=merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y))))
+        return replace(self, units=self._kept(new if self.units is None else _stacked(self.units, new)))
+
+    def _kept(self, units: Units) -> Units:
+        """Those that are below one of their bounds, or set one; equal rows become one."""
+        merged = _merged(units)
+        return merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y)))
 
     def __add__(self, other: Sample) -> Sample:
         """The sample of the rows of both, which have the same seed."""

@@ -123,10 +123,11 @@ def all_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None) -> Rows:
 def digests(X: Array, Y: np.ndarray, seed: int) -> np.ndarray:
     """A number in (0, 1) for each row, (n,): the same for equal rows, dense or sparse, and else as if drawn at random.
 
-    Entries are mixed with themselves, multiplied by a random number of their column, and summed modulo 2^64; 0 counts nothing.
+    Entries are mixed with themselves, multiplied by a random number of their column, and summed modulo 2^64; 0 counts nothing,
+    and a random number is added, lest a row of zeros come first whatever the seed.
     """
-    factors = np.random.default_rng(seed).integers(1, 2**63, X.shape[1] + Y.shape[1], dtype=np.uint64) * 2 + 1
-    of_labels = (Y > 0).astype(np.uint64) @ factors[X.shape[1] :]
+    factors = np.random.default_rng(seed).integers(1, 2**63, X.shape[1] + Y.shape[1] + 1, dtype=np.uint64) * 2 + 1
+    of_labels = (Y > 0).astype(np.uint64) @ factors[X.shape[1] : -1] + factors[-1]
     if sparse.issparse(X):
         terms = _spread(X.data) * factors[X.indices]
         ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])  # differences of sums modulo 2^64 are sums

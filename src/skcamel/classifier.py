@@ -257,7 +257,8 @@ class CamelClassifier(BaseCamel):
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
         bandwidth may also be given as parameters. From then on these parameters must stay as they are, while others such as `lambda2` may
         change, and it does not matter in which order and in which batches rows come: all give
-        the model of one fit on all of them, cuts and probabilities included, but for rounding. If a call fails, it changes nothing.
+        the model of one fit on all of them, cuts and probabilities included, but for rounding, and but for equal rows with different
+        weights below 1, of which leave-one-out takes the mean away. If a call fails, it changes nothing.
 
         Parameters
         ----------

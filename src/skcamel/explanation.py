@@ -73,6 +73,11 @@ def evidence(model: Any) -> Evidence | None:
     return Evidence(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
 
 
+def summed_over(model: Any) -> str:
+    """What the scores of a fitted model are sums over: "row" of its training, "landmark", or "column"."""
+    return {"landmark": "landmark", "primal": "column"}.get(getattr(model, "solver_", ""), "row")
+
+
 def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
     """Weight of the rows that have both labels (q, q), and of all rows.
 
@@ -415,7 +420,7 @@ def collaboration_summary(model: Any) -> str:
     )
     members = [member for _, member in model.weighted_members()]
     alphas = ", ".join(f"{alpha:g}" for alpha in sorted({float(own.alpha_ if hasattr(own, "alpha_") else own.alpha) for own in members}))
-    sizes = f"{count(len(members[0].dual_coef_), 'row')}, {count(len(S), 'label')}, α = {alphas}"
+    sizes = f"{count(len(members[0].dual_coef_), summed_over(members[0]))}, {count(len(S), 'label')}, α = {alphas}"
     if len(members) > 1:
         sizes = f"{len(members)} models combined, {sizes}"
     return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {escape(how_learned(model.correlation))}. {found}</div>"

@@ -501,3 +501,18 @@ def test_unknown_labels_do_not_count_in_coverage_and_calibration(page_of):
     found = evaluated(model, Dataset(X, Y, label_names=given.label_names))
     (section,) = model_page.calibration_section(found)
     assert sum(section.data["counts"]) == (~np.isnan(Y)).sum()
+
+
+@pytest.mark.parametrize(
+    ("solver", "kernel", "what"), [("landmark", "rbf", "Landmarks in their place"), ("primal", "linear", "Columns in their place")]
+)
+def test_a_model_of_sums_over_rows_has_a_page_that_claims_no_training_rows(page_of, solver, kernel, what):
+    rows = pages.data(6, 60)
+    model = CamelClassifier(solver=solver, kernel=kernel, n_landmarks=20, alpha=0.5).fit(rows.X, rows.Y)
+    html = page_of(model, rows)
+    assert sections(html) == ALL
+    assert what in html
+    assert "Training rows" not in html
+    assert "Whether these rows were seen in training is not known" in html
+    assert "the model was fitted by sums over rows, and does not hold them" in html
+    assert f"{len(model.dual_coef_)} {what.split()[0].lower()}, 6 labels" in model._repr_html_()

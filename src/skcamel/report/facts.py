@@ -22,7 +22,7 @@ from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_methods
 from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, newest, summarise
 from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
-from skcamel.explanation import Evidence, evidence, how_learned
+from skcamel.explanation import Evidence, evidence, how_learned, summed_over
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.pipeline import final, prepared, source_names, transformers
 from skcamel.rows import column_names
@@ -54,7 +54,7 @@ class ModelFacts:
     names : label names, as text
     members : weights and models whose scores add up; the model itself where nothing is combined
     is_combined : whether these are several
-    n_train : number of training rows
+    n_train, summed_over : number of training rows, or of the landmarks or columns that stand for them, and which it is
     alpha : degree of collaboration; of a combined model the weighted mean of its members'
     S : label correlation, (q, q)
     learned : what S was learned from, in words that follow "learned"
@@ -68,7 +68,7 @@ class ModelFacts:
         self.names = [str(name) for name in model.label_names_]
         self.members: list[tuple[float, Any]] = model.weighted_members()
         self.is_combined = hasattr(model, "members_")
-        self.n_train = len(self.members[0][1].dual_coef_)
+        self.n_train, self.summed_over = len(self.members[0][1].dual_coef_), summed_over(self.members[0][1])
         weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
         self.alpha = float(np.average(alphas, weights=weights))
         self.S: np.ndarray = model.label_correlation_
@@ -106,11 +106,11 @@ class Evaluated:
         return self.relevant.astype(np.int64) if self.known.all() else np.where(self.known, self.relevant, np.nan)
 
     @cached_property
-    def n_seen(self) -> int:
-        """How many of the rows the model was trained on."""
+    def n_seen(self) -> int | None:
+        """How many of the rows the model was trained on; None where it does not hold its training rows."""
         _, model = self.model.weighted_members()[0]
-        if model.X_fit_ is None:
-            return 0
+        if model.X_fit_ is None or summed_over(model) != "row":
+            return None
         return int(np.isin(row_digests(model.scaled_rows(self.X)), row_digests(model.X_fit_)).sum())
 
 
@@ -238,7 +238,7 @@ def training_labels(model: Any) -> np.ndarray | None:
 
 def _reason_against(model: Any, Y: np.ndarray | None) -> str:
     """Why the model cannot be fitted again; empty where it can."""
-    if getattr(model, "solver_", "") in ("landmark", "primal"):
+    if summed_over(model) != "row":
         return "the model was fitted by sums over rows, and does not hold them"
     if model.X_fit_ is None:
         return "a model of a precomputed kernel does not hold its training rows"

@@ -128,7 +128,7 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     return [
         ("Model", type(model).__name__),
         *([("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))] if facts.steps else []),
-        ("Training rows", f"{facts.n_train:,}"),
+        ("Training rows" if facts.summed_over == "row" else f"{facts.summed_over.capitalize()}s in their place", f"{facts.n_train:,}"),
         ("Features", f"{model.n_features_in_:,}{made}"),
         ("Labels", f"{len(facts.names):,}"),
         ("Label correlation", f"learned {facts.learned}"),
@@ -394,6 +394,8 @@ def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
 
 def _seen(found: Evaluated) -> str:
     seen, m = found.n_seen, len(found.scores)
+    if seen is None:
+        return "Whether these rows were seen in training is not known: the model does not hold its training rows."
     if not seen:
         return "None of these rows was seen in training."
     which = "All of these rows were" if seen == m else f"{seen:,} of these rows {'was' if seen == 1 else 'were'}"
@@ -452,7 +454,8 @@ def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
     factors = sum(facts.model.n_features_in_ * len(own.dual_coef_) for _, own in facts.members)
     m = min(len(found.scores), MOST_ROWS, MOST_FACTORS // factors)
     if m < min(FEWEST_ROWS, len(found.scores)):
-        reason = f"This takes too long for a page of a model of {count(facts.n_train, 'training row')}; skcamel explain tells it of a row."
+        noun = "training row" if facts.summed_over == "row" else facts.summed_over
+        reason = f"This takes too long for a page of a model of {count(facts.n_train, noun)}; skcamel explain tells it of a row."
         return Section(name, title, {"reason": reason}, short="Columns")
     rows = np.unique(np.linspace(0, len(found.scores) - 1, m).astype(int))
     try:

@@ -32,7 +32,7 @@ PREPARED_ROWS, LEAST_PREPARED = 100_000, 10_000  # that scaling and landmarks ar
 PREPARED_BYTES = 2**26
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
 CANDIDATES = 20  # rows for each landmark that is chosen with care
-PIVOTS = 64  # landmarks that are chosen at a time
+PIVOTS, TURNS = 64, 16  # landmarks that are chosen at a time, at most, and in how many turns at least: those of one turn overlap
 LEAST_BLOCK = 128
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
@@ -205,8 +205,9 @@ def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np
     n = rows.shape[0]
     left = np.concatenate([of(rows[i : i + PIVOTS], rows[i : i + PIVOTS]).diagonal() for i in range(0, n, PIVOTS)]).astype(np.float64)
     least, factors, chosen = 1e-12 * left.max(), np.zeros((n, min(count, n))), np.zeros(0, dtype=np.intp)
+    most = max(1, min(PIVOTS, count // TURNS))
     while len(chosen) < min(count, n) and (left > least).any():
-        k, size = len(chosen), min(PIVOTS, min(count, n) - len(chosen), int((left > least).sum()))
+        k, size = len(chosen), min(most, min(count, n) - len(chosen), int((left > least).sum()))
         new = rng.choice(n, size, replace=False, p=np.where(left > least, left, 0.0) / left[left > least].sum())
         rest = of(rows, rows[new]) - factors[:, :k] @ factors[new, :k].T
         root = np.linalg.cholesky(rest[new] + 1e-10 * np.trace(rest[new]) * np.eye(size))

@@ -1,14 +1,14 @@
 """Dask collections: the fit of all rows in memory, to rounding, and to the last bit however many workers there are."""
 
-import os
-import signal
 from contextlib import contextmanager
+from threading import Event, Thread
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 
+import doomed
 from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
 from skcamel.partitions import CHAIN
 
@@ -143,35 +143,18 @@ def test_results_do_not_depend_on_the_number_of_workers():
             np.testing.assert_array_equal(getattr(other, name), getattr(found[0], name))
 
 
-def slowly(block, marker):
-    """A block; the first process that computes it tells its number and waits to be killed."""
-    try:
-        with open(marker, "x") as file:
-            file.write(str(os.getpid()))
-    except FileExistsError:
-        return block
-    signal.pause()
-    return block
-
-
-def kill_as_soon_as_it_works(marker):
-    while not (marker.exists() and marker.read_text()):
-        if not marker.parent.exists():
-            return
-    os.kill(int(marker.read_text()), signal.SIGKILL)
-
-
 def test_a_worker_killed_while_it_computes_costs_nothing_but_time(tmp_path):
-    from threading import Thread
-
-    marker = tmp_path / "worker"
-    rows = lazy(X, 90).map_blocks(slowly, marker=str(marker), dtype=float, meta=X[:0])
-    killer = Thread(target=kill_as_soon_as_it_works, args=(marker,), daemon=True)
+    marker, give_up = tmp_path / "worker", Event()
+    rows = lazy(X, 90).map_blocks(doomed.first_time_wait, marker=str(marker), dtype=float, meta=X[:0])
+    killer = Thread(target=doomed.kill_when_told, args=(marker, give_up))
     killer.start()
-    with cluster(2, processes=True):
-        found = CamelClassifier(**LANDMARK).fit(rows, lazy(Y, 90))
-    killer.join(timeout=10)
-    assert not killer.is_alive()
+    try:
+        with cluster(2, processes=True):
+            found = CamelClassifier(**LANDMARK).fit(rows, lazy(Y, 90))
+    finally:
+        give_up.set()
+        killer.join()
+    assert marker.read_text()  # a worker was killed
     undisturbed = CamelClassifier(**LANDMARK).fit(lazy(X, 90), lazy(Y, 90))
     np.testing.assert_array_equal(found.dual_coef_, undisturbed.dual_coef_)
 

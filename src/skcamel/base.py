@@ -162,6 +162,7 @@ class SolverWarning(UserWarning):
     """solver="auto" does not take the exact solver."""
 
 
+FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_reference", "_scaling", "_slopes", "_target", "_stream")
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 NO_REFERENCE = (
@@ -194,6 +195,15 @@ class BaseCamel(MultiLabelClassifier):
 
     def _is_pairwise(self) -> bool:
         raise NotImplementedError
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a model: rows may have been summed up without one."""
+        return hasattr(self, "label_correlation_")
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit found out."""
+        for key in [key for key in vars(self) if key.endswith("_") or key in FITTED]:
+            delattr(self, key)
 
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram and, after fit, a summary of the collaboration."""
@@ -235,13 +245,9 @@ class BaseCamel(MultiLabelClassifier):
         else:
             labels = replace(labels, Y=labels.Y.astype(np.int8))
         data = Data(rows, labels.Y, weights)
-        source = None
-        if by is not None:
-            source = in_memory(data, by)
+        source = None if by is None else in_memory(data, replace(by, tell=self._tell_rows))
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights) if source is None else source.counts
-        if data.is_complete:
-            self.__dict__.pop("known_together_", None)  # of an earlier fit
-        else:
+        if not data.is_complete:
             self.known_together_ = known_together(labels.Y, weights)
         return data, labels, source
 
@@ -262,7 +268,7 @@ class BaseCamel(MultiLabelClassifier):
             how = check_landmarks(how, d)
         budget = None if self.max_memory is None else memory.as_bytes(self.max_memory)
         count = self.n_landmarks if isinstance(how, str) else len(how)
-        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device, tell=self._tell_rows)
+        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device)
 
     def _checked_batch(
         self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
@@ -295,8 +301,6 @@ class BaseCamel(MultiLabelClassifier):
             check_together(LAZY, PRECOMPUTED)
         if choose_solver(self.solver) in ("spectral", "alternating"):
             check_together(LAZY, f"solver={self.solver!r}")
-        for name in ("feature_names_in_", "known_together_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
         self.n_features_in_, known = d, _without_rows(names)
         if columns is not None:
             self.feature_names_in_ = np.array(columns, dtype=object)
@@ -330,14 +334,11 @@ class BaseCamel(MultiLabelClassifier):
         self.collaboration_ = model.G
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
         self.A_, self.b_ = to_numpy(solution.A), to_numpy(solution.b)
-        self.__dict__.pop("Z_", None)  # of an earlier fit
         if solution.Z is not None:
             self.Z_ = to_numpy(solution.Z)
         self.n_iter_, self.solver_ = solution.n_iter, model.solver
         if solution.convergence is not None:
             self.convergence_ = to_numpy(solution.convergence)
-        elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
-            del self.convergence_
         self.bandwidth_ = representation.kernel.bandwidth
         self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
@@ -503,7 +504,10 @@ def outputs_together(models: Sequence[BaseCamel], X: Array) -> list[Outputs]:
     groups: dict[Any, list[BaseCamel]] = {}
     for model in models:
         for _, member in model.weighted_members():
-            groups.setdefault((id(member.X_fit_), member._kernel), []).append(member)
+            rows_of = (
+                member._scaling if member.X_fit_ is None else member.X_fit_
+            )  # rows differ by their scaling where they are the features
+            groups.setdefault((id(rows_of), member._kernel), []).append(member)
     own: dict[int, np.ndarray] = {}  # k(x) @ dual_coef_ of each member, (m, q), by its identity
     for members in groups.values():
         coefficients = [member.dual_coef_ for member in members]

@@ -320,7 +320,8 @@ def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
     if known is not None:
         own, classes = classes, np.unique(to_numpy(known))
         if new := [str(name) for name in own if name not in classes]:
-            raise ValueError(f"y holds the class {new[0]!r}, which was not named before; there are {listed([*map(str, classes)])}.")
+            there = listed([*map(str, classes)])
+            raise ValueError(f"y holds the class {new[0]!r}, which was not named before; there are {there}. Name all in the first call.")
         index = np.searchsorted(classes, own)[index]
     if len(classes) <= 2:
         names, Y = classes[-1:], index[:, None] == 1

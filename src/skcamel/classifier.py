@@ -22,7 +22,6 @@ from skcamel.base import (
     choose_solver,
     learn_correlation,
     learn_to_answer,
-    seed_of,
     warn_of_filling,
     warn_of_rounding,
 )
@@ -39,10 +38,12 @@ from skcamel.checks import (
 from skcamel.rows import on_device
 from skcamel.selection.representation import Data, Representation, representation_of, rows_for, sampled, solver_name, targets_of
 from skcamel.selection.source import Batch, InMemory, Source, counts_of
-from skcamel.selection.stream import STREAM_ROWS, Stream, begin
+from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
 from skcamel.solve import alternating, landmark, spectral, unknown
 from skcamel.solve.sampling import Rows, Sample
 from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, check_together, reason_against
+
+FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
 
 
 def _keeps_sums(estimator: Any) -> bool:
@@ -232,7 +233,7 @@ class CamelClassifier(BaseCamel):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            self.__dict__.pop("_stream", None)
+            self._forget()
             data, labels, source = self._checked(X, y, sample_weight)
             data, kept = data.with_weight(self._is_pairwise())
             S = learn_correlation(self, data if source is None else source.counts)
@@ -256,8 +257,10 @@ class CamelClassifier(BaseCamel):
         """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
 
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
-        bandwidth may also be given as parameters. From then on it does not matter in which order and in which batches rows come: all give
-        the model of one fit on all of them, cuts and probabilities included, but for rounding. If a call fails, it changes nothing.
+        bandwidth may also be given as parameters. From then on these parameters must stay as they are, while others such as `lambda2` may
+        change, and it does not matter in which order and in which batches rows come: all give
+        the model of one fit on all of them, cuts and probabilities included, but for rounding, and but for equal rows with different
+        weights below 1, of which leave-one-out takes the mean away. If a call fails, it changes nothing.
 
         Parameters
         ----------
@@ -293,11 +296,13 @@ class CamelClassifier(BaseCamel):
         with unchanged_on_error(self):
             self._check_parameters()
             before: _Partial | None = getattr(self, "_stream", None)
-            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
             if before is None:
-                started = self._begin(InMemory(batch, self._sums(batch.X.shape[1])), STREAM_ROWS)
-                before = _Partial(started, Sample(seed_of(self.random_state)), labels)
-            seen = before.add(batch)
+                self._forget()
+            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
+            by, fixed = self._sums(batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
+            if before is None:
+                before = _Partial(self._begin(InMemory(batch, by), STREAM_ROWS), Sample(by.seed), labels, fixed)
+            seen = before.under(by, fixed).add(batch)
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.counts()
                 S = learn_correlation(self, (self.cooccurrence_, self.total_weight_))
@@ -381,6 +386,14 @@ class _Partial(NamedTuple):
     stream: Stream
     sample: Sample
     labels: Labels  # of the first batch: names and classes
+    fixed: dict[str, Any]  # parameters that cannot change any more
+
+    def under(self, by: Streaming, fixed: dict[str, Any]) -> _Partial:
+        """The same with the memory that is allowed now; refused where a parameter has changed that is fixed."""
+        for key, value in fixed.items():
+            if not np.array_equal(value, self.fixed[key]):
+                raise ValueError(f"{key} has changed since the first batch, which fixed it; set it back, or take a clone to start anew.")
+        return self._replace(stream=replace(self.stream, by=by))
 
     def add(self, batch: Batch) -> _Partial:
         """With another batch; this one stays as it is."""

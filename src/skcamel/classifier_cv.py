@@ -62,7 +62,6 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 # What a fit sets beside names that end in "_", and what it knows of the data alone
-FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_reference", "_scaling", "_slopes", "_target", "_stream")
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
 
 
@@ -271,6 +270,7 @@ class CamelClassifierCV(BaseCamel):
     ) -> None:
         """Check, represent, select, solve, store; models that differ in their criterion alone share all but the last."""
         grid = self._checked_grid()
+        self._forget()
         if groups is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "split")):
             given = f"cv={self.cv!r}" if isinstance(self.cv, str | Integral) else "a cv that lists its splits"
             raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
@@ -299,8 +299,7 @@ class CamelClassifierCV(BaseCamel):
     def _hand_on(self, model: BaseCamel) -> None:
         """Give another model what the checks found out; of an earlier fit nothing is left."""
         known = {key: self.__dict__[key] for key in OF_CHECKS if key in self.__dict__}
-        for key in [key for key in vars(model) if key.endswith("_") or key in FITTED]:
-            delattr(model, key)
+        model._forget()
         model.__dict__ |= known
 
     def _alive(self, n_models: int) -> dict[str, int]:
@@ -370,7 +369,7 @@ class CamelClassifierCV(BaseCamel):
         """An estimator with the parameters of a candidate, ready to be told its solution."""
         chosen = {key: value for key, value in winner.params.items() if key != "bandwidth"}
         shared = {key: getattr(self, key) for key in ("sparsity", "correlation", "max_iter", "tol", "device")}
-        shared |= {key: getattr(self, key) for key in ("solver", "n_landmarks", "max_memory")}
+        shared |= {key: getattr(self, key) for key in ("solver", "n_landmarks", "landmarks", "max_memory", "random_state")}
         radial = winner.params["kernel"] in RADIAL
         return CamelClassifier(**chosen, **shared, bandwidth=winner.representation.kernel.bandwidth if radial else "mean")
 

@@ -31,7 +31,7 @@ class Partitions(Source):
     """
 
     def __init__(self, X: Any, Y: Any, weights: Any, by: Streaming, check: Callable[[Any, Any, Any], Batch]) -> None:
-        super().__init__(replace(by, threads=1, tell=Streaming.tell))  # a cluster has a thread for each task
+        super().__init__(replace(by, threads=1, tell=None))  # a cluster has a thread for each task
         named = {"X": X, "y": Y, "sample_weight": weights}
         columns = [parts_of(collection, name) for name, collection in named.items() if collection is not None]
         if len({len(parts) for parts in columns}) > 1:

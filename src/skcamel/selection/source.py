@@ -50,8 +50,7 @@ class Survey(NamedTuple):
 def surveyed(batch: Batch, asked: tuple[int, int]) -> Survey:
     """What a batch tells, for a seed and a number of rows to prepare from."""
     seed, count = asked
-    numbers = sampling.digests(batch.X, batch.Y, seed)
-    prepared, judged = (sample.add(*batch, numbers=numbers) for sample in (Sample(seed, count, by_label=False), Sample(seed)))
+    prepared, judged = (sample.add(*batch) for sample in (Sample(seed, count, by_label=False), Sample(seed)))
     q, size = batch.Y.shape[1], 2**14
     labels = np.zeros((q + 1, q + 1))
     for i in range(0, len(batch.Y), size):  # a float for each label of a million rows would be too many
@@ -132,6 +131,22 @@ class InMemory(Source):
     def __init__(self, batch: Batch, by: Streaming) -> None:
         super().__init__(by)
         self.batch = batch
+
+    @cached_property
+    def sample(self) -> sampling.Rows:
+        """Rows by which candidates are judged: all of them in their order if none would be left out, as with the exact solver."""
+        if 4 * len(self.batch.Y) <= 3 * sampling.ROWS:
+            return sampling.all_rows(*self.batch)
+        return super().sample
+
+    @property
+    def prepared(self) -> tuple[Array, np.ndarray | None]:
+        """The same; in the order of a sample also where no row is left out, so that landmarks do not depend on where rows are."""
+        X, Y, weights = self.batch
+        if len(Y) > max(self.by.count, PREPARED_ROWS):
+            return super().prepared
+        order = np.argsort(sampling.digests(X, Y, self.by.seed), kind="stable")
+        return X[order], None if weights is None else weights[order]
 
     def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:
         """The function of all rows at once: it works in blocks by itself."""

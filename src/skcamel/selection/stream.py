@@ -23,13 +23,13 @@ from skcamel import kernel, memory, scaling
 from skcamel.arrays import Array, allowed_threads, to_device
 from skcamel.kernel import Kernel
 from skcamel.rows import alike, dense, on_device
-from skcamel.solve import landmark, sampling
+from skcamel.solve import landmark, sampling, spectral
 
 CHOICES = ("uniform", "pivoted", "kmeans")
 WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
 CANDIDATES = 20  # rows for each landmark that is chosen with care
-PIVOTS = 64  # landmarks that are chosen at a time
+PIVOTS, TURNS = 64, 16  # landmarks that are chosen at a time, at most, and in how many turns at least: those of one turn overlap
 LEAST_BLOCK = 128
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
@@ -52,7 +52,7 @@ class Streaming:
     budget: int | None = None  # bytes that a fit may take beside the rows given
     device: Any = None
     threads: int | None = None  # None: as many as BLAS has
-    tell: Callable[[int, int], None] = _silent  # hears how many rows are done, and of how many
+    tell: Callable[[int, int], None] | None = None  # hears how many rows are done, of how many
 
     def takes_rows_themselves(self, name: Any, d: int) -> bool:
         """Whether features of the kernel of that name are the d columns."""
@@ -80,7 +80,8 @@ class Stream:
             if now - told[0] >= TOLD_EVERY or rows == n:
                 told[0] = now
                 log.info("sums over rows: %d of %d, about %.0f s left", rows, n, (now - began) * (n - rows) / rows)
-                self.by.tell(rows, n)
+                if self.by.tell is not None:
+                    self.by.tell(rows, n)
 
         def block(i: int) -> landmark.Block:
             rows = slice(i, i + size)
@@ -104,8 +105,7 @@ class Stream:
         """The eigenbasis of the features of all rows so far, with a sample of them in it."""
         if self.moments is None:
             raise ValueError("No row has been added yet.")
-        weights = None if (sample.weights == 1).all() else sample.weights
-        return landmark.summarise(self.features, self.moments, self.block(sample.X, sample.Y, weights))
+        return landmark.summarise(self.features, self.moments, self.block(sample.X, sample.Y, sample.units))
 
     def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
         """Threads and rows of a block that fit into the memory there is."""
@@ -126,7 +126,10 @@ class Stream:
         what = f"A fit by {m} {'columns' if self.landmarks is None else 'landmarks'}"
         cure = "Take solver='landmark' with fewer landmarks." if self.landmarks is None else "Take fewer landmarks (n_landmarks)."
         if budget is not None and needed > budget:
-            raise MemoryError(f"{what} needs about {memory.gib(needed)} and max_memory allows {memory.gib(budget)}. Raise it. {cure}")
+            least = -(-needed // 2**20)
+            raise MemoryError(
+                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20}. {cure} Or give max_memory='{least}MiB'."
+            )
         memory.require(needed, what, cure, device=self.by.device)
 
     @staticmethod
@@ -137,6 +140,7 @@ class Stream:
         return 8 * max(in_pass, at_the_end) + landmark.CANDIDATE_BYTES
 
 
+@np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
 def begin(
     scaling_name: str,
     kernel_name: Any,
@@ -185,9 +189,12 @@ def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generat
     rows, _ = _some(rows, None, CANDIDATES * count, rng)
     if how == "pivoted":
         return rows[_pivots(rows, of, count, rng)]
+    what = f"Clusters of {rows.shape[0]} rows of {rows.shape[1]} columns"
+    memory.require(3 * 8 * rows.shape[0] * rows.shape[1], what, "Take landmarks='uniform' or 'pivoted'.")
     points = np.unique(dense(rows), axis=0)
     if len(points) <= count:
         return points
+    spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
     start = points[np.sort(rng.choice(len(points), count, replace=False))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
@@ -199,8 +206,9 @@ def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np
     n = rows.shape[0]
     left = np.concatenate([of(rows[i : i + PIVOTS], rows[i : i + PIVOTS]).diagonal() for i in range(0, n, PIVOTS)]).astype(np.float64)
     least, factors, chosen = 1e-12 * left.max(), np.zeros((n, min(count, n))), np.zeros(0, dtype=np.intp)
+    most = max(1, min(PIVOTS, count // TURNS))
     while len(chosen) < min(count, n) and (left > least).any():
-        k, size = len(chosen), min(PIVOTS, min(count, n) - len(chosen), int((left > least).sum()))
+        k, size = len(chosen), min(most, min(count, n) - len(chosen), int((left > least).sum()))
         new = rng.choice(n, size, replace=False, p=np.where(left > least, left, 0.0) / left[left > least].sum())
         rest = of(rows, rows[new]) - factors[:, :k] @ factors[new, :k].T
         root = np.linalg.cholesky(rest[new] + 1e-10 * np.trace(rest[new]) * np.eye(size))
@@ -208,7 +216,7 @@ def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np
         left = np.clip(left - (factors[:, k : k + size] ** 2).sum(axis=1), 0, None)
         left[new] = 0.0
         chosen = np.append(chosen, new)
-    return np.sort(chosen)
+    return np.sort(chosen) if len(chosen) else np.zeros(1, dtype=np.intp)  # all rows lie at the origin of the linear kernel
 
 
 def _some(X: Array, weights: np.ndarray | None, count: int, rng: np.random.Generator) -> tuple[Array, np.ndarray | None]:

@@ -98,16 +98,20 @@ class Summary(Spectrum):
 
 
 def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
-    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit)."""
+    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
     xp = namespace(Z) if not hasattr(Z, "toarray") else np
-    K = kernel(Z, Z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = kernel(Z, Z)
+        size = spectral.finite_size(K)
     origin = xp.mean(K, axis=0)
+    scatter = float(xp.mean(xp.diagonal(K)) - xp.mean(origin)) if kernel.name == "linear" else 1.0
     values, vectors = eigh_in_place(K)
+    spectral.check_definite(float(values[0]), size)
     live = values > SMALLEST * values[-1]
     if not bool(live.any()):  # all landmarks at the origin of the linear kernel
         live, values = xp.ones_like(live), xp.ones_like(values)
     s = values[live]
-    unit = float(xp.mean(s)) if kernel.name == "linear" else 1.0
+    unit = min(1.0, max(scatter, 0.0) or 1.0)  # a search measures λ2 in it, a plain fit does not
     raw = keeps_digits(float(s[0]), float(s[-1]), n_rows / len(origin), lambda2 * unit)
     return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
 
@@ -129,7 +133,8 @@ def moments(
 
     def work(k: int) -> None:
         for block in blocks[k :: len(sums)]:
-            sums[k].add(block())
+            with np.errstate(over="ignore", invalid="ignore"):  # sums that are not finite are refused in the end
+                sums[k].add(block())
             done.append(k)  # in one step, whichever thread does it
             tell(len(done))
 
@@ -163,6 +168,7 @@ class _Sums:
             K -= of.origin
         ones = xp.ones_like(K[:, :1])
         targets = xp.concatenate([cast(block.Y, "float64"), ones], axis=1)
+        labels += (targets if block.weights is None else block.weights[:, None] * targets).T @ targets  # whole numbers, without rounding
         if block.weights is not None:
             root = xp.sqrt(block.weights)[:, None]
             kernel += block.weights @ K
@@ -175,13 +181,13 @@ class _Sums:
         xp.matmul(K.T, K, out=self.product)  # numpy forms AᵀA in half the time
         gram += self.product
         cross += K.T @ targets
-        labels += targets.T @ targets
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
-    """The eigenbasis of the features, and the sample (weights are those of the rows in the fit) in it."""
+    """The eigenbasis of the features, and the sample in it, with what leave-one-out takes of its rows in place of their weights."""
     xp = namespace(of.origin)
     total = found.weight
+    spectral.finite_size(found.gram)
     mean, label_mean = found.cross[:, -1] / total, found.labels[:-1, -1] / total
     gram = found.gram - total * mean[:, None] * mean
     cross = found.cross[:, :-1] - total * mean[:, None] * label_mean
@@ -192,7 +198,6 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     projected = vectors.T @ cross
     vectors = vectors if of.whitening is None else of.whitening @ vectors
     kernel_mean = of.origin + found.kernel / total
-    units = xp.ones_like(kernel_mean[:1]) if sample.weights is None else xp.clip(sample.weights, None, 1.0)
     return Summary(
         values=xp.clip(values, 0, None),
         vectors=vectors,
@@ -200,7 +205,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
         weights=None,
         targets=Targets(cast(sample.Y, "float64"), label_mean, projected),
         rows=in_basis(of, kernel_mean, vectors, sample.X),
-        units=units,
+        units=xp.ones_like(kernel_mean[:1]) if sample.weights is None else sample.weights,
         weight=total,
     )
 

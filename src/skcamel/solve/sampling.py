@@ -5,7 +5,7 @@ some of all rows, and some of those that have each label, and of those that lack
 number is below the bound of one of these groups, that is with a probability π of the largest bound. Sums weighted by 1/π are then
 unbiased estimates of sums over all rows.
 
-Equal rows have equal numbers. They enter as one, with the sum of their weights.
+Equal rows have equal numbers. They enter as one, with the sum of their weights, and with what leave-one-out takes away from each.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array
+from skcamel.rows import alike
 
 ROWS = 10_000  # of a sample: three quarters of them from all rows, the others shared among the labels
+BLOCK_ROWS = 2**16  # that are looked at together, so that a file that is mapped into memory is not read whole
 OF_A_LABEL = 100  # rows that have a label, and as many that lack it, if a quarter of the rows allows
 MIXERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # of splitmix64
 
@@ -29,6 +31,7 @@ class Units(NamedTuple):
     X: Array  # (s, d) array or CSR
     Y: np.ndarray  # (s, q) int8 in {-1, +1}
     weights: np.ndarray  # (s,) of all their copies
+    taken: np.ndarray  # (s,) sum over all copies of their weight times what leave-one-out takes of it: 1, or all of it if it is less
     numbers: np.ndarray  # (s,) ascending, in (0, 1)
 
     def take(self, index: np.ndarray) -> Units:
@@ -54,27 +57,32 @@ class Sample:
     by_label: bool = True  # whether rare labels have rows of their own
     units: Units | None = None
 
-    def add(self, X: Array, Y: np.ndarray, weights: np.ndarray | None = None, *, numbers: np.ndarray | None = None) -> Self:
-        """With more rows X (n, d), labels Y (n, q) in {-1, +1} and positive weights (n,); their numbers (n,) if they are known."""
-        numbers = digests(X, Y, self.seed) if numbers is None else numbers
-        w = np.ones(len(numbers)) if weights is None else weights
-        below = np.full(len(numbers), np.inf) if self.units is None else self._bounds(self.units, Y)
-        index = np.flatnonzero(numbers <= below)
-        for _ in range(2):  # bounds of all new rows leave few of them to be sorted with the others
-            new = Units(X[index], Y[index].astype(np.int8), w[index], numbers[index])
-            if len(index) <= 2 * self.size:
-                break
-            index = index[numbers[index] <= self._bounds(new, new.Y)]
-        merged = _merged(new if self.units is None else _joined(self.units, new))
-        kept = merged.numbers <= self._bounds(merged, merged.Y)
-        return replace(self, units=merged.take(np.flatnonzero(kept)))
+    def add(self, X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> Self:
+        """With more rows X (n, d), labels Y (n, q) in {-1, +1} and positive weights (n,)."""
+        found = self
+        for i in range(0, len(Y), BLOCK_ROWS):
+            rows = slice(i, i + BLOCK_ROWS)
+            found = found._with(X[rows], Y[rows], np.ones(len(Y[rows])) if weights is None else weights[rows])
+        return found
+
+    def _with(self, X: Array, Y: np.ndarray, w: np.ndarray) -> Self:
+        numbers = digests(X, Y, self.seed)
+        below = np.inf if self.units is None else self._bounds(self.units, Y)
+        at = np.flatnonzero(numbers <= below)  # others cannot come in
+        new = self._kept(Units(at, Y[at].astype(np.int8), w[at], (w * np.minimum(w, 1.0))[at], numbers[at]))
+        return self._joined(new._replace(X=X[new.X]))  # positions stood for rows until few were left
+
+    def _joined(self, new: Units) -> Self:
+        return replace(self, units=self._kept(new if self.units is None else _stacked(self.units, new)))
+
+    def _kept(self, units: Units) -> Units:
+        """Those that are below one of their bounds, or set one; equal rows become one."""
+        merged = _merged(units)
+        return merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y)))
 
     def __add__(self, other: Sample) -> Sample:
-        """The sample of the rows of both."""
-        if other.units is None or self.units is None:
-            return self if other.units is None else other
-        merged = _merged(_joined(self.units, other.units))
-        return replace(self, units=merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y))))
+        """The sample of the rows of both, which have the same seed."""
+        return self if other.units is None else self._joined(other.units)
 
     def rows(self) -> Rows:
         """The sample, as estimates want it."""
@@ -82,7 +90,8 @@ class Sample:
             raise ValueError("No row has been seen yet.")
         chance = np.minimum(1.0, self._bounds(self.units, self.units.Y))
         inside = np.flatnonzero((self.units.numbers < chance) | (chance == 1))  # the first row beyond each bound sets it alone
-        return Rows(*self.units.take(inside)[:3], chance[inside])
+        X, Y, weights, taken, _ = self.units.take(inside)
+        return Rows(X, Y, weights, taken / weights, chance[inside])
 
     def _bounds(self, units: Units, Y: np.ndarray) -> np.ndarray:
         """Largest bound among those of the groups that rows with labels Y (n, q) belong to, (n,); infinite where a group has too few."""
@@ -106,16 +115,24 @@ class Rows(NamedTuple):
     X: Array  # (s, d) array or CSR
     Y: np.ndarray  # (s, q) int8 in {-1, +1}
     weights: np.ndarray  # (s,) of the row in the fit
+    units: np.ndarray  # (s,) what leave-one-out takes of the weight: 1, or all of it if it is less; of several copies the mean
     chance: np.ndarray  # (s,) of being in the sample
+
+
+def all_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None) -> Rows:
+    """All rows as they are, in their order; the arguments are those of :meth:`Sample.add`."""
+    w = np.ones(len(Y)) if weights is None else weights
+    return Rows(X, Y, w, np.minimum(w, 1.0), np.ones(len(Y)))
 
 
 def digests(X: Array, Y: np.ndarray, seed: int) -> np.ndarray:
     """A number in (0, 1) for each row, (n,): the same for equal rows, dense or sparse, and else as if drawn at random.
 
-    Entries are mixed with themselves, multiplied by a random number of their column, and summed modulo 2^64; 0 counts nothing.
+    Entries are mixed with themselves, multiplied by a random number of their column, and summed modulo 2^64; 0 counts nothing,
+    and a random number is added, lest a row of zeros come first whatever the seed.
     """
-    factors = np.random.default_rng(seed).integers(1, 2**63, X.shape[1] + Y.shape[1], dtype=np.uint64) * 2 + 1
-    of_labels = (Y > 0).astype(np.uint64) @ factors[X.shape[1] :]
+    factors = np.random.default_rng(seed).integers(1, 2**63, X.shape[1] + Y.shape[1] + 1, dtype=np.uint64) * 2 + 1
+    of_labels = (Y > 0).astype(np.uint64) @ factors[X.shape[1] : -1] + factors[-1]
     if sparse.issparse(X):
         terms = _spread(X.data) * factors[X.indices]
         ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])  # differences of sums modulo 2^64 are sums
@@ -141,15 +158,15 @@ def _bound(numbers: np.ndarray, count: int) -> float:
     return float(np.partition(numbers, count)[count]) if len(numbers) > count else np.inf
 
 
-def _joined(first: Units, second: Units) -> Units:
-    stack = sparse.vstack if sparse.issparse(first.X) else np.concatenate
-    X = stack([first.X, second.X])
+def _stacked(first: Units, second: Units) -> Units:
+    rows = first.X, alike(second.X, first.X)
     return Units(
-        sparse.csr_array(X) if sparse.issparse(X) else X, *(np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True))
+        sparse.vstack(rows, format="csr") if sparse.issparse(first.X) else np.concatenate(rows),
+        *(np.concatenate(pair) for pair in zip(first[1:], second[1:], strict=True)),
     )
 
 
 def _merged(units: Units) -> Units:
     """Ascending by number; equal rows become one."""
     _, first, which = np.unique(units.numbers, return_index=True, return_inverse=True)
-    return units.take(first)._replace(weights=np.bincount(which, units.weights))
+    return units.take(first)._replace(weights=np.bincount(which, units.weights), taken=np.bincount(which, units.taken))

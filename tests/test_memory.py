@@ -106,8 +106,7 @@ def test_prediction_keeps_within_its_blocks(data, monkeypatch):
 
 @pytest.mark.parametrize("model", [CamelClassifier(solver="landmark", n_landmarks=30), CamelClassifier(solver="primal", kernel="linear")])
 def test_rows_in_a_mapped_file_are_not_copied_whole(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("skcamel.selection.stream.PREPARED_ROWS", 2000)
-    monkeypatch.setattr("skcamel.selection.stream.LEAST_PREPARED", 2000)
+    monkeypatch.setattr("skcamel.selection.source.PREPARED_ROWS", 2000)
     monkeypatch.setattr("skcamel.selection.stream.allowed_threads", lambda: 1)
     monkeypatch.setattr("skcamel.selection.stream.BANDWIDTH_ROWS", 500)
     n, d, rng = 120_000, 100, np.random.default_rng(0)

@@ -539,7 +539,7 @@ def batch_of(estimator: BaseCamel, known: Labels, X: Any, Y: Any, weights: Any) 
 def in_memory(data: Data, by: Streaming) -> InMemory:
     """Rows that are here, without those of weight 0, as a source of sums."""
     data, _ = data.with_weight(pairwise=False)
-    return InMemory(Batch(data.X, data.Y, data.weights), by)
+    return InMemory(Batch(data.X, data.Y, None if data.weights is None or (data.weights == 1).all() else data.weights), by)
 
 
 def choose_solver(solver: Any) -> str:

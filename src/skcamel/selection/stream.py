@@ -28,7 +28,7 @@ from skcamel.solve import landmark, sampling, spectral
 CHOICES = ("uniform", "pivoted", "kmeans")
 WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
-CANDIDATES = 20  # rows for each landmark that is chosen with care
+CANDIDATES, LEAST_CANDIDATES = 20, 10_000  # rows for each landmark that is chosen with care, and in all
 PIVOTS, TURNS = 64, 16  # landmarks that are chosen at a time, at most, and in how many turns at least: those of one turn overlap
 LEAST_BLOCK = 128
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
@@ -186,7 +186,7 @@ def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generat
     n = rows.shape[0]
     if how == "uniform":
         return rows[np.sort(rng.choice(n, min(count, n), replace=False))]
-    rows, _ = _some(rows, None, CANDIDATES * count, rng)
+    rows, _ = _some(rows, None, max(LEAST_CANDIDATES, CANDIDATES * count), rng)
     if how == "pivoted":
         return rows[_pivots(rows, of, count, rng)]
     what = f"Clusters of {rows.shape[0]} rows of {rows.shape[1]} columns"

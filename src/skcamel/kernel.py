@@ -72,6 +72,11 @@ class Kernel:
             del D
         return self.of_distances(distances(self.name, X1, X2))
 
+    def fresh(self, X1: Array, X2: Array) -> Array:
+        """The same, float64 and free to be overwritten: a function may return what it keeps, and a matrix that is given is not ours."""
+        K = self(X1, X2)
+        return cast(K, "float64") + 0.0 if callable(self.name) or self.name == "precomputed" else K
+
     def of_distances(self, D: Array) -> Array:
         """Radial kernel from the distances that :func:`distances` gives; D is overwritten."""
         D *= -0.5 / self.bandwidth**2 if self.name == "rbf" else -1 / self.bandwidth
@@ -95,16 +100,20 @@ class Against:
             half, norms = -0.5 / kernel.bandwidth**2, _squared_norms(Z)
             xp = namespace(Z)
             self.factors = xp.concatenate([-2 * half * Z.T, half * xp.ones_like(norms)[None], half * norms[None]])
-            self.half, self.largest = half, float(norms.max())
+            self.half, self.largest, self.memory = half, float(norms.max()), self.factors[:0]
 
     def __call__(self, X: Array) -> Array:
-        """Kernel matrix (b, m) of rows X (b, d), a new one."""
+        """Kernel matrix (b, m) of rows X (b, d), free to be overwritten, as the next call may do."""
         if self.factors is None or sparse.issparse(X):
-            return self.kernel(X, self.Z)
+            return self.kernel.fresh(X, self.Z)
         norms, xp = _squared_norms(X)[:, None], namespace(X)
         if ROUNDING * -self.half * (float(norms.max()) + self.largest) >= 1e-10:  # rounding matters to so narrow a kernel
             return self.kernel(X, self.Z)
-        D = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1) @ self.factors
+        rows = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1)
+        if len(rows) > len(self.memory):
+            self.memory = D = rows @ self.factors
+        else:
+            D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
         return xp.exp(D, out=D)
 
 
@@ -168,8 +177,7 @@ def fitted_many(
 ) -> Iterator[tuple[Kernel, Array]]:
     """Kernel and kernel matrix for each multiple of the mean bandwidth; the distances are computed once."""
     if name not in RADIAL:
-        K = Kernel(name)(X, X)
-        yield Kernel(name), (K if name == "linear" else cast(K, "float64") + 0.0)  # overwritten later; these may belong to others
+        yield Kernel(name), Kernel(name).fresh(X, X)
         return
     D = distances(str(name), X, X)
     _check_not_vanished(D, X)

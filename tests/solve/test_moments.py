@@ -28,3 +28,13 @@ def test_sums_over_blocks_are_those_over_rows(weighted, lambda2, threads, rng, x
     assert of.of_blocks == (lambda2 < 1e-10)
     for part, total in zip(found, expected, strict=True):
         np.testing.assert_allclose(to_numpy(part), total, rtol=1e-9, atol=1e-11 * abs(total).max())
+
+
+def test_what_all_kernels_have_in_common_does_not_call_for_whitened_blocks(rng):
+    Z, of = rng.normal(size=(100, 9)) * np.append(5.0, np.ones(8)), Kernel("rbf", 8.0)
+    K = of(Z, Z)
+    spread, least = np.linalg.norm(K - K.mean(axis=0)), np.linalg.eigvalsh(K)[0]
+    assert np.linalg.norm(K) > 3 * spread
+    bound = 100 * landmark.DIGITS * least * 0.1 / (np.finfo(np.float64).eps * spread**2)  # rows
+    assert not landmark.features(of, Z, n_rows=bound / 2, lambda2=0.1).of_blocks
+    assert landmark.features(of, Z, n_rows=2 * bound, lambda2=0.1).of_blocks

@@ -105,7 +105,9 @@ def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Feat
         live, values = xp.ones_like(live), xp.ones_like(values)
     s = values[live]
     unit = float(xp.mean(s)) if kernel.name == "linear" else 1.0
-    raw = keeps_digits(float(s[0]), float(s[-1]), n_rows / len(origin), lambda2 * unit)
+    m, total = len(origin), float(xp.sum(s))
+    spread = max(float(xp.sum(s**2)) - m * float(origin @ origin), total**2 / m)  # or, as rows may differ more, as of unlike rows
+    raw = keeps_digits(float(s[0]), spread**0.5, n_rows / m, lambda2 * unit)
     return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
 
 
@@ -114,9 +116,9 @@ def _decomposed(K: Array) -> tuple[Array, Array]:
         return eigh_in_place(K)
 
 
-def keeps_digits(least: float, greatest: float, rows_per_landmark: float, ridge: float) -> bool:
-    """Whether sums of kernels may be whitened afterwards, from the eigenvalues of K_ZZ that are kept and the least ridge."""
-    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * greatest**2 / (least * ridge) <= DIGITS)
+def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
+    """Whether sums of kernels may be whitened afterwards: from the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge."""
+    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
 
 
 def moments(

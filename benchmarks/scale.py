@@ -27,7 +27,7 @@ SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)  # rows of the pass
 ROUNDS = 2
 MILLION = (1_000_000, 50, 20, 1_000)  # rows, columns, labels, landmarks
 PEERS = (50_000, COLUMNS, 20)  # rows, columns, labels
-COUNTS = (250, 500, 1_000, 2_000, 4_000)  # landmarks of whole fits
+COUNTS = (250, 500, 1_000, 2_000, 3_000)  # landmarks of whole fits, in 1 GiB
 OURS, THEIRS = "CamelClassifierCV, 77 candidates", "Nystroem + RidgeClassifier, one setting"
 GIB = 2**30
 

@@ -31,6 +31,8 @@ NAMES = (
     "combination",
     "suspects",
     "unknown",
+    "scale",
+    "landmarks",
 )
 
 

@@ -95,16 +95,20 @@ class Against:
             half, norms = -0.5 / kernel.bandwidth**2, _squared_norms(Z)
             xp = namespace(Z)
             self.factors = xp.concatenate([-2 * half * Z.T, half * xp.ones_like(norms)[None], half * norms[None]])
-            self.half, self.largest = half, float(norms.max())
+            self.half, self.largest, self.memory = half, float(norms.max()), self.factors[:0]
 
     def __call__(self, X: Array) -> Array:
-        """Kernel matrix (b, m) of rows X (b, d), a new one."""
+        """Kernel matrix (b, m) of rows X (b, d), free to be overwritten, as the next call may do."""
         if self.factors is None or sparse.issparse(X):
             return self.kernel(X, self.Z)
         norms, xp = _squared_norms(X)[:, None], namespace(X)
         if ROUNDING * -self.half * (float(norms.max()) + self.largest) >= 1e-10:  # rounding matters to so narrow a kernel
             return self.kernel(X, self.Z)
-        D = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1) @ self.factors
+        rows = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1)
+        if len(rows) > len(self.memory):
+            self.memory = D = rows @ self.factors
+        else:
+            D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
         return xp.exp(D, out=D)
 
 

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread
+from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small
 from skcamel.kernel import Against, Kernel
 from skcamel.solve import spectral
 from skcamel.solve.spectral import Diagonal, LabelBasis, Spectrum, Targets
@@ -35,6 +35,7 @@ SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are roun
 DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
 BLOCK_ROWS = 2048  # enough for products to be fast
 CANDIDATE_BYTES = 2**27  # scores of candidates that are computed together
+ALONE = 3000  # features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other work
 
 
 @dataclass(frozen=True)
@@ -105,20 +106,27 @@ def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Feat
         size = spectral.finite_size(K)
     origin = xp.mean(K, axis=0)
     scatter = float(xp.mean(xp.diagonal(K)) - xp.mean(origin)) if kernel.name == "linear" else 1.0
-    values, vectors = eigh_in_place(K)
+    values, vectors = _decomposed(K)
     spectral.check_definite(float(values[0]), size)
     live = values > SMALLEST * values[-1]
     if not bool(live.any()):  # all landmarks at the origin of the linear kernel
         live, values = xp.ones_like(live), xp.ones_like(values)
     s = values[live]
     unit = min(1.0, max(scatter, 0.0) or 1.0)  # a search measures λ2 in it, a plain fit does not
-    raw = keeps_digits(float(s[0]), float(s[-1]), n_rows / len(origin), lambda2 * unit)
+    m, total = len(origin), float(xp.sum(s))
+    spread = max(float(xp.sum(s**2)) - m * float(origin @ origin), total**2 / m)  # or, as rows may differ more, as of unlike rows
+    raw = keeps_digits(float(s[0]), spread**0.5, n_rows / m, lambda2 * unit)
     return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
 
 
-def keeps_digits(least: float, greatest: float, rows_per_landmark: float, ridge: float) -> bool:
-    """Whether sums of kernels may be whitened afterwards, from the eigenvalues of K_ZZ that are kept and the least ridge."""
-    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * greatest**2 / (least * ridge) <= DIGITS)
+def _decomposed(K: Array) -> tuple[Array, Array]:
+    with one_thread_for_small(len(K), ALONE):
+        return eigh_in_place(K)
+
+
+def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
+    """Whether sums of kernels may be whitened afterwards: from the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge."""
+    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
 
 
 def moments(
@@ -171,16 +179,14 @@ class _Sums:
         labels += (targets if block.weights is None else block.weights[:, None] * targets).T @ targets  # whole numbers, without rounding
         if block.weights is not None:
             root = xp.sqrt(block.weights)[:, None]
-            kernel += block.weights @ K
             K *= root
             targets = targets * root
-        else:
-            kernel += xp.sum(K, axis=0)
+        kernel += targets[:, -1] @ K
         if of.of_blocks:
             K = K @ of.whitening
         xp.matmul(K.T, K, out=self.product)  # numpy forms AᵀA in half the time
         gram += self.product
-        cross += K.T @ targets
+        cross += (targets.T @ K).T  # a third faster than Kᵀ times the targets
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
@@ -194,7 +200,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     if of.whitening is not None and not of.of_blocks:
         gram, cross = of.whitening.T @ gram @ of.whitening, of.whitening.T @ cross
         gram = (gram + gram.T) / 2
-    values, vectors = eigh_in_place(gram)
+    values, vectors = _decomposed(gram)
     projected = vectors.T @ cross
     vectors = vectors if of.whitening is None else of.whitening @ vectors
     kernel_mean = of.origin + found.kernel / total

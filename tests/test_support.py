@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV, save, support
+from skcamel import CamelClassifier, CamelClassifierCV, compress, save, support
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12)[:, None] % [2, 3] == 0
 GAPS = np.where(np.eye(12, 2) > 0, np.nan, Y)
@@ -39,6 +39,7 @@ REFUSALS = {
     frozenset({support.PRECOMPUTED, support.SCALING}): lambda _: CamelClassifier(kernel="precomputed", scaling="unit").fit(X @ X.T, Y),
     frozenset({support.PRECOMPUTED, support.SPARSE}): lambda _: CamelClassifier(kernel="precomputed").fit(sparse.csr_array(X @ X.T), Y),
     frozenset({support.RANK, support.SPARSE}): lambda _: CamelClassifier(scaling="rank").fit(sparse.csr_array(X), Y),
+    frozenset({support.COMPRESS, support.PRECOMPUTED}): lambda _: compress(CamelClassifier(kernel="precomputed").fit(X @ X.T, Y)),
     frozenset({support.FUNCTION, support.FILE}): save_with_a_function,
 }
 

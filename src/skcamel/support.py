@@ -23,6 +23,7 @@ PROBABILITIES = "probabilities"
 SETS = "answers with a stated coverage"
 CLASSES = "a 1-d y of more than two classes"
 FILE = "a model file"
+COMPRESS = "compress"
 
 COMPLETE = "sums over rows take complete labels; use solver='spectral'"
 NO_FEATURES = "a kernel matrix has no features to sum up; use solver='spectral'"
@@ -47,6 +48,7 @@ REFUSED: dict[frozenset[str], str] = {
     frozenset({PRECOMPUTED, SCALING}): "there are no features to scale; use scaling='none'",
     frozenset({PRECOMPUTED, SPARSE}): "a kernel matrix is dense; give it as an array",
     frozenset({RANK, SPARSE}): "it would fill every zero; use X.toarray() where that fits into memory, or 'standard', 'minmax' or 'unit'",
+    frozenset({COMPRESS, PRECOMPUTED}): "a kernel matrix has no rows that centres could replace; fit a kernel of features",
     frozenset({FUNCTION, FILE}): "a function cannot be written without pickle; use skops.io.dump",
 }
 

@@ -189,6 +189,15 @@ def test_given_landmarks_are_not_kept():
     assert len(model.landmarks) == 50
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_the_sample_of_rows_for_later_batches_is_left_out(kernel):
+    model = CamelClassifier(solver="landmark", n_landmarks=50, kernel=kernel).partial_fit(X, Y)
+    small = compress(model, 20)
+    assert not hasattr(small, "_stream")
+    assert not any(array.ndim == 2 and len(array) == len(X) for array in compression._arrays(small))
+    assert hasattr(model, "_stream")
+
+
 def test_other_rows_may_be_given():
     model = CamelClassifier(scaling="standard").fit(X, Y)
     small = compress(model, 40, NEW)

@@ -5,7 +5,7 @@ squares problem over rows, with a small ridge in the whitened features of :mod:`
 so f(x)G, the scores, are approximated by least squares too, and reasons by label add up as before.
 
 Models are close to the labels of their own rows and less so between them. So the fit also takes means of random pairs of rows: without
-them a narrow kernel follows the peaks at the rows and errs twice as much on new ones.
+them a narrow kernel follows the peaks at the rows, and errs more on new ones.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _ending_in(model: Any, last: BaseCamel) -> Any:
 def _compressed(estimator: BaseCamel, count: int, X: Array | None) -> BaseCamel:
     members = estimator.weighted_members()
     is_combined = hasattr(estimator, "members_")
-    if is_combined and X is None and any(own.solver_ == "landmark" and own._kernel.name != "linear" for _, own in members):
+    if is_combined and X is None and any(getattr(own, "solver_", "") == "landmark" and own._kernel.name != "linear" for _, own in members):
         raise ValueError("The members of this model hold landmarks of their own, not the same rows; give rows X to compress it by.")
     views: dict[int, _Rows] = {}  # members that see the same rows share their centres
     made: list[BaseCamel] = []
@@ -117,6 +117,7 @@ def _compressed(estimator: BaseCamel, count: int, X: Array | None) -> BaseCamel:
         small.members_ = made
     if not isinstance(small.landmarks, str):
         small.landmarks = "uniform"  # those given may be training rows
+    small.__dict__.pop("_stream", None)  # with a sample of training rows
     for key in set(OF_ROWS) & vars(small).keys():
         known = getattr(small, key)
         setattr(small, key, {**known, "rows": known["rows"][:0]})

@@ -29,6 +29,7 @@ NAMES = (
     "column",
     "runner",
     "combination",
+    "compress",
     "suspects",
     "unknown",
     "scale",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, load, save, support
+from skcamel import CamelClassifier, CamelClassifierCV, compress, find_label_errors, load, save, support
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12)[:, None] % [2, 3] == 0
 GAPS = np.where(np.eye(12, 2) > 0, np.nan, Y)
@@ -52,6 +52,7 @@ REFUSALS = {
     frozenset({support.PRECOMPUTED, support.SPARSE}): lambda _: CamelClassifier(kernel="precomputed").fit(sparse.csr_array(X @ X.T), Y),
     frozenset({support.RANK, support.SPARSE}): lambda _: CamelClassifier(scaling="rank").fit(sparse.csr_array(X), Y),
     frozenset({support.COLUMNS, support.UNSHARED}): lambda _: CamelClassifier(kernel="exponential").fit(X, Y).explain(X, features=True),
+    frozenset({support.COMPRESS, support.PRECOMPUTED}): lambda _: compress(CamelClassifier(kernel="precomputed").fit(X @ X.T, Y)),
     frozenset({support.FUNCTION, support.FILE}): save_with_a_function,
 }
 

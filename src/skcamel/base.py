@@ -329,25 +329,28 @@ class BaseCamel(MultiLabelClassifier):
 
     def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
         """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
-        solution, representation = model.solution, model.representation
         self._store_answering(model.answering, model.S, labels)
         self.collaboration_ = model.G
+        self._store_solution(model.representation, model.solution, model.lambda2, model.solver)
+        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+
+    def _store_solution(self, representation: Representation, solution: Solution, lambda2: float, solver: str) -> None:
+        """Set what scores are computed from."""
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
         self.A_, self.b_ = to_numpy(solution.A), to_numpy(solution.b)
+        self.__dict__.pop("Z_", None)  # of the larger model, where this is a smaller one
         if solution.Z is not None:
             self.Z_ = to_numpy(solution.Z)
-        self.n_iter_, self.solver_ = solution.n_iter, model.solver
+        self.n_iter_, self.solver_ = solution.n_iter, solver
         if solution.convergence is not None:
             self.convergence_ = to_numpy(solution.convergence)
         self.bandwidth_ = representation.kernel.bandwidth
         self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
-        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
+        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), lambda2
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
-        if self._kernel.name == "linear" and self._scaling.scale is None:
-            self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
-            self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
-        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+        self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
+        self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
 
     def _store_answering(self, answering: Answering, S: np.ndarray, labels: Labels) -> None:
         """Set what a model has whether it is combined or not."""
@@ -472,6 +475,8 @@ class BaseCamel(MultiLabelClassifier):
 
     def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
         """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""
+        if self._kernel.name != "linear" or self._scaling.scale is not None:
+            return np.zeros(coefficients.shape[1])
         return self._scaling.shift @ (coefficients if self.X_fit_ is None else self.X_fit_.T @ coefficients)
 
     def _new_rows(self, X: Array) -> Array:
@@ -488,7 +493,7 @@ class BaseCamel(MultiLabelClassifier):
         return _narrowed(result, rows.dtype)
 
     def _blocks(self, rows: Array) -> Iterator[slice]:
-        size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.dual_coef_)))
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1])))  # sparse rows may become dense
         return (slice(i, i + size) for i in range(0, rows.shape[0], size))
 
 

@@ -140,6 +140,8 @@ class CamelClassifier(BaseCamel):
         ``arange(q)`` for label matrices, the classes of a 1-d y.
     X_fit_ : array or CSR matrix of shape (n, d)
         Training rows, or landmarks, scaled; None for a precomputed kernel and for solver="primal".
+    compression_ : dict
+        Rows and bytes before and after, and errors of the scores; only of what :func:`skcamel.compress` gives.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -31,6 +31,7 @@ SUSPECTS = "find_label_errors"
 SEARCH = "CamelClassifierCV"
 COLUMNS = "explain by column"
 UNSHARED = "a kernel other than 'rbf', 'laplacian' and 'linear'"
+COMPRESS = "compress"
 
 COMPLETE = "sums over rows take complete labels; use solver='spectral'"
 NO_FEATURES = "a kernel matrix has no features to sum up; use solver='spectral'"
@@ -67,6 +68,7 @@ REFUSED: dict[frozenset[str], str] = {
     frozenset({PRECOMPUTED, SPARSE}): "a kernel matrix is dense; give it as an array",
     frozenset({RANK, SPARSE}): "it would fill every zero; use X.toarray() where that fits into memory, or 'standard', 'minmax' or 'unit'",
     frozenset({COLUMNS, UNSHARED}): "it is neither a product nor a sum over columns; explain without features=True",
+    frozenset({COMPRESS, PRECOMPUTED}): "a kernel matrix has no rows that centres could replace; fit a kernel of features",
     frozenset({FUNCTION, FILE}): "a function cannot be written without pickle; use skops.io.dump",
 }
 

@@ -247,6 +247,8 @@ def training_labels(model: Any) -> np.ndarray | None:
 
 def _reason_against(model: Any, Y: np.ndarray | None) -> str:
     """Why the model cannot be fitted again; empty where it can."""
+    if hasattr(model, "compression_"):
+        return "the model is compressed, and does not hold its training rows"
     if in_place_of_rows(model):
         return "the model was fitted by sums over rows, and does not hold them"
     if model.X_fit_ is None:

@@ -121,6 +121,16 @@ def _lead(without_data: bool) -> str:
     return f"{lead}. Made with data (skcamel report MODEL --data FILE), it also shows {more}" if without_data else f"{lead}, {more}"
 
 
+def _rows_held(facts: ModelFacts) -> list[tuple[str, str]]:
+    """How many rows the model holds, and for a compressed one how it differs from the larger one."""
+    told: dict[str, Any] | None = getattr(facts.model, "compression_", None)
+    if told is None:
+        return [("Training rows", f"{facts.n_train:,}")]
+    size, of = (f"{told[key] / 1e6:.2g} MB" for key in ("bytes_after", "bytes_before"))
+    error = f"scores differ by {significant(told['mean_error'])} on average"
+    return [("Compressed", f"{count(told['rows_before'], 'row')} to {count(told['rows_after'], 'centre')}, {of} to {size}; {error}")]
+
+
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     model = facts.model
     cuts = getattr(model, "threshold_rule_", model.threshold)
@@ -129,7 +139,7 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     return [
         ("Model", type(model).__name__),
         *([("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))] if facts.steps else []),
-        ("Training rows", f"{facts.n_train:,}"),
+        *_rows_held(facts),
         ("Solver", _solver(facts)),
         ("Features", f"{model.n_features_in_:,}{made}"),
         ("Labels", f"{len(facts.names):,}"),

@@ -16,7 +16,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.cluster.vq import kmeans2
+from scipy import sparse
+from scipy.cluster.vq import kmeans2, vq
 from scipy.linalg import solve_triangular
 
 from skcamel import kernel, memory, scaling
@@ -30,6 +31,8 @@ WIDE = 2_000  # columns up to which the linear kernel takes the features themsel
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
 CANDIDATES, LEAST_CANDIDATES = 20, 10_000  # rows for each landmark that is chosen with care, and in all
 PIVOTS, TURNS = 64, 16  # landmarks that are chosen at a time, at most, and in how many turns at least: those of one turn overlap
+BLENDED, MOST_BLENDED = 2, 6  # different rows of which a centre without a cluster is the mean
+EQUAL = 1e-9  # a distance up to this share of its length makes a centre the same as a row
 LEAST_BLOCK = 128
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
@@ -199,6 +202,46 @@ def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generat
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
         return kmeans2(dense(rows), start, iter=10, minit="matrix")[0]
+
+
+def blended(rows: Array, count: int, rng: np.random.Generator) -> np.ndarray:
+    """At most `count` centres of clusters of scaled rows (n, d), dense; each is the mean of several different rows, and none is a row.
+
+    A cluster of one row gives way to the mean of that row and the nearest other one.
+
+    Examples
+    --------
+    >>> blended(np.array([[0.0], [1.0], [9.0], [9.0]]), 2, np.random.default_rng(0)).tolist()
+    [[0.5], [5.0]]
+    """
+    some, _ = _some(rows, None, max(LEAST_CANDIDATES, CANDIDATES * count), rng)
+    memory.require(5 * 8 * some.shape[0] * some.shape[1], "Clusters of the rows", "Take fewer landmarks (n_landmarks), or fewer rows.")
+    points = np.unique(dense(some), axis=0)
+    if len(points) < BLENDED:
+        raise ValueError("All rows are equal, and no centre of theirs differs from them; give rows X that differ.")
+    centres = choose("kmeans", points, Kernel("linear"), count, rng)
+    nearest, _ = vq(points, centres)
+    sizes = np.bincount(nearest, minlength=len(centres))
+    in_cluster = sparse.csr_array((np.ones(len(points)), (nearest, np.arange(len(points)))), shape=(len(centres), len(points)))
+    centres = np.where(sizes[:, None] > 0, in_cluster @ points / np.maximum(sizes, 1)[:, None], centres)
+    wrong = sizes < BLENDED
+    for size in range(BLENDED, MOST_BLENDED + 1):
+        for k in np.flatnonzero(wrong):
+            centres[k] = points[np.argsort(kernel.distances("rbf", centres[k : k + 1], points)[0], kind="stable")[:size]].mean(axis=0)
+        wrong = _is_a_row(centres, rows)
+        if not wrong.any():
+            break
+    if wrong.all():
+        raise ValueError("Every centre of the rows is one of them: they lie on a grid of few values; give other rows X.")
+    return np.unique(centres[~wrong], axis=0)
+
+
+def _is_a_row(centres: np.ndarray, rows: Array) -> np.ndarray:
+    """Which centres (m, d) equal one of the rows (n, d) but for rounding."""
+    least = np.full(len(centres), np.inf)
+    for i in range(0, rows.shape[0], landmark.BLOCK_ROWS):
+        least = np.minimum(least, kernel.distances("rbf", centres, dense(rows[i : i + landmark.BLOCK_ROWS])).min(axis=1))
+    return least <= EQUAL**2 * (centres**2).sum(axis=1)
 
 
 def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np.ndarray:

@@ -29,8 +29,11 @@ NAMES = (
     "column",
     "runner",
     "combination",
+    "compress",
     "suspects",
     "unknown",
+    "scale",
+    "landmarks",
     "labels",
 )
 

@@ -14,6 +14,9 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from skcamel import CamelClassifier, CamelClassifierCV, active_set, base, correlation, find_label_errors, load, save
 from skcamel.display import plot_collaboration
 from skcamel.persistence import schema
+from skcamel.rows import signed
+from skcamel.selection.source import Batch, InMemory, added, surveyed
+from skcamel.selection.stream import Streaming
 from skcamel.solve import krylov, landmark, sampling, spectral
 from skcamel.solve.spectral import Targets
 
@@ -290,7 +293,7 @@ def test_a_model_of_many_labels_answers_in_blocks_and_survives_a_file(rng, monke
             ask()
 
 
-def test_dense_labels_give_dense_answers_however_many_they_are(rng, monkeypatch):
+def test_dense_labels_give_dense_answers_however_many_they_are(rng, monkeypatch, tmp_path):
     X, Y = texts(rng)
     monkeypatch.setattr(correlation, "MANY", 5)
     model = CamelClassifier(0.4, solver="landmark", n_landmarks=40).fit(X, Y)
@@ -299,6 +302,8 @@ def test_dense_labels_give_dense_answers_however_many_they_are(rng, monkeypatch)
     np.testing.assert_array_equal(
         P, CamelClassifier(0.4, solver="landmark", n_landmarks=40).fit(X, sparse.csr_array(Y)).predict(X).toarray()
     )
+    save(model, tmp_path / "m.skcamel")
+    np.testing.assert_array_equal(load(tmp_path / "m.skcamel").predict(X), P)
 
 
 def test_the_exact_solver_takes_sparse_labels_as_before(rng, monkeypatch):
@@ -342,13 +347,34 @@ def test_the_sample_of_sparse_labels_is_that_of_dense_ones(rng):
     one = sampling.Sample(0, 60).add(X[:200], Y[:200]).add(X[200:], Y[200:])
     present = sparse.csr_array((Y > 0).astype(np.int8))
     other = sampling.Sample(0, 60).add(X[:200], present[:200]).add(X[200:], present[200:])
-    for first, second in zip(one.rows(), other.rows(), strict=True):
+    assert sparse.issparse(other.rows().Y)
+    for first, second in zip(one.rows(), other.rows()._replace(Y=signed(other.rows().Y)), strict=True):
         np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("most", [5, 1_000])
+def test_a_survey_of_sparse_labels_counts_and_samples_as_that_of_dense_ones(rng, monkeypatch, weighted, most):
+    monkeypatch.setattr(correlation, "MANY", most)
+    X, Y = texts(rng)
+    w = rng.integers(1, 4, len(Y)).astype(float) if weighted else None
+    by = Streaming(primal=False, count=20)
+    kinds = np.where(Y > 0, 1, -1).astype(np.int8), sparse.csr_array(Y.astype(np.int8))
+    dense, present = (InMemory(Batch(X, labels, w), by) for labels in kinds)
+    for found, total in (dense.counts, present.counts):
+        assert sparse.issparse(found) == (most == 5)
+        np.testing.assert_array_equal(sparse.csr_array(found).toarray(), Y.T.astype(float) @ (Y if w is None else Y * w[:, None]))
+        assert total == (len(Y) if w is None else w.sum())
+    halves = (Batch(X[rows], kinds[1][rows], None if w is None else w[rows]) for rows in (slice(100), slice(100, None)))
+    np.testing.assert_array_equal(added(halves, surveyed, (0, 20)).labels.toarray(), present.survey.labels.toarray())
+    np.testing.assert_array_equal(signed(present.sample.Y), dense.sample.Y)
+    np.testing.assert_array_equal(present.prepared[0].toarray(), dense.prepared[0].toarray())
+    assert sparse.issparse(present.survey.prepared.rows().Y)
 
 
 def test_every_label_bound_is_that_of_a_literal_loop(rng):
     Y = np.where(rng.random((80, 9)) < np.linspace(0, 1, 9), 1, -1).astype(np.int8)
-    units = sampling.Units(np.zeros((80, 1)), Y, np.ones(80), rng.random(80))
+    units = sampling.Units(np.zeros((80, 1)), Y, np.ones(80), np.ones(80), rng.random(80))
     for quota in (1, 4, 30):
         for found, sign in zip(sampling._label_bounds(units, quota), (1, -1), strict=True):
             for j in range(9):

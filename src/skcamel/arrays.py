@@ -130,9 +130,9 @@ def one_thread() -> AbstractContextManager[Any]:
     return _threads().limit(limits=1, user_api="blas")
 
 
-def one_thread_for_small(size: int) -> AbstractContextManager[Any]:
-    """The same where matrices of this size are too small for several threads to help each other."""
-    return one_thread() if size < SMALL else nullcontext()
+def one_thread_for_small(size: int, least: int = SMALL) -> AbstractContextManager[Any]:
+    """The same where matrices of this size, below `least`, are too small for several threads to help each other."""
+    return one_thread() if size < least else nullcontext()
 
 
 @cache

@@ -26,7 +26,7 @@ from skcamel import memory
 from skcamel.arrays import Array
 from skcamel.kernel import Kernel
 from skcamel.rows import default_names, dense
-from skcamel.text import listed
+from skcamel.support import COLUMNS, UNSHARED, reason_against
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
 NODES = 8  # to begin with; enough for nearly all rows
@@ -78,10 +78,7 @@ def check_kernels(kernels: Sequence[Kernel]) -> None:
         if kernel.name not in EXPLAINED:
             whose = "this model" if len(kernels) == 1 else f"member {position} of the {len(kernels)} that this model combines"
             name = "a function" if callable(kernel.name) else repr(kernel.name)
-            raise ValueError(
-                f"Scores are shared by columns for the kernels {listed([*map(repr, EXPLAINED)])}; that of {whose} is {name}, which is "
-                "neither a product nor a sum over columns. Explain without features=True, or fit with one of these kernels."
-            )
+            raise ValueError(f"{reason_against(COLUMNS, UNSHARED)} The kernel of {whose} is {name}.")
 
 
 def shapley(
@@ -123,7 +120,7 @@ def shapley(
     (m, d), (n, q), G = rows.shape, coefficients.shape, len(columns)
     memory.require(
         8 * (2 * m * G * q + (2 * d * q if train is None or kernel.name == "linear" else 5 * G * n + 2 * train.size)) + 2 * BLOCK_BYTES,
-        f"Explaining {m} rows of {G} columns and {q} labels by {n} training rows",
+        f"Explaining {m} rows of {G} columns and {q} labels by a model of {n} {'columns' if train is None else 'rows'}",
         "Explain fewer rows at a time, or join columns by sources.",
     )
     if train is None:

@@ -28,11 +28,13 @@ from skcamel.checks import (
 )
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
-from skcamel.rows import alike, on_device, signed
+from skcamel.partitions import Partitions, by_partition
+from skcamel.rows import alike, column_names, default_names, is_lazy, on_device, signed
 from skcamel.selection import chosen_rule
 from skcamel.selection.coverage import Reference, reference
-from skcamel.selection.representation import Data, Representation
+from skcamel.selection.representation import Data, Representation, sampled
 from skcamel.selection.search import Scores, candidate_metrics, stacks
+from skcamel.selection.source import Batch, InMemory, Named, Source
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, probabilities, slopes
 from skcamel.solve import Solution, unknown
@@ -40,6 +42,8 @@ from skcamel.support import (
     ALPHA_ONE,
     ALTERNATING,
     CLASSES,
+    CLASSES_1D,
+    LAZY,
     MANY,
     PARTS,
     PRECOMPUTED,
@@ -47,6 +51,7 @@ from skcamel.support import (
     PROBABILITIES,
     RADIAL,
     SETS,
+    STREAM,
     UNKNOWN,
     check_together,
     reason_against,
@@ -194,6 +199,19 @@ class SolverWarning(UserWarning):
     """solver="auto" does not take the exact solver."""
 
 
+FITTED = (
+    "_kernel",
+    "_kernel_mean",
+    "_kept",
+    "_lambda2",
+    "_offset",
+    "_reference",
+    "_scaling",
+    "_slopes",
+    "_sparse_labels",
+    "_target",
+    "_stream",
+)
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 NO_REFERENCE = (
@@ -229,6 +247,15 @@ class BaseCamel(MultiLabelClassifier):
     def _is_pairwise(self) -> bool:
         raise NotImplementedError
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a model: rows may have been summed up without one."""
+        return hasattr(self, "label_correlation_")
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit found out."""
+        for key in [key for key in vars(self) if key.endswith("_") or key in FITTED]:
+            delattr(self, key)
+
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram and, after fit, a summary of the collaboration."""
         diagram = super()._repr_html_inner()
@@ -249,11 +276,15 @@ class BaseCamel(MultiLabelClassifier):
             raise AttributeError(reason_against(ALTERNATING, PROBABILITIES))
         return hasattr(self, "_target")
 
-    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels, Streaming | None]:
-        """Training data as the core wants it, rows of weight 0 included, and how to sum them up, None: take a matrix of rows.
+    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels, Source | None]:
+        """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows.
 
         `alive` tells how much more than usual a fit holds.
         """
+        if is_lazy(X):
+            return self._checked_lazily(X, Y, sample_weight)
+        if isinstance(X, Named):
+            return self._checked_source(X.under(self._sums(X.n_features)), X.feature_names, X.label_names, X.n_features)
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0], unknown=True, may_be_sparse=True)
         weights = check_weights(sample_weight, rows.shape[0])
@@ -267,13 +298,12 @@ class BaseCamel(MultiLabelClassifier):
         else:
             self._check_many(labels.Y.shape[1])
             labels = replace(labels, Y=labels.Y.astype(np.int8))
-        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
-        data = Data(rows, labels.Y, weights, seed_of(self.random_state))
-        if data.is_complete:
-            self.__dict__.pop("known_together_", None)  # of an earlier fit
-        else:
+        data = Data(rows, labels.Y, weights)
+        source = None if by is None else in_memory(data, replace(by, tell=self._tell_rows))
+        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights) if source is None else source.counts
+        if not data.is_complete:
             self.known_together_ = known_together(labels.Y, weights)
-        return data, labels, by
+        return data, labels, source
 
     def _streaming(self, rows: Array, labels: Labels, **alive: int) -> Streaming | None:
         """How rows are summed up; None where a solver with a matrix of rows is asked for, or "auto" prefers it."""
@@ -293,15 +323,57 @@ class BaseCamel(MultiLabelClassifier):
         if q > correlation.MANY and 1 in self._alphas():
             check_together(MANY, ALPHA_ONE)
 
-    def _sums(self, d: int, tell: Any = None) -> Streaming:
+    def _sums(self, d: int) -> Streaming:
         """How to sum up rows of d columns, as the parameters have it."""
         how = self.landmarks
         if not isinstance(how, str):
             how = check_landmarks(how, d)
         budget = None if self.max_memory is None else memory.as_bytes(self.max_memory)
-        told = {} if tell is None else {"tell": tell}
         count = self.n_landmarks if isinstance(how, str) else len(how)
-        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device, **told)
+        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device)
+
+    def _checked_batch(
+        self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
+    ) -> tuple[Batch, Labels]:
+        """A batch as the core wants it, without rows of weight 0."""
+        rows = check_rows(self, X, reset=known is None, pairwise=False)
+        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes, may_be_sparse=True)
+        if not sparse.issparse(labels.Y) and np.isnan(labels.Y).any():
+            check_together(STREAM, UNKNOWN)
+        weights = check_weights(sample_weight, rows.shape[0])
+        data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
+        return Batch(data.X, data.Y, data.weights), labels
+
+    def _checked_lazily(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Data, Labels, Source]:
+        """The same for Dask collections."""
+        if len(getattr(Y, "shape", (0, 0))) != 2:
+            check_together(LAZY, CLASSES_1D)
+        names = column_names(Y) or default_names("label", int(Y.shape[1]))
+        known, d = _without_rows(names), int(X.shape[1])
+        checking = type(self)(solver=self.solver, device=self.device)  # without callbacks, which may not travel
+        checking.n_features_in_ = d
+        if (columns := column_names(X)) is not None:
+            checking.feature_names_in_ = np.array(columns, dtype=object)
+        by = self._sums(d)
+        return self._checked_source(Partitions(X, Y, sample_weight, by, partial(batch_of, checking, known)), columns, names, d)
+
+    def _checked_source(self, source: Source, columns: Sequence[str] | None, names: Sequence[str], d: int) -> tuple[Data, Labels, Source]:
+        """A sample of the rows, labels without rows, and the source of sums over all rows, which are not here."""
+        if self._is_pairwise():
+            check_together(LAZY, PRECOMPUTED)
+        if choose_solver(self.solver) in ("spectral", "alternating"):
+            check_together(LAZY, f"solver={self.solver!r}")
+        self._check_many(len(names))
+        self.n_features_in_, known = d, _without_rows(names)
+        if columns is not None:
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        self.cooccurrence_, self.total_weight_ = source.counts
+        data = sampled(source.sample)
+        warn_of_constant_labels(replace(known, Y=data.Y))
+        return data, replace(known, Y=source.sample.Y[:0]), source
+
+    def _tell_rows(self, done: int, total: int) -> None:
+        """Hear how many rows have been summed up."""
 
     def _prefers_exact(self, rows: Array, q: int, **alive: int) -> bool:
         """Whether the exact solver is the better choice; if not, say so."""
@@ -320,29 +392,29 @@ class BaseCamel(MultiLabelClassifier):
 
     def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
         """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
-        solution, representation = model.solution, model.representation
         self._store_answering(model.answering, model.S, labels)
         self.collaboration_ = model.G
+        self._store_solution(model.representation, model.solution, model.lambda2, model.solver)
+        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+
+    def _store_solution(self, representation: Representation, solution: Solution, lambda2: float, solver: str) -> None:
+        """Set what scores are computed from."""
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
         for name, value in (("A_", solution.A), ("b_", solution.b), ("Z_", solution.Z), ("residual_", solution.residual)):
-            self.__dict__.pop(name, None)  # of an earlier fit
+            self.__dict__.pop(name, None)  # of the larger model, where this is a smaller one
             if value is not None:
                 setattr(self, name, value if isinstance(value, float) else to_numpy(value))
-        self.n_iter_, self.solver_ = solution.n_iter, model.solver
+        self.n_iter_, self.solver_ = solution.n_iter, solver
         if solution.convergence is not None:
             self.convergence_ = to_numpy(solution.convergence)
-        elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
-            del self.convergence_
         self.bandwidth_ = representation.kernel.bandwidth
         self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
-        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
+        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), lambda2
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
-        if self._kernel.name == "linear" and self._scaling.scale is None:
-            self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
-            if hasattr(self, "A_"):
-                self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
-        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+        self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
+        if solution.A is not None:
+            self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
 
     def _store_answering(self, answering: Answering, S: np.ndarray, labels: Labels) -> None:
         """Set what a model has whether it is combined or not."""
@@ -369,6 +441,7 @@ class BaseCamel(MultiLabelClassifier):
         """Whether G is not decomposed for so many labels."""
         return sparse.issparse(self.label_correlation_)
 
+    @by_partition
     def predict(self, X: Array) -> Array:
         """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
 
@@ -386,6 +459,7 @@ class BaseCamel(MultiLabelClassifier):
         decisions = sparse.csr_array(sparse.vstack(blocks)) if blocks else sparse.csr_array((0, len(self.label_names_)), dtype=np.int64)
         return decisions if getattr(self, "_sparse_labels", False) else self._answer(decisions.toarray(), X)
 
+    @by_partition
     def top_k(self, X: Array, k: int) -> Array:
         """Positions of the `k` labels with the highest scores, highest first: int64 (m, k).
 
@@ -499,6 +573,12 @@ class BaseCamel(MultiLabelClassifier):
         """Scores of the average training row, (q,)."""
         return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self.weighted_members()))
 
+    @property
+    def n_judged_(self) -> int | None:
+        """Rows whose leave-one-out scores set cuts and probabilities, a sample if rows were summed up; None where there are none."""
+        reference = getattr(self, "_reference", None)
+        return None if reference is None else int(np.diff(reference.ends.ravel(), prepend=0).reshape(-1, 2).sum(axis=1).max())
+
     def scaled_rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.
 
@@ -510,6 +590,8 @@ class BaseCamel(MultiLabelClassifier):
 
     def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
         """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""
+        if self._kernel.name != "linear" or self._scaling.scale is not None:
+            return np.zeros(coefficients.shape[1])
         return self._scaling.shift @ (coefficients if self.X_fit_ is None else self.X_fit_.T @ coefficients)
 
     def _new_rows(self, X: Array) -> Array:
@@ -526,7 +608,7 @@ class BaseCamel(MultiLabelClassifier):
         return _narrowed(result, rows.dtype)
 
     def _blocks(self, rows: Array) -> Iterator[slice]:
-        size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.dual_coef_)))
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1])))  # sparse rows may become dense
         return (slice(i, i + size) for i in range(0, rows.shape[0], size))
 
 
@@ -546,7 +628,10 @@ def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
     groups: dict[Any, list[BaseCamel]] = {}
     for model in models:
         for _, member in model.weighted_members():
-            groups.setdefault((id(member.X_fit_), member._kernel), []).append(member)
+            rows_of = (
+                member._scaling if member.X_fit_ is None else member.X_fit_
+            )  # rows differ by their scaling where they are the features
+            groups.setdefault((id(rows_of), member._kernel), []).append(member)
     own: dict[int, np.ndarray] = {}  # k(x) @ dual_coef_ of each member, (m, q), by its identity
     for members in groups.values():
         coefficients = [member.dual_coef_ for member in members]
@@ -563,6 +648,22 @@ def check_solver(solver: str, kernels: Sequence[Any]) -> None:
         check_together(f"solver={solver!r}", PRECOMPUTED)
     if solver == "primal" and any(name != "linear" for name in kernels):
         check_together(PRIMAL, RADIAL)
+
+
+def _without_rows(names: Sequence[str]) -> Labels:
+    """Labels of these names."""
+    return Labels(np.empty((0, len(names))), np.array(names, dtype=object), np.arange(len(names)), "matrix")
+
+
+def batch_of(estimator: BaseCamel, known: Labels, X: Any, Y: Any, weights: Any) -> Batch:
+    """What a partition holds, checked where it is."""
+    return estimator._checked_batch(X, Y, None, weights, known)[0]
+
+
+def in_memory(data: Data, by: Streaming) -> InMemory:
+    """Rows that are here, without those of weight 0, as a source of sums."""
+    data, _ = data.with_weight(pairwise=False)
+    return InMemory(Batch(data.X, data.Y, None if data.weights is None or (data.weights == 1).all() else data.weights), by)
 
 
 def choose_solver(solver: Any) -> str:

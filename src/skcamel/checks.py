@@ -23,10 +23,10 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 from skcamel import correlation, kernel, memory, scaling
 from skcamel.arrays import Array, check_device, is_tensor, to_numpy
 from skcamel.metrics.conventions import choice
-from skcamel.rows import canonical, column_names, default_names, dense
+from skcamel.rows import canonical, column_names, default_names, dense, is_lazy
 from skcamel.selection import thresholds
 from skcamel.selection.stream import CHOICES
-from skcamel.support import PRECOMPUTED, SCALING, SPARSE, check_together
+from skcamel.support import ARRAYS, LAZY, PRECOMPUTED, SCALING, SPARSE, check_together
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
@@ -66,6 +66,8 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     Tensors are copied to the CPU for these checks. A model fitted by the command line knows names although it was fitted on an array,
     so an array is no reason to warn.
     """
+    if is_lazy(X):
+        check_together(LAZY, ARRAYS)
     if pairwise and sparse.issparse(X):
         check_together(PRECOMPUTED, SPARSE)
     with names_compared() if hasattr(estimator, "input_columns_") else nullcontext():
@@ -336,7 +338,8 @@ def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
     if known is not None:
         own, classes = classes, np.unique(to_numpy(known))
         if new := [str(name) for name in own if name not in classes]:
-            raise ValueError(f"y holds the class {new[0]!r}, which was not named before; there are {listed([*map(str, classes)])}.")
+            there = listed([*map(str, classes)])
+            raise ValueError(f"y holds the class {new[0]!r}, which was not named before; there are {there}. Name all in the first call.")
         index = np.searchsorted(classes, own)[index]
     if len(classes) <= 2:
         names, Y = classes[-1:], index[:, None] == 1

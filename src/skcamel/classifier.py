@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
@@ -23,7 +22,6 @@ from skcamel.base import (
     choose_solver,
     learn_correlation,
     learn_to_answer,
-    seed_of,
     warn_of_filling,
     warn_of_residual,
     warn_of_rounding,
@@ -33,12 +31,9 @@ from skcamel.checks import (
     check_bandwidth,
     check_in_unit_interval,
     check_kernel,
-    check_labels,
     check_positive,
-    check_rows,
     check_scaling,
     check_shared_parameters,
-    check_weights,
     unchanged_on_error,
 )
 from skcamel.rows import on_device
@@ -53,10 +48,13 @@ from skcamel.selection.representation import (
     solver_of,
     targets_of,
 )
+from skcamel.selection.source import Batch, InMemory, Source, counts_of
 from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
 from skcamel.solve import alternating, spectral, unknown
 from skcamel.solve.sampling import Rows, Sample
-from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, UNKNOWN, check_together, reason_against
+from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, check_together, reason_against
+
+FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
 
 
 def _keeps_sums(estimator: Any) -> bool:
@@ -147,6 +145,8 @@ class CamelClassifier(BaseCamel):
     bandwidth_ : float
         σ; 1 for kernels without one.
     thresholds_ : array of shape (q,)
+    n_judged_ : int
+        Rows whose leave-one-out scores set cuts and probabilities: all, or a sample with solver="landmark" or "primal".
     n_iter_ : int
         Alternations; 1 for the direct solver, its rounds where labels are unknown, or steps of conjugate gradients.
     residual_ : float
@@ -158,6 +158,8 @@ class CamelClassifier(BaseCamel):
         ``arange(q)`` for label matrices, the classes of a 1-d y.
     X_fit_ : array or CSR matrix of shape (n, d)
         Training rows, or landmarks, scaled; None for a precomputed kernel and for solver="primal".
+    compression_ : dict
+        Rows and bytes before and after, and errors of the scores; only of what :func:`skcamel.compress` gives.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -254,22 +256,22 @@ class CamelClassifier(BaseCamel):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            self.__dict__.pop("_stream", None)
-            data, labels, by = self._checked(X, y, sample_weight)
+            self._forget()
+            data, labels, source = self._checked(X, y, sample_weight)
             data, kept = data.with_weight(self._is_pairwise())
-            S = learn_correlation(self, data if by is None else (self.cooccurrence_, self.total_weight_))
+            S = learn_correlation(self, data if source is None else source.counts)
             G = correlation.collaboration(S, self.alpha)
-            if by is None:
+            if source is None:
                 model = (_alternating if self.solver == "alternating" else _exact)(self, data, S, G)
             else:
-                model = _summed(self, self._begin(data, by, data.Y.shape[0]).add(data.X, data.Y, data.weights), data.sample, S, G)
+                model = _summed(self, source.streamed(self._begin(source, source.n_rows)), source.sample, S, G)
             self._store(model, labels, kept)
         return self
 
-    def _begin(self, data: Data, by: Streaming, n_rows: int) -> Stream:
-        """Scaling, bandwidth and landmarks."""
+    def _begin(self, source: Source, n_rows: int) -> Stream:
+        """Scaling, bandwidth and landmarks, for sums over so many rows."""
         given = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
-        return begin(self.scaling, self.kernel, data.X, data.weights, by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
+        return begin(self.scaling, self.kernel, *source.prepared, source.by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
 
     @available_if(_keeps_sums)
     def partial_fit(
@@ -278,8 +280,10 @@ class CamelClassifier(BaseCamel):
         """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
 
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
-        bandwidth may also be given as parameters. From then on it does not matter in which order and in which batches rows come: all give
-        the model of one fit on all of them, cuts and probabilities included, but for rounding. If a call fails, it changes nothing.
+        bandwidth may also be given as parameters. From then on these parameters must stay as they are, while others such as `lambda2` may
+        change, and it does not matter in which order and in which batches rows come: all give
+        the model of one fit on all of them, cuts and probabilities included, but for rounding, and but for equal rows with different
+        weights below 1, of which leave-one-out takes the mean away. If a call fails, it changes nothing.
 
         Parameters
         ----------
@@ -315,11 +319,14 @@ class CamelClassifier(BaseCamel):
         with unchanged_on_error(self):
             self._check_parameters()
             before: _Partial | None = getattr(self, "_stream", None)
-            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
             if before is None:
-                by = self._sums(batch.X.shape[1])
-                before = _Partial(self._begin(batch, by, STREAM_ROWS), Sample(seed_of(self.random_state)), labels)
-            seen = before.add(batch)
+                self._forget()
+            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
+            self._check_many(batch.Y.shape[1])
+            by, fixed = self._sums(batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
+            if before is None:
+                before = _Partial(self._begin(InMemory(batch, by), STREAM_ROWS), Sample(by.seed), labels, fixed)
+            seen = before.under(by, fixed).add(batch)
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.counts()
                 S = learn_correlation(self, (self.cooccurrence_, self.total_weight_))
@@ -327,20 +334,6 @@ class CamelClassifier(BaseCamel):
                 self._store(_summed(self, seen.stream, seen.sample.rows(), S, G), replace(labels, Y=labels.Y[:0]), None)
             self._stream = seen
         return self
-
-    def _checked_batch(
-        self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
-    ) -> tuple[Data, Labels]:
-        """A batch as the core wants it, without rows of weight 0."""
-        rows = check_rows(self, X, reset=known is None, pairwise=False)
-        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes, may_be_sparse=True)
-        if known is not None and sparse.issparse(known.Y) != sparse.issparse(labels.Y):
-            raise ValueError("y is sparse in some batches and not in others; give all as scipy sparse matrices of 0 and 1, or none.")
-        if not sparse.issparse(labels.Y) and np.isnan(labels.Y).any():
-            check_together(STREAM, UNKNOWN)
-        self._check_many(labels.Y.shape[1])
-        weights = check_weights(sample_weight, rows.shape[0])
-        return Data(rows, labels.Y.astype(np.int8), weights, seed_of(self.random_state)).with_weight(pairwise=False)[0], labels
 
     def _check_parameters(self) -> None:
         check_shared_parameters(self)
@@ -419,22 +412,24 @@ class _Partial(NamedTuple):
     stream: Stream
     sample: Sample
     labels: Labels  # of the first batch: names and classes
+    fixed: dict[str, Any]  # parameters that cannot change any more
 
-    def add(self, batch: Data) -> _Partial:
+    def under(self, by: Streaming, fixed: dict[str, Any]) -> _Partial:
+        """The same with the memory that is allowed now; refused where a parameter has changed that is fixed."""
+        for key, value in fixed.items():
+            if not np.array_equal(value, self.fixed[key]):
+                raise ValueError(f"{key} has changed since the first batch, which fixed it; set it back, or take a clone to start anew.")
+        return self._replace(stream=replace(self.stream, by=by))
+
+    def add(self, batch: Batch) -> _Partial:
         """With another batch; this one stays as it is."""
-        sample = self.sample.add(batch.X, batch.Y, batch.weights)
-        return self._replace(stream=self.stream.add(batch.X, batch.Y, batch.weights), sample=sample)
+        return self._replace(sample=self.sample.add(*batch), stream=self.stream.add(*batch))
 
     def counts(self) -> tuple[Array, float]:
         """Weight of the rows that have both labels (q, q), and of all rows."""
         if self.stream.moments is None:
             raise ValueError("No row has been added yet.")
-        found = self.stream.moments.labels
-        if sparse.issparse(found):  # of labels in {0, 1}
-            together = sparse.csr_array(found[:-1, :-1])
-            return together if together.shape[0] > correlation.MANY else together.toarray(), float(found[-1, -1])
-        sums = to_numpy(found)  # of y yᵀ, with a column of ones at the end
-        return (sums[:-1, :-1] + sums[:-1, -1:] + sums[-1:, :-1] + sums[-1, -1]) / 4, float(sums[-1, -1])
+        return counts_of(self.stream.moments.labels)
 
 
 def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:

@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
@@ -45,12 +46,14 @@ from skcamel.explanation import cooccurrence
 from skcamel.kernel import RADIAL
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.presets import PREPARED, PRESETS
+from skcamel.rows import is_lazy
 from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.combination import Combination
-from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead
+from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead, sampled
 from skcamel.selection.search import Results, Scores, score_fold, tabulate
+from skcamel.selection.source import Named, Source
 from skcamel.selection.stream import Streaming
-from skcamel.support import COMBINE, FOLDS, check_together
+from skcamel.support import COMBINE, FOLDS, LAZY, SEARCH, check_together
 
 log = logging.getLogger("skcamel")
 
@@ -60,19 +63,6 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 # What a fit sets beside names that end in "_", and what it knows of the data alone
-FITTED = (
-    "_kernel",
-    "_kernel_mean",
-    "_kept",
-    "_lambda2",
-    "_offset",
-    "_reference",
-    "_scaling",
-    "_slopes",
-    "_sparse_labels",
-    "_target",
-    "_stream",
-)
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
 
 
@@ -288,23 +278,25 @@ class CamelClassifierCV(BaseCamel):
     ) -> None:
         """Check, represent, select, solve, store; models that differ in their criterion alone share all but the last."""
         grid = self._checked_grid()
+        self._forget()
         if groups is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "split")):
             given = f"cv={self.cv!r}" if isinstance(self.cv, str | Integral) else "a cv that lists its splits"
             raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
-        whole, labels, by = self._checked(X, y, sample_weight, **self._alive(len(models)))
-        by = by and replace(by, tell=self._tell_rows)
+        whole, labels, source = self._checked(X, y, sample_weight, **self._alive(len(models)))
+        if (is_lazy(X) or isinstance(X, Named)) and not isinstance(self.cv, str):
+            check_together(LAZY, FOLDS)
         if whole.Y.shape[0] < 2:
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {whole.Y.shape[0]}; use CamelClassifier.")
-        grid = grid.for_rows(whole.X)
+        grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
         data, kept = whole.with_weight(self._is_pairwise())
-        represented = represent_ahead(data, grid, self.device, by) if isinstance(self.cv, str) else iter(())
-        S = learn_correlation(self, data if by is None else (self.cooccurrence_, self.total_weight_))
+        represented = represent_ahead(source or data, grid, self.device) if isinstance(self.cv, str) else iter(())
+        S = learn_correlation(self, data if source is None else source.counts)
+        data = data if source is None else sampled(source.sample)
         if isinstance(self.cv, str):
-            data = data if by is None else data.judged
             chosen = self._by_leave_one_out(tuple(models), represented, data, grid, S)
         else:
-            chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid, groups, by), data, grid, S, by)
-            data = data if by is None else data.judged
+            folds = self._folds(whole, labels, grid, groups, None if source is None else source.by)
+            chosen = self._by_folds(tuple(models), folds, source or data, data, grid, S)
         held = [Held(own.scores, own.rule or self._rule(), own.results.scoring) for own in chosen]
         answering = learn_to_answer(held, data, self._seed())
         for model, own, answers, estimate in zip(models.values(), chosen, answering, estimated(held, answering, data), strict=True):
@@ -315,8 +307,7 @@ class CamelClassifierCV(BaseCamel):
     def _hand_on(self, model: BaseCamel) -> None:
         """Give another model what the checks found out; of an earlier fit nothing is left."""
         known = {key: self.__dict__[key] for key in OF_CHECKS if key in self.__dict__}
-        for key in [key for key in vars(model) if key.endswith("_") or key in FITTED]:
-            delattr(model, key)
+        model._forget()
         model.__dict__ |= known
 
     def _alive(self, n_models: int) -> dict[str, int]:
@@ -345,16 +336,15 @@ class CamelClassifierCV(BaseCamel):
         return chosen
 
     def _by_folds(
-        self, names: Sequence[str], folds: list[list[Scores]], data: Data, grid: Grid, S: np.ndarray, by: Streaming | None
+        self, names: Sequence[str], folds: list[list[Scores]], fitted: Data | Source, judged: Data, grid: Grid, S: np.ndarray
     ) -> list[Chosen]:
         """For each criterion the table of the folds, and the winner fitted on all rows."""
-        candidates = all_candidates(data, grid, self.device, by)
-        judged = data if by is None else data.judged
+        candidates = all_candidates(fitted, grid, self.device)
         chosen: list[Chosen] = []
         for name in names:
             results = tabulate(candidates, folds, name)
             only = grid.only(results.best_index)
-            found = self._search(represent(data, only, self.device, by), judged, only, S, (results.scoring,))
+            found = self._search(represent(fitted, only, self.device), judged, only, S, (results.scoring,))
             winner = found.winners[results.scoring]
             chosen.append(Chosen(results, [(1.0, winner)], winner.scores, winner.rule))
         return chosen
@@ -387,7 +377,7 @@ class CamelClassifierCV(BaseCamel):
         """An estimator with the parameters of a candidate, ready to be told its solution."""
         chosen = {key: value for key, value in winner.params.items() if key != "bandwidth"}
         shared = {key: getattr(self, key) for key in ("sparsity", "correlation", "max_iter", "tol", "device")}
-        shared |= {key: getattr(self, key) for key in ("solver", "n_landmarks", "max_memory")}
+        shared |= {key: getattr(self, key) for key in ("solver", "n_landmarks", "landmarks", "max_memory", "random_state")}
         radial = winner.params["kernel"] in RADIAL
         return CamelClassifier(**chosen, **shared, bandwidth=winner.representation.kernel.bandwidth if radial else "mean")
 
@@ -420,9 +410,8 @@ class CamelClassifierCV(BaseCamel):
             check_together(COMBINE, FOLDS)
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
-        if self.solver == "alternating":
-            raise ValueError("solver='alternating' solves one candidate; use CamelClassifier, or solver='auto'.")
-        check_solver(choose_solver(self.solver), [name for _, name, _ in tried])
+        check_together(f"solver={choose_solver(self.solver)!r}", SEARCH)
+        check_solver(self.solver, [name for _, name, _ in tried])
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
 
     def _places(self) -> tuple[Place, ...]:

@@ -17,6 +17,7 @@ from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.checks import as_number, check_count, check_labels
 from skcamel.metrics.conventions import choice
 from skcamel.metrics.ranking import best_labels
+from skcamel.partitions import by_partition
 from skcamel.selection.coverage import Reference
 from skcamel.selection.thresholds import Rule
 
@@ -231,6 +232,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _outputs(self, X: Array) -> Outputs:
         raise NotImplementedError
 
+    @by_partition
     def decision_function(self, X: Array) -> Array:
         """Scores of every label; a label is predicted where its score exceeds its threshold.
 
@@ -245,6 +247,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         return self._answer(self.outputs(X).decision_values, X)
 
+    @by_partition
     def predict(self, X: Array) -> Array:
         """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
 
@@ -255,6 +258,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return self._answer(self.outputs(X).predictions, X)
 
     @available_if(_offers_probabilities)
+    @by_partition
     def predict_proba(self, X: Array) -> Array:
         """Probability of every label, above ½ only where its score is above 0.
 
@@ -280,6 +284,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         found = self.outputs(X)
         return self._answer(found.probabilities, X) if found.target == "matrix" else to_match(found.class_probabilities, X)
 
+    @by_partition
     def predict_sets(self, X: Array, coverage: float = 0.9) -> Array:
         """Answers yes, no or open that are seldom wrong: of the rows that have a label, and of those that lack it.
 
@@ -339,6 +344,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         return self.outputs(X).label_sets
 
+    @by_partition
     def top_k(self, X: Array, k: int) -> Array:
         """Positions of the `k` labels with the highest scores, highest first: int64 (m, k).
 

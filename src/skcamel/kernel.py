@@ -95,16 +95,20 @@ class Against:
             half, norms = -0.5 / kernel.bandwidth**2, _squared_norms(Z)
             xp = namespace(Z)
             self.factors = xp.concatenate([-2 * half * Z.T, half * xp.ones_like(norms)[None], half * norms[None]])
-            self.half, self.largest = half, float(norms.max())
+            self.half, self.largest, self.memory = half, float(norms.max()), self.factors[:0]
 
     def __call__(self, X: Array) -> Array:
-        """Kernel matrix (b, m) of rows X (b, d), a new one."""
+        """Kernel matrix (b, m) of rows X (b, d), free to be overwritten, as the next call may do."""
         if self.factors is None or sparse.issparse(X):
             return self.kernel(X, self.Z)
         norms, xp = _squared_norms(X)[:, None], namespace(X)
         if ROUNDING * -self.half * (float(norms.max()) + self.largest) >= 1e-10:  # rounding matters to so narrow a kernel
             return self.kernel(X, self.Z)
-        D = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1) @ self.factors
+        rows = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1)
+        if len(rows) > len(self.memory):
+            self.memory = D = rows @ self.factors
+        else:
+            D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
         return xp.exp(D, out=D)
 
 
@@ -135,10 +139,18 @@ def bandwidth_of(D: Array, *, squared: bool = True, weights: Array | None = None
     """
     xp = namespace(D)
     if weights is None:
-        total, pairs = _sum_of_distances(D, squared), len(D) * (len(D) - 1.0)
+        total = _sum_of_distances(D, squared)
     else:
         total = float(weights @ (xp.sqrt(D) if squared else D) @ weights)
-        pairs = float(xp.sum(weights)) ** 2 - float(xp.sum(xp.where(weights < 1, weights**2, weights)))
+    return _mean_of_pairs(total, len(D), weights, rounding)
+
+
+def _mean_of_pairs(total: float, n: int, weights: Array | None, rounding: float) -> float:
+    """The mean of distances of n rows from their sum over all ordered pairs; 1 where it is no more than `rounding`."""
+    if weights is None:
+        pairs = n * (n - 1.0)
+    else:
+        pairs = float(weights.sum()) ** 2 - float(namespace(weights).where(weights < 1, weights**2, weights).sum())
     sigma = total / pairs if pairs > 0 else 0.0
     return sigma if sigma > rounding else 1.0
 
@@ -169,10 +181,10 @@ def fitted_many(
     """Kernel and kernel matrix for each multiple of the mean bandwidth; the distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
-        yield Kernel(name), (K if name == "linear" else cast(K, "float64") + 0.0)  # overwritten later; these may belong to others
+        yield Kernel(name), (cast(K, "float64") + 0.0 if name == "precomputed" else K)  # overwritten later; that belongs to others
         return
     D = distances(str(name), X, X)
-    _check_not_vanished(D, X)
+    _check_not_vanished(bool((D > 0).any()), X)
     sigma = bandwidth_of(D, squared=name == "rbf", weights=weights, rounding=rounding)
     for k, multiplier in enumerate(multipliers):
         kernel = Kernel(name, multiplier * sigma)
@@ -186,20 +198,19 @@ def mean_distance(name: str, X: Array, *, weights: Array | None = None, rounding
     1.333333
     """
     n, w = len_of(X), weights
-    total, size = 0.0, max(1, BLOCK_BYTES // (8 * max(1, len_of(X))))
+    total, size = 0.0, max(1, BLOCK_BYTES // (8 * max(1, n)))
     for i in range(0, n, size):
         D = distances(name, X[i : i + size], X)
         D = namespace(D).sqrt(D, out=D) if name == "rbf" else D
         total += float(namespace(D).sum(D)) if w is None else float(w[i : i + size] @ (D @ w))
-    pairs = n * (n - 1.0) if w is None else float(w.sum()) ** 2 - float(namespace(w).where(w < 1, w**2, w).sum())
-    sigma = total / pairs if pairs > 0 else 0.0
-    return sigma if sigma > rounding else 1.0
+    _check_not_vanished(total > 0, X)
+    return _mean_of_pairs(total, n, w, rounding)
 
 
-def _check_not_vanished(D: Array, X: Array) -> None:
-    """Refuse rows that differ by so little that their squared distances are 0 in floating point."""
+def _check_not_vanished(differ: bool, X: Array) -> None:
+    """Refuse rows that do not `differ`, if that may be because their squared distances are 0 in floating point."""
     largest = float(abs(X).max()) if X.shape[0] and X.shape[1] else 0.0
-    if 0 < largest < SMALLEST and not bool((D > 0).any()):
+    if 0 < largest < SMALLEST and not differ:
         raise ValueError(
             f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use scaling='standard', or multiply X."
         )
@@ -395,7 +406,7 @@ def _is_binary(X: Array) -> bool:
 
 
 def _checked(K: Array, n1: int, n2: int) -> Array:
-    """What a user's function returned, if it has the right shape."""
+    """What a user's function returned, if it has the right shape, as floats that nobody else holds."""
     if getattr(K, "shape", None) != (n1, n2):
         raise ValueError(f"The kernel function returned shape {getattr(K, 'shape', None)}; it must return ({n1}, {n2}).")
-    return K
+    return cast(K, "float64") + 0.0

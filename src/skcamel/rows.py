@@ -51,6 +51,11 @@ def dense(X: Array) -> np.ndarray:
     return X.toarray() if sparse.issparse(X) else X
 
 
+def is_lazy(X: object) -> bool:
+    """Whether X is a Dask array or frame, found out without importing Dask."""
+    return type(X).__module__.split(".", 1)[0] in ("dask", "dask_expr")
+
+
 def signed(Y: Array) -> np.ndarray:
     """Labels in {-1, +1}, int8 (n, q), from those or from a sparse matrix whose entries are the labels that are present.
 

@@ -65,7 +65,7 @@ def _is_formula(text: str) -> bool:
     return _FORMULA.match(text) is not None and _NUMERAL.fullmatch(text) is None
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
+def count(number: float, noun: str, plural: str = "") -> str:
     """A number with its noun.
 
     Examples

@@ -21,7 +21,7 @@ from skcamel.cli.inputs import (
 from skcamel.cli.options import examples
 from skcamel.cli.output import bars, print_columns, say, say_json, words_beside
 from skcamel.presets import PRESETS
-from skcamel.text import one_line
+from skcamel.text import count, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 # method ► class, and the options that it understands beside the common ones
 METHODS = {
-    "camel": ("CamelClassifierCV", {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths"}),
+    "camel": (
+        "CamelClassifierCV",
+        {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths", *options.OF_SOLVERS},
+    ),
     "br": ("BinaryRelevance", {"threshold"}),
     "ecc": ("EnsembleOfClassifierChains", {"threshold"}),
     "rakel": ("RAkEL", {"threshold"}),
@@ -49,6 +52,7 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
         "skcamel fit patients.csv --labels-file diagnoses.csv --id patient",
         "skcamel fit mine.arff --method ecc -o ecc.skcamel",
         "skcamel fit mine.csv --labels sea,sun --scalings none,standard --kernels rbf,laplacian --threshold label",
+        "skcamel fit large.parquet --labels 'topic_*' --solver landmark --landmarks 2000 --max-memory 4GiB",
     )
 )
 @click.argument("data", shell_complete=options.complete_source)
@@ -73,6 +77,7 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
 @click.option("--scalings", "--scaling", type=options.Values(SCALINGS), metavar="S,…", help=f"{', '.join(SCALINGS)} (camel).")
 @click.option("--kernels", "--kernel", type=options.Values(KERNELS), metavar="K,…", help=f"{', '.join(KERNELS)} (camel).")
 @click.option("--bandwidths", "--bandwidth", type=options.Values(), metavar="B,…", help="Multiples of the mean distance (camel).")
+@options.solver_options
 @click.option(
     "--test-size",
     type=options.Number(0, 1, min_open=True, max_open=True),
@@ -107,9 +112,12 @@ def fit(
 
     how = {key: choices.pop(key) for key in options.HOW_READ}
     of_table = {key: choices.pop(key) for key in (*options.OF_TABLES, "labels_file")}
-    given = {key: value for key, value in choices.items() if value is not None}
+    given: dict[str, Any] = {key: value for key, value in choices.items() if value is not None}
     if unfit := sorted(set(given) - METHODS[method][1]):
-        raise click.UsageError(f"--{unfit[0]} does not apply to --method {method}; leave it out.")
+        raise click.UsageError(f"--{unfit[0].replace('_', '-')} does not apply to --method {method}; leave it out.")
+    if given.get("solver") == "primal":  # the presets' kernels are not linear
+        given.setdefault("kernels", ("linear",))
+        given.setdefault("scalings", ("none", "standard"))
     if output is not None:
         _check_output(Path(output), force=force)
     model = _estimator(method, given, random_state)
@@ -164,7 +172,13 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
 
 
 def _told_to(bar: Callable[[str, int, int], None]) -> Callable[[Any], None]:
-    return lambda step: bar("candidates", step.done, step.total)
+    def tell(step: Any) -> None:
+        if step.of_rows:
+            bar("rows summed up", step.rows, step.of_rows)
+        else:
+            bar("candidates", step.done, step.total)
+
+    return tell
 
 
 def _check_output(path: Path, *, force: bool) -> None:
@@ -181,16 +195,16 @@ def _estimator(method: str, given: dict[str, Any], random_state: int) -> Any:
     from skcamel import baselines
     from skcamel.classifier_cv import CamelClassifierCV
 
-    given = dict(given)
+    given = {options.OF_SOLVERS.get(key, key): value for key, value in given.items()}
     if "threshold" in given:
         given["threshold"] = _number_or_word(given["threshold"])
+    if method != "br":
+        given["random_state"] = random_state
     if method == "camel":
         if {"scalings", "kernels", "bandwidths"} & set(given):  # they take the place of a preset's representations
             given |= {"representations": None, "combine": False}
         model: Any = CamelClassifierCV.from_preset(given.pop("preset", "quick"), **given)
     else:
-        if method != "br":
-            given["random_state"] = random_state
         model = getattr(baselines, METHODS[method][0])(**given)
     try:
         (model._checked_grid if method == "camel" else model._check_parameters)()
@@ -229,6 +243,7 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
 
 def _searched(model: Any) -> dict[str, Any]:
     """What a search chose, and how good it says that is."""
+    from skcamel.explanation import in_place_of_rows
     from skcamel.metrics import LOSSES
 
     means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in options.METRICS}
@@ -240,6 +255,8 @@ def _searched(model: Any) -> dict[str, Any]:
         "estimated_by": "leave-one-out" if isinstance(model.cv, str) else f"{model.cv} folds",
         "estimate": getattr(model, "estimate_", {name: (-mean if name in LOSSES else mean) + 0.0 for name, mean in means.items()}),  # no -0
     }
+    if summed := in_place_of_rows(model) if hasattr(model, "weighted_members") else "":
+        facts |= {"solved_by": summed, "judged_rows": model.n_judged_}
     if hasattr(model, "members_"):
         keys = ("scaling", "kernel", "alpha", "lambda2", "bandwidth_")
         told = zip(model.weights_.tolist(), model.members_, strict=True)
@@ -261,6 +278,8 @@ def _print(facts: dict[str, Any], source: str) -> None:
     figures = {}
     if "params" in facts:
         _print_choice(facts)
+        if "solved_by" in facts:
+            say(f"Solved by sums over rows, with {facts['solved_by']}; cuts and estimates come from {count(facts['judged_rows'], 'row')}.")
         figures[facts["estimated_by"]] = facts["estimate"]
     if "test" in facts:
         figures[f"{facts['test_rows']:,} test rows"] = facts["test"]

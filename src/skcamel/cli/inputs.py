@@ -227,14 +227,9 @@ def remember_table(model: Any, X: Any, labels: Labels) -> None:
 
 def note_training_rows(model: Any, X: Any) -> None:
     """Warn where a model is judged by what it was fitted on."""
-    import numpy as np
+    from skcamel.pipeline import n_seen
 
-    from skcamel.data.dataset import row_digests
-    from skcamel.pipeline import final
-
-    estimator = final(model)
-    fitted = getattr(estimator, TABLE, getattr(estimator, REMEMBERED, {})).get("rows")
-    if fitted is not None and (again := int(np.isin(row_digests(X), fitted).sum())):
+    if again := n_seen(model, X):
         note(f"{again:,} of the {X.shape[0]:,} rows were in the fit; judged by them, the model looks better than it is.")
 
 

@@ -32,6 +32,7 @@ from importlib import import_module
 from inspect import signature
 from math import prod
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple, Never
 
 import numpy as np
@@ -397,7 +398,8 @@ def _storable(model: Any, key: str, value: Any) -> Any:
     if key not in SEARCH_ONLY or value is None or isinstance(value, str | int | float):
         return value
     if key != "callback":
-        warnings.warn(f"{key}={value!r} is not stored with the model; its predictions do not depend on it, a refit would.", stacklevel=3)
+        shown = shorten(repr(value), 60)
+        warnings.warn(f"{key}={shown} is not stored with the model; its predictions do not depend on it, a refit would.", stacklevel=3)
     return signature(type(model)).parameters[key].default
 
 

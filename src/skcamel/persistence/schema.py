@@ -24,10 +24,18 @@ LARGEST = 1e50  # of a stored number; its inverse is the smallest divisor
 OF_PRODUCTS = 1e110  # of products of two such numbers, summed
 FINITE = float(np.finfo(np.float64).max)
 MOST = 2**31 - 1  # of whatever is counted
-MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, columns of a table that were left out
+MAY_BE_EMPTY = ("k", "p", "r", "x")  # columns that vary, problems that were solved, rows known again, columns of a table left out
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
-OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_", "Z_", "residual_")  # not every fit sets them
+OPTIONAL = (
+    "feature_names_in_",
+    "input_columns_",
+    "input_table_",
+    "convergence_",
+    "Z_",
+    "residual_",
+    "compression_",
+)  # not every fit sets them
 OF_FEW_LABELS = ("A_", "b_")  # lacking where S is sparse
 OF_PAIRS = ("label_correlation_", "collaboration_", "cooccurrence_")  # all sparse or none
 OPTIONAL += (
@@ -346,6 +354,11 @@ COMMON: dict[str, Rule] = {
     "thresholds_": floats("q", low=-FINITE, high=FINITE),
     "n_iter_": integer(0),
 }
+COMPRESSED = {  # what a smaller model tells of the larger one
+    **dict.fromkeys(("rows_before", "rows_after"), integer(0)),
+    **dict.fromkeys(("bytes_before", "bytes_after"), integer(1, 2**62)),
+    **dict.fromkeys(("mean_error", "max_error"), number(0)),
+}
 ANY_CAMEL = COMMON | {
     "label_correlation_": rows("q", "q"),
     "cooccurrence_": rows("q", "q", low=0),
@@ -354,6 +367,7 @@ ANY_CAMEL = COMMON | {
     "known_together_": floats("q", "q", low=0),
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "estimate_": record(dict.fromkeys(METRICS, either(number(), undefined))),
+    "compression_": record(COMPRESSED),
     "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
     "_reference": either(nothing, _reference),
 }

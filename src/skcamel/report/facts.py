@@ -16,16 +16,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.checks import ConstantLabelWarning
 from skcamel.classifier import CamelClassifier
-from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_digests, unknown_entries
+from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
 from skcamel.estimator import Outputs
 from skcamel.experiment.paper import paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_methods
 from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, newest, summarise
 from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
-from skcamel.explanation import Evidence, evidence, how_learned
+from skcamel.explanation import Evidence, evidence, how_learned, in_place_of_rows, training_rows
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.pipeline import final, prepared, source_names, transformers
+from skcamel.pipeline import final, n_seen, prepared, source_names, transformers
 from skcamel.rows import column_names
 from skcamel.support import MANY, PARTS, check_together
 
@@ -56,7 +56,9 @@ class ModelFacts:
     names : label names, as text
     members : weights and models whose scores add up; the model itself where nothing is combined
     is_combined : whether these are several
-    n_train : number of training rows
+    n_train : number of training rows, by weight if they were summed up
+    n_kept : number of rows, landmarks or columns that the model has coefficients for; the most of any member
+    summed : these in words, if rows were summed up; else empty
     alpha : degree of collaboration; of a combined model the weighted mean of its members'
     S : label correlation, (q, q)
     learned : what S was learned from, in words that follow "learned"
@@ -72,7 +74,8 @@ class ModelFacts:
         self.names = [str(name) for name in model.label_names_]
         self.members: list[tuple[float, Any]] = model.weighted_members()
         self.is_combined = hasattr(model, "members_")
-        self.n_train = len(self.members[0][1].dual_coef_)
+        self.n_train, self.summed = training_rows(model), in_place_of_rows(model)
+        self.n_kept = max(len(member.dual_coef_) for _, member in self.members)
         weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
         self.alpha = float(np.average(alphas, weights=weights))
         self.S: np.ndarray = model.label_correlation_
@@ -110,12 +113,9 @@ class Evaluated:
         return self.relevant.astype(np.int64) if self.known.all() else np.where(self.known, self.relevant, np.nan)
 
     @cached_property
-    def n_seen(self) -> int:
-        """How many of the rows the model was trained on."""
-        _, model = self.model.weighted_members()[0]
-        if model.X_fit_ is None:
-            return 0
-        return int(np.isin(row_digests(model.scaled_rows(self.X)), row_digests(model.X_fit_)).sum())
+    def n_seen(self) -> int | None:
+        """How many of the rows the model was trained on; None where it does not tell."""
+        return n_seen(self.model, self.X)
 
 
 def evaluated(model: Any, data: Any) -> Evaluated:
@@ -250,7 +250,9 @@ def training_labels(model: Any) -> np.ndarray | None:
 
 def _reason_against(model: Any, Y: np.ndarray | None) -> str:
     """Why the model cannot be fitted again; empty where it can."""
-    if getattr(model, "solver_", "") in ("landmark", "primal"):
+    if hasattr(model, "compression_"):
+        return "the model is compressed, and does not hold its training rows"
+    if in_place_of_rows(model):
         return "the model was fitted by sums over rows, and does not hold them"
     if model.X_fit_ is None:
         return "a model of a precomputed kernel does not hold its training rows"

@@ -103,12 +103,13 @@ def _sent(facts: ModelFacts) -> dict[str, Any] | None:
 def _check_memory(facts: ModelFacts, m: int) -> None:
     """Refuse a page of m rows that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
     q = len(facts.names)
-    rows = facts.members[0][1].X_fit_
-    wide = 0 if rows is None or hasattr(rows, "indptr") else m * facts.model.n_features_in_
-    is_refit = m > 0 and not facts.is_combined and facts.n_train <= MOST_REFIT  # with α = 0
-    refit = facts.n_train if is_refit else 0
+    first = facts.members[0][1]
+    is_kernel = chosen(first, "kernel") == "precomputed"
+    wide = 0 if is_kernel or hasattr(first.X_fit_, "indptr") else m * facts.model.n_features_in_
+    is_refit = m > 0 and not facts.is_combined and not facts.summed and facts.n_kept <= MOST_REFIT  # with α = 0
+    refit = facts.n_kept if is_refit else 0
     memory.require(
-        8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_train) * q + ROWS * wide),
+        8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_kept) * q + ROWS * wide),
         f"A page of {count(q, 'label')} and {count(m, 'row')}",
         "Give fewer rows of data, or none.",
     )
@@ -120,6 +121,16 @@ def _lead(without_data: bool) -> str:
     return f"{lead}. Made with data (skcamel report MODEL --data FILE), it also shows {more}" if without_data else f"{lead}, {more}"
 
 
+def _rows_held(facts: ModelFacts) -> list[tuple[str, str]]:
+    """How many rows the model holds, and for a compressed one how it differs from the larger one."""
+    told: dict[str, Any] | None = getattr(facts.model, "compression_", None)
+    if told is None:
+        return [("Training rows", f"{facts.n_train:,}")]
+    size, of = (f"{told[key] / 1e6:.2g} MB" for key in ("bytes_after", "bytes_before"))
+    error = f"scores differ by {significant(told['mean_error'])} on average"
+    return [("Compressed", f"{count(told['rows_before'], 'row')} to {count(told['rows_after'], 'centre')}, {of} to {size}; {error}")]
+
+
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     model = facts.model
     cuts = getattr(model, "threshold_rule_", model.threshold)
@@ -128,14 +139,29 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     return [
         ("Model", type(model).__name__),
         *([("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))] if facts.steps else []),
-        ("Training rows", f"{facts.n_train:,}"),
+        *_rows_held(facts),
+        ("Solver", _solver(facts)),
         ("Features", f"{model.n_features_in_:,}{made}"),
         ("Labels", f"{len(facts.names):,}"),
         ("Label correlation", f"learned {facts.learned}"),
         ("Collaboration α", significant(facts.alpha)),
         *_members(facts),
         ("Cuts", cuts if isinstance(cuts, str) else significant(cuts)),
+        *([("Cuts and probabilities", _judged(facts))] if facts.summed else []),
     ]
+
+
+def _solver(facts: ModelFacts) -> str:
+    """How the model was fitted; an earlier version had two ways, and only the alternation kept its course."""
+    if facts.summed:
+        return f"sums over rows, by {facts.summed}"
+    return "the paper’s Algorithm 1" if hasattr(facts.model, "convergence_") else "exact closed form"
+
+
+def _judged(facts: ModelFacts) -> str:
+    """What cuts and probabilities come from, if rows were summed up."""
+    n = facts.model.n_judged_
+    return "leave-one-out of all rows" if n is None or n >= facts.n_train else f"leave-one-out of a sample of {count(n, 'row')}"
 
 
 def _members(facts: ModelFacts) -> list[tuple[str, str]]:
@@ -394,6 +420,9 @@ def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
 
 def _seen(found: Evaluated) -> str:
     seen, m = found.n_seen, len(found.scores)
+    if seen is None:
+        cannot = "The model does not hold its training rows, so nobody can tell whether these are among them."
+        return f"{cannot} If they are, the figures are better than they would be on new rows."
     if not seen:
         return "None of these rows was seen in training."
     which = "All of these rows were" if seen == m else f"{seen:,} of these rows {'was' if seen == 1 else 'were'}"
@@ -401,7 +430,7 @@ def _seen(found: Evaluated) -> str:
 
 
 def _flattered(found: Evaluated) -> str:
-    """The same where it matters: later sections need not repeat that all rows are new."""
+    """The same where it matters: later sections need not repeat that all rows are new, or that nobody knows."""
     return _seen(found) if found.n_seen else ""
 
 
@@ -453,7 +482,8 @@ def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
     factors = sum(facts.model.n_features_in_ * len(own.dual_coef_) for _, own in facts.members)
     m = min(len(found.scores), MOST_ROWS, MOST_FACTORS // factors)
     if m < min(FEWEST_ROWS, len(found.scores)):
-        reason = f"This takes too long for a page of a model of {count(facts.n_train, 'training row')}; skcamel explain tells it of a row."
+        kept = facts.summed or count(facts.n_train, "training row")
+        reason = f"This takes too long for a page of a model of {kept}; skcamel explain tells it of a row."
         return Section(name, title, {"reason": reason}, short="Columns")
     rows = np.unique(np.linspace(0, len(found.scores) - 1, m).astype(int))
     try:

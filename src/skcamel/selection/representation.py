@@ -16,8 +16,9 @@ from scipy import sparse
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, one_thread_for_small, to_device, to_match
-from skcamel.rows import alike, on_device
-from skcamel.selection.stream import Stream, Streaming, begin, centred_for
+from skcamel.rows import alike, on_device, signed
+from skcamel.selection.source import Source
+from skcamel.selection.stream import Stream, begin, centred_for
 from skcamel.solve import krylov, landmark, sampling, spectral, unknown
 
 log = logging.getLogger("skcamel")
@@ -30,18 +31,7 @@ class Data:
     X: Array  # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel; any floats where rows are summed up
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8, or CSR with 1 where a label is present, where rows are summed up
     weights: np.ndarray | None  # (n,)
-    seed: int = 0  # of the sample
     is_sample: bool = False  # whether these are some of the rows, by which a fit by sums is judged
-
-    @cached_property
-    def sample(self) -> sampling.Rows:
-        """Rows by which candidates are judged where there are too many."""
-        return sampling.Sample(self.seed).add(self.X, self.Y, self.weights).rows()
-
-    @cached_property
-    def judged(self) -> Data:
-        """The sample, with weights that make sums over it estimates of sums over all rows."""
-        return sampled(self.sample)
 
     @cached_property
     def is_complete(self) -> bool:
@@ -58,7 +48,7 @@ class Data:
     def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
         X = self.X[index] if columns is None else self.X[index][:, columns]
-        return Data(X, self.Y[index], None if self.weights is None else self.weights[index], self.seed)
+        return Data(X, self.Y[index], None if self.weights is None else self.weights[index])
 
     def with_weight(self, pairwise: bool) -> tuple[Data, np.ndarray | None]:
         """The rows that have weight, and their indices (None where all have)."""
@@ -71,7 +61,7 @@ class Data:
 def sampled(rows: sampling.Rows) -> Data:
     """A sample of rows as the data that candidates are judged by."""
     weights = rows.weights / rows.chance
-    return Data(rows.X, rows.Y.astype(np.float64), None if (weights == 1).all() else weights, is_sample=True)
+    return Data(rows.X, signed(rows.Y).astype(np.float64), None if (weights == 1).all() else weights, is_sample=True)
 
 
 Place = tuple[str, Any, float]  # scaling, kernel, multiple of the mean distance
@@ -106,10 +96,10 @@ class Grid:
             for alpha, (lambda1, lambda2) in product(self.alphas, self.penalties(unit))
         ]
 
-    def for_rows(self, X: Array) -> Grid:
+    def for_rows(self, *, are_sparse: bool) -> Grid:
         """Without rank scaling if rows are sparse, which it would make dense, unless nothing else is left."""
         fit = tuple(place for place in self.places if place[0] != "rank")
-        return replace(self, places=fit) if hasattr(X, "toarray") and fit else self
+        return replace(self, places=fit) if are_sparse and fit else self
 
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
@@ -157,9 +147,9 @@ class Representation:
 Decomposed = tuple[Representation, spectral.Spectrum]
 
 
-def represent(data: Data, grid: Grid, device: Any, by: Streaming | None = None) -> Iterator[Decomposed]:
+def represent(data: Data | Source, grid: Grid, device: Any) -> Iterator[Decomposed]:
     """Every representation of the grid, decomposed; distances are computed once for neighbours that differ in bandwidth alone."""
-    return _exactly(data, grid, device) if by is None else _by_sums(data, grid, by)
+    return _by_sums(data, grid) if isinstance(data, Source) else _exactly(data, grid, device)
 
 
 def representation_of(stream: Stream) -> Representation:
@@ -167,14 +157,13 @@ def representation_of(stream: Stream) -> Representation:
     return Representation(stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks)
 
 
-def _by_sums(data: Data, grid: Grid, by: Streaming) -> Iterator[Decomposed]:
+def _by_sums(source: Source, grid: Grid) -> Iterator[Decomposed]:
     """Each by one pass over the rows."""
     for scaling_name, name, multiple in grid.places:
-        n = data.Y.shape[0]
-        log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", n, scaling_name, name, multiple)
-        started = begin(scaling_name, name, data.X, data.weights, by, multiple=multiple, n_rows=n, lambda2=min(grid.lambda2s))
-        stream = started.add(data.X, data.Y, data.weights)
-        yield representation_of(stream), stream.summary(data.sample)
+        log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", source.n_rows, scaling_name, name, multiple)
+        options: dict[str, Any] = {"multiple": multiple, "n_rows": source.n_rows, "lambda2": min(grid.lambda2s)}
+        stream = source.streamed(begin(scaling_name, name, *source.prepared, source.by, **options))
+        yield representation_of(stream), stream.summary(source.sample)
 
 
 def _exactly(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
@@ -191,10 +180,10 @@ def _exactly(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
                 yield Representation(scaler, fitted, rows, X), spectral.decompose(K, weights)
 
 
-def represent_ahead(data: Data, grid: Grid, device: Any, by: Streaming | None = None) -> Iterator[Decomposed]:
+def represent_ahead(data: Data | Source, grid: Grid, device: Any) -> Iterator[Decomposed]:
     """The same; a device works on the first representation while the caller does something else on the CPU."""
-    made = represent(data, grid, device, by)
-    if device is None:
+    made = represent(data, grid, device)
+    if device is None or isinstance(data, Source):
         return made
     pool = ThreadPoolExecutor(1)
     started = [pool.submit(next, made)]
@@ -207,16 +196,16 @@ def represent_ahead(data: Data, grid: Grid, device: Any, by: Streaming | None = 
     return resumed()
 
 
-def all_candidates(data: Data, grid: Grid, device: Any, by: Streaming | None = None) -> list[dict[str, Any]]:
+def all_candidates(data: Data | Source, grid: Grid, device: Any) -> list[dict[str, Any]]:
     """Parameters of every candidate; λ2 of linear kernels in numbers."""
-    weights = None if data.weights is None else to_device(data.weights, device)
     found: list[dict[str, Any]] = []
     for place in grid.places:
         unit = 1.0
-        if place[1] == "linear" and by is not None:
-            ((representation, spectrum),) = represent(data, replace(grid, places=(place,)), device, by)
+        if place[1] == "linear" and isinstance(data, Source):
+            ((representation, spectrum),) = represent(data, replace(grid, places=(place,)), device)
             unit = representation.unit(spectrum)
-        elif place[1] == "linear":
+        elif place[1] == "linear" and isinstance(data, Data):
+            weights = None if data.weights is None else to_device(data.weights, device)
             _, rows = rows_for("linear", scaling.fitted(place[0], data.X, data.weights), data.X)
             unit = kernel.mean_eigenvalue(on_device(rows, device), weights)
         found += grid.candidates(place, unit)

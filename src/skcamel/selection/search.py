@@ -16,7 +16,8 @@ from skcamel.metrics import Counts, count, decision_metrics, f1_of
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.ranking import ranking_metrics, ranking_rows
 from skcamel.rows import dense
-from skcamel.selection.representation import Data, Grid, label_bases, represent, solver_of, targets_of
+from skcamel.selection.representation import Data, Grid, label_bases, represent, sampled, solver_of, targets_of
+from skcamel.selection.source import Batch, InMemory
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, lowered
 from skcamel.solve import spectral
@@ -32,12 +33,13 @@ def score_fold(
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them."""
     relevant = to_device(dense(test.Y), device) > 0
     counts = None if test.counts is None else to_device(test.counts, device)
-    for representation, spectrum in represent(train, grid, device, by):
+    source = None if by is None else InMemory(Batch(train.X, train.Y, train.weights), by)
+    for representation, spectrum in represent(train if source is None else source, grid, device):
         penalties = grid.penalties(representation.unit(spectrum))
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
         K = representation.kernel_rows(test.X, device)
         targets = targets_of(spectrum, train)
-        cuts = _fold_cuts(spectrum, targets, train if by is None else train.judged, bases, penalties, rule)
+        cuts = _fold_cuts(spectrum, targets, train if source is None else sampled(source.sample), bases, penalties, rule)
         held_out = solver_of(spectrum, train).held_out(spectrum, targets, bases, penalties, K)
         yield [candidate_metrics(relevant, scores[None], cut, counts)[0] for (_, _, scores), cut in zip(held_out, cuts, strict=True)]
         del representation, spectrum, targets, K, cuts, held_out  # before the next kernel matrix is made

@@ -1,6 +1,6 @@
 """Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
 
-Scaling, bandwidth and landmarks are fixed first, from a seeded sample of the rows. Then one pass over all rows adds up moments
+Scaling, bandwidth and landmarks are fixed first, from a sample of the rows. Then one pass over all rows adds up moments
 (:mod:`skcamel.solve.landmark`), in blocks that keep within a stated amount of memory; rows may be sparse, or lie in a file that is
 mapped into memory. What is added later, in whatever batches, counts as if it had been there from the start.
 """
@@ -11,33 +11,37 @@ import logging
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.cluster.vq import kmeans2
+from scipy.cluster.vq import kmeans2, vq
 from scipy.linalg import solve_triangular
 
 from skcamel import kernel, memory, scaling
 from skcamel.arrays import Array, allowed_threads, to_device
 from skcamel.kernel import Kernel
-from skcamel.rows import alike, dense, on_device
-from skcamel.solve import landmark, sampling
+from skcamel.rows import alike, dense, on_device, signed
+from skcamel.solve import landmark, sampling, spectral
 
 CHOICES = ("uniform", "pivoted", "kmeans")
 WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
-PREPARED_ROWS, LEAST_PREPARED = 100_000, 10_000  # that scaling and landmarks are chosen from: at most, and whatever their size
-PREPARED_BYTES = 2**26
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
-CANDIDATES = 20  # rows for each landmark that is chosen with care
-PIVOTS = 64  # landmarks that are chosen at a time
+CANDIDATES, LEAST_CANDIDATES = 20, 10_000  # rows for each landmark that is chosen with care, and in all
+PIVOTS, TURNS = 64, 16  # landmarks that are chosen at a time, at most, and in how many turns at least: those of one turn overlap
+BLENDED, MOST_BLENDED = 2, 6  # different rows of which a centre without a cluster is the mean
+EQUAL = 1e-9  # a distance up to this share of its length makes a centre the same as a row
 LEAST_BLOCK = 128
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
 TOLD_EVERY = 2.0  # seconds
 log = logging.getLogger("skcamel")
+
+
+def _silent(_done: int, _total: int) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ class Streaming:
     seed: int = 0
     budget: int | None = None  # bytes that a fit may take beside the rows given
     device: Any = None
-    tell: Callable[[int, int], None] = field(default=lambda _done, _total: None)  # rows
+    threads: int | None = None  # None: as many as BLAS has
+    tell: Callable[[int, int], None] | None = None  # hears how many rows are done, of how many
 
     def takes_rows_themselves(self, name: Any, d: int) -> bool:
         """Whether features of the kernel of that name are the d columns."""
@@ -79,7 +84,8 @@ class Stream:
             if now - told[0] >= TOLD_EVERY or rows == n:
                 told[0] = now
                 log.info("sums over rows: %d of %d, about %.0f s left", rows, n, (now - began) * (n - rows) / rows)
-                self.by.tell(rows, n)
+                if self.by.tell is not None:
+                    self.by.tell(rows, n)
 
         def block(i: int) -> landmark.Block:
             rows = slice(i, i + size)
@@ -104,8 +110,7 @@ class Stream:
         """The eigenbasis of the features of all rows so far, with a sample of them in it."""
         if self.moments is None:
             raise ValueError("No row has been added yet.")
-        weights = None if (sample.weights == 1).all() else sample.weights
-        return landmark.summarise(self.features, self.moments, self.block(sample.X, sample.Y, weights))
+        return landmark.summarise(self.features, self.moments, self.block(sample.X, signed(sample.Y), sample.units))
 
     def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
         """Threads and rows of a block that fit into the memory there is."""
@@ -115,7 +120,7 @@ class Stream:
             self._require(self._bytes(1, min(n, size), m, p, d, q))
             return 1, size
         free = self.by.budget if self.by.budget is not None else memory.available()
-        threads, size = (1 if device is not None else allowed_threads()), landmark.BLOCK_ROWS
+        threads, size = (1 if device is not None else self.by.threads or allowed_threads()), landmark.BLOCK_ROWS
         while free is not None and (threads > 1 or size > LEAST_BLOCK) and self._bytes(threads, min(n, size), m, p, d, q) > free:
             threads, size = (threads - 1, size) if threads > 1 else (1, size // 2)
         self._require(self._bytes(threads, min(n, size), m, p, d, q))
@@ -126,7 +131,10 @@ class Stream:
         what = f"A fit by {m} {'columns' if self.landmarks is None else 'landmarks'}"
         cure = "Take solver='landmark' with fewer landmarks." if self.landmarks is None else "Take fewer landmarks (n_landmarks)."
         if budget is not None and needed > budget:
-            raise MemoryError(f"{what} needs about {memory.gib(needed)} and max_memory allows {memory.gib(budget)}. Raise it. {cure}")
+            least = -(-needed // 2**20)
+            raise MemoryError(
+                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20}. {cure} Or give max_memory='{least}MiB'."
+            )
         memory.require(needed, what, cure, device=self.by.device)
 
     @staticmethod
@@ -137,6 +145,7 @@ class Stream:
         return 8 * max(in_pass, at_the_end) + landmark.CANDIDATE_BYTES
 
 
+@np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
 def begin(
     scaling_name: str,
     kernel_name: Any,
@@ -149,9 +158,8 @@ def begin(
     n_rows: int = STREAM_ROWS,
     lambda2: float,
 ) -> Stream:
-    """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from rows X (n, d), for sums over `n_rows`."""
+    """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from rows X (n, d) of a sample, for sums over `n_rows`."""
     rng = np.random.default_rng(by.seed)
-    X, weights = _some(X, weights, _most_prepared(X, by.count), rng)
     plain = scaling.fitted(scaling_name, X.astype(np.float64), weights)
     scaler = centred_for(kernel_name, plain, X)
     if by.takes_rows_themselves(kernel_name, X.shape[1]):
@@ -183,16 +191,59 @@ def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generat
     n = rows.shape[0]
     if how == "uniform":
         return rows[np.sort(rng.choice(n, min(count, n), replace=False))]
-    rows, _ = _some(rows, None, max(LEAST_PREPARED, CANDIDATES * count), rng)
+    rows, _ = _some(rows, None, max(LEAST_CANDIDATES, CANDIDATES * count), rng)
     if how == "pivoted":
         return rows[_pivots(rows, of, count, rng)]
+    what = f"Clusters of {rows.shape[0]} rows of {rows.shape[1]} columns"
+    memory.require(3 * 8 * rows.shape[0] * rows.shape[1], what, "Take landmarks='uniform' or 'pivoted'.")
     points = np.unique(dense(rows), axis=0)
     if len(points) <= count:
         return points
+    spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
     start = points[np.sort(rng.choice(len(points), count, replace=False))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
         return kmeans2(dense(rows), start, iter=10, minit="matrix")[0]
+
+
+def blended(rows: Array, count: int, rng: np.random.Generator) -> np.ndarray:
+    """At most `count` centres of clusters of scaled rows (n, d), dense; each is the mean of several different rows, and none is a row.
+
+    A cluster of one row gives way to the mean of that row and the nearest other one.
+
+    Examples
+    --------
+    >>> blended(np.array([[0.0], [1.0], [9.0], [9.0]]), 2, np.random.default_rng(0)).tolist()
+    [[0.5], [5.0]]
+    """
+    some, _ = _some(rows, None, max(LEAST_CANDIDATES, CANDIDATES * count), rng)
+    memory.require(5 * 8 * some.shape[0] * some.shape[1], "Clusters of the rows", "Take fewer landmarks (n_landmarks), or fewer rows.")
+    points = np.unique(dense(some), axis=0)
+    if len(points) < BLENDED:
+        raise ValueError("All rows are equal, and no centre of theirs differs from them; give rows X that differ.")
+    centres = choose("kmeans", points, Kernel("linear"), count, rng)
+    nearest, _ = vq(points, centres)
+    sizes = np.bincount(nearest, minlength=len(centres))
+    in_cluster = sparse.csr_array((np.ones(len(points)), (nearest, np.arange(len(points)))), shape=(len(centres), len(points)))
+    centres = np.where(sizes[:, None] > 0, in_cluster @ points / np.maximum(sizes, 1)[:, None], centres)
+    wrong = sizes < BLENDED
+    for size in range(BLENDED, MOST_BLENDED + 1):
+        for k in np.flatnonzero(wrong):
+            centres[k] = points[np.argsort(kernel.distances("rbf", centres[k : k + 1], points)[0], kind="stable")[:size]].mean(axis=0)
+        wrong = _is_a_row(centres, rows)
+        if not wrong.any():
+            break
+    if wrong.all():
+        raise ValueError("Every centre of the rows is one of them: they lie on a grid of few values; give other rows X.")
+    return np.unique(centres[~wrong], axis=0)
+
+
+def _is_a_row(centres: np.ndarray, rows: Array) -> np.ndarray:
+    """Which centres (m, d) equal one of the rows (n, d) but for rounding."""
+    least = np.full(len(centres), np.inf)
+    for i in range(0, rows.shape[0], landmark.BLOCK_ROWS):
+        least = np.minimum(least, kernel.distances("rbf", centres, dense(rows[i : i + landmark.BLOCK_ROWS])).min(axis=1))
+    return least <= EQUAL**2 * (centres**2).sum(axis=1)
 
 
 def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -200,8 +251,9 @@ def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np
     n = rows.shape[0]
     left = np.concatenate([of(rows[i : i + PIVOTS], rows[i : i + PIVOTS]).diagonal() for i in range(0, n, PIVOTS)]).astype(np.float64)
     least, factors, chosen = 1e-12 * left.max(), np.zeros((n, min(count, n))), np.zeros(0, dtype=np.intp)
+    most = max(1, min(PIVOTS, count // TURNS))
     while len(chosen) < min(count, n) and (left > least).any():
-        k, size = len(chosen), min(PIVOTS, min(count, n) - len(chosen), int((left > least).sum()))
+        k, size = len(chosen), min(most, min(count, n) - len(chosen), int((left > least).sum()))
         new = rng.choice(n, size, replace=False, p=np.where(left > least, left, 0.0) / left[left > least].sum())
         rest = of(rows, rows[new]) - factors[:, :k] @ factors[new, :k].T
         root = np.linalg.cholesky(rest[new] + 1e-10 * np.trace(rest[new]) * np.eye(size))
@@ -209,13 +261,7 @@ def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np
         left = np.clip(left - (factors[:, k : k + size] ** 2).sum(axis=1), 0, None)
         left[new] = 0.0
         chosen = np.append(chosen, new)
-    return np.sort(chosen)
-
-
-def _most_prepared(X: Array, count: int) -> int:
-    """Rows from which scaling and landmarks are chosen."""
-    width = X.nnz / max(1, X.shape[0]) if sparse.issparse(X) else X.shape[1]
-    return max(count, LEAST_PREPARED, min(PREPARED_ROWS, int(PREPARED_BYTES // (8 * max(1, width)))))
+    return np.sort(chosen) if len(chosen) else np.zeros(1, dtype=np.intp)  # all rows lie at the origin of the linear kernel
 
 
 def _some(X: Array, weights: np.ndarray | None, count: int, rng: np.random.Generator) -> tuple[Array, np.ndarray | None]:

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, to_match
+from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small, to_match
 from skcamel.kernel import Against, Kernel
 from skcamel.solve import spectral
 from skcamel.solve.spectral import Diagonal, LabelBasis, Spectrum, Targets
@@ -36,6 +36,7 @@ SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are roun
 DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
 BLOCK_ROWS = 2048  # enough for products to be fast
 CANDIDATE_BYTES = 2**27  # scores of candidates that are computed together
+ALONE = 3000  # features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other work
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class Features:
     origin: Array  # (m,) k₀
     whitening: Array | None = None  # (m, r) V s^-½; None: the identity
     of_blocks: bool = False  # whether blocks are whitened, or their sums
+
+    def to_sum(self) -> Features:
+        """What sums over rows need: whitening only if it is that of blocks."""
+        return self if self.of_blocks else replace(self, whitening=None)
 
     @property
     def width(self) -> int:
@@ -111,23 +116,34 @@ class Summary(Spectrum):
 
 
 def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
-    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit)."""
+    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
     xp = namespace(Z) if not hasattr(Z, "toarray") else np
-    K = kernel(Z, Z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = kernel(Z, Z)
+        size = spectral.finite_size(K)
     origin = xp.mean(K, axis=0)
-    values, vectors = eigh_in_place(K)
+    scatter = float(xp.mean(xp.diagonal(K)) - xp.mean(origin)) if kernel.name == "linear" else 1.0
+    values, vectors = _decomposed(K)
+    spectral.check_definite(float(values[0]), size)
     live = values > SMALLEST * values[-1]
     if not bool(live.any()):  # all landmarks at the origin of the linear kernel
         live, values = xp.ones_like(live), xp.ones_like(values)
     s = values[live]
-    unit = float(xp.mean(s)) if kernel.name == "linear" else 1.0
-    raw = keeps_digits(float(s[0]), float(s[-1]), n_rows / len(origin), lambda2 * unit)
+    unit = min(1.0, max(scatter, 0.0) or 1.0)  # a search measures λ2 in it, a plain fit does not
+    m, total = len(origin), float(xp.sum(s))
+    spread = max(float(xp.sum(s**2)) - m * float(origin @ origin), total**2 / m)  # or, as rows may differ more, as of unlike rows
+    raw = keeps_digits(float(s[0]), spread**0.5, n_rows / m, lambda2 * unit)
     return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
 
 
-def keeps_digits(least: float, greatest: float, rows_per_landmark: float, ridge: float) -> bool:
-    """Whether sums of kernels may be whitened afterwards, from the eigenvalues of K_ZZ that are kept and the least ridge."""
-    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * greatest**2 / (least * ridge) <= DIGITS)
+def _decomposed(K: Array) -> tuple[Array, Array]:
+    with one_thread_for_small(len(K), ALONE):
+        return eigh_in_place(K)
+
+
+def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
+    """Whether sums of kernels may be whitened afterwards: from the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge."""
+    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
 
 
 def moments(
@@ -149,7 +165,8 @@ def moments(
 
     def work(k: int) -> None:
         for block in blocks[k :: len(sums)]:
-            sums[k].add(block())
+            with np.errstate(over="ignore", invalid="ignore"):  # sums that are not finite are refused in the end
+                sums[k].add(block())
             done.append(k)  # in one step, whichever thread does it
             tell(len(done))
 
@@ -185,22 +202,22 @@ class _Sums:
             K -= of.origin
         root = xp.ones_like(K[:, :1]) if block.weights is None else xp.sqrt(block.weights)[:, None]
         if block.weights is not None:
-            kernel += block.weights @ K
             K *= root
-        else:
-            kernel += xp.sum(K, axis=0)
+        kernel += root[:, 0] @ K
         if of.of_blocks:
             K = K @ of.whitening
         xp.matmul(K.T, K, out=self.product)  # numpy forms AᵀA in half the time
         gram += self.product
         if sparse.issparse(block.Y):
-            cross[:, -1] += (K.T @ root)[:, 0]
+            cross[:, -1] += root[:, 0] @ K
             _add_sparse(cross, K, block.Y, root)
             return
-        targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(root)], axis=1) * root
-        cross += K.T @ targets
+        targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(root)], axis=1)
         if self.of_labels:
-            labels += targets.T @ targets
+            labels += (
+                targets if block.weights is None else block.weights[:, None] * targets
+            ).T @ targets  # whole numbers, without rounding
+        cross += ((targets if block.weights is None else targets * root).T @ K).T  # a third faster than Kᵀ times the targets
 
 
 def _add_sparse(cross: np.ndarray, K: np.ndarray, Y: sparse.csr_array, root: np.ndarray) -> None:
@@ -212,20 +229,20 @@ def _add_sparse(cross: np.ndarray, K: np.ndarray, Y: sparse.csr_array, root: np.
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
-    """The eigenbasis of the features, and the sample (weights are those of the rows in the fit) in it."""
+    """The eigenbasis of the features, and the sample in it, with what leave-one-out takes of its rows in place of their weights."""
     xp = namespace(of.origin)
     total = found.weight
+    spectral.finite_size(found.gram)
     mean = found.cross[:, -1] / total
     gram = found.gram - total * mean[:, None] * mean
     label_mean, cross = found.of_labels()
     if of.whitening is not None and not of.of_blocks:
         gram, cross = of.whitening.T @ gram @ of.whitening, of.whitening.T @ cross
         gram = (gram + gram.T) / 2
-    values, vectors = eigh_in_place(gram)
+    values, vectors = _decomposed(gram)
     projected = vectors.T @ cross
     vectors = vectors if of.whitening is None else of.whitening @ vectors
     kernel_mean = of.origin + found.kernel / total
-    units = xp.ones_like(kernel_mean[:1]) if sample.weights is None else xp.clip(sample.weights, None, 1.0)
     return Summary(
         values=xp.clip(values, 0, None),
         vectors=vectors,
@@ -233,7 +250,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
         weights=None,
         targets=Targets(cast(sample.Y, "float64"), label_mean, projected),
         rows=in_basis(of, kernel_mean, vectors, sample.X),
-        units=units,
+        units=xp.ones_like(kernel_mean[:1]) if sample.weights is None else sample.weights,
         weight=total,
     )
 

@@ -5,12 +5,12 @@ some of all rows, and some of those that have each label, and of those that lack
 number is below the bound of one of these groups, that is with a probability π of the largest bound. Sums weighted by 1/π are then
 unbiased estimates of sums over all rows.
 
-Equal rows have equal numbers. They enter as one, with the sum of their weights.
+Equal rows have equal numbers. They enter as one, with the sum of their weights, and with what leave-one-out takes away from each.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple, Self
 
@@ -19,9 +19,10 @@ from scipy import sparse
 
 from skcamel import correlation
 from skcamel.arrays import Array
-from skcamel.rows import signed
+from skcamel.rows import alike
 
 ROWS = 10_000  # of a sample: three quarters of them from all rows, the others shared among the labels
+BLOCK_ROWS = 2**16  # that are looked at together, so that a file that is mapped into memory is not read whole
 OF_A_LABEL = 100  # rows that have a label, and as many that lack it, if a quarter of the rows allows
 MOST_ENTRIES, LEAST_ROWS = 2**24, 2_000  # labels of a sample in all its rows, and rows that it has nevertheless
 MIXERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # of splitmix64
@@ -42,6 +43,7 @@ class Units(NamedTuple):
     X: Array  # (s, d) array or CSR
     Y: Array  # (s, q) int8 in {-1, +1}, or CSR with 1 where a label is present
     weights: np.ndarray  # (s,) of all their copies
+    taken: np.ndarray  # (s,) sum over all copies of their weight times what leave-one-out takes of it: 1, or all of it if it is less
     numbers: np.ndarray  # (s,) ascending, in (0, 1)
 
     def take(self, index: np.ndarray) -> Units:
@@ -64,29 +66,35 @@ class Sample:
 
     seed: int
     size: int = ROWS
+    by_label: bool = True  # whether rare labels have rows of their own
     units: Units | None = None
 
     def add(self, X: Array, Y: Array, weights: np.ndarray | None = None) -> Self:
         """With more rows X (n, d), labels Y (n, q) in {-1, +1} or the entries of a CSR matrix, and positive weights (n,)."""
+        found = self
+        for i in range(0, Y.shape[0], BLOCK_ROWS):
+            rows = slice(i, i + BLOCK_ROWS)
+            found = found._with(X[rows], Y[rows], np.ones(Y[rows].shape[0]) if weights is None else weights[rows])
+        return found
+
+    def _with(self, X: Array, Y: Array, w: np.ndarray) -> Self:
         numbers = digests(X, Y, self.seed)
-        w = np.ones(len(numbers)) if weights is None else weights
-        below = np.full(len(numbers), np.inf) if self.units is None else self._bounds(self.units, Y)
-        index = np.flatnonzero(numbers <= below)
-        for _ in range(2):  # bounds of all new rows leave few of them to be sorted with the others
-            new = Units(X[index], Y[index].astype(np.int8), w[index], numbers[index])
-            if len(index) <= 2 * self._size(Y.shape[1]):
-                break
-            index = index[numbers[index] <= self._bounds(new, new.Y)]
-        merged = _merged(new if self.units is None else _joined(self.units, new))
-        kept = merged.numbers <= self._bounds(merged, merged.Y)
-        return type(self)(self.seed, self.size, merged.take(np.flatnonzero(kept)))
+        below = np.inf if self.units is None else self._bounds(self.units, Y)
+        at = np.flatnonzero(numbers <= below)  # others cannot come in
+        new = self._kept(Units(at, Y[at].astype(np.int8), w[at], (w * np.minimum(w, 1.0))[at], numbers[at]))
+        return self._joined(new._replace(X=X[new.X]))  # positions stood for rows until few were left
+
+    def _joined(self, new: Units) -> Self:
+        return replace(self, units=self._kept(new if self.units is None else _stacked(self.units, new)))
+
+    def _kept(self, units: Units) -> Units:
+        """Those that are below one of their bounds, or set one; equal rows become one."""
+        merged = _merged(units)
+        return merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y)))
 
     def __add__(self, other: Sample) -> Sample:
-        """The sample of the rows of both."""
-        if other.units is None or self.units is None:
-            return self if other.units is None else other
-        merged = _merged(_joined(self.units, other.units))
-        return Sample(self.seed, self.size, merged.take(np.flatnonzero(merged.numbers <= self._bounds(merged, merged.Y))))
+        """The sample of the rows of both, which have the same seed."""
+        return self if other.units is None else self._joined(other.units)
 
     def rows(self) -> Rows:
         """The sample, as estimates want it."""
@@ -94,17 +102,14 @@ class Sample:
             raise ValueError("No row has been seen yet.")
         chance = np.minimum(1.0, self._bounds(self.units, self.units.Y))
         inside = np.flatnonzero((self.units.numbers < chance) | (chance == 1))  # the first row beyond each bound sets it alone
-        X, Y, weights, _ = self.units.take(inside)
-        return Rows(X, signed(Y), weights, chance[inside])
-
-    def _size(self, q: int) -> int:
-        return min(self.size, rows_for(q))
+        X, Y, weights, taken, _ = self.units.take(inside)
+        return Rows(X, Y, weights, taken / weights, chance[inside])
 
     def _bounds(self, units: Units, Y: Array) -> np.ndarray:
         """Largest bound among those of the groups that rows with labels Y (n, q) belong to, (n,); infinite where a group has too few."""
         n, q = Y.shape
-        size = self._size(q)
-        if q > correlation.MANY:  # one row for each label would be more than there are
+        size = min(self.size, rows_for(q)) if self.by_label else self.size  # others are not judged, and their labels stay sparse
+        if not self.by_label or q > correlation.MANY:  # one row for each of many labels would be more than there are
             return np.full(n, _bound(units.numbers, size))
         quota = min(OF_A_LABEL, max(1, size // (8 * q)))
         of_all = _bound(units.numbers, size - min(size // 4, 2 * quota * q))
@@ -125,18 +130,26 @@ class Rows(NamedTuple):
     """A sample of rows."""
 
     X: Array  # (s, d) array or CSR
-    Y: np.ndarray  # (s, q) int8 in {-1, +1}
+    Y: Array  # (s, q) as in `Units`
     weights: np.ndarray  # (s,) of the row in the fit
+    units: np.ndarray  # (s,) what leave-one-out takes of the weight: 1, or all of it if it is less; of several copies the mean
     chance: np.ndarray  # (s,) of being in the sample
+
+
+def all_rows(X: Array, Y: Array, weights: np.ndarray | None) -> Rows:
+    """All rows as they are, in their order; the arguments are those of :meth:`Sample.add`."""
+    w = np.ones(Y.shape[0]) if weights is None else weights
+    return Rows(X, Y, w, np.minimum(w, 1.0), np.ones(len(w)))
 
 
 def digests(X: Array, Y: Array, seed: int) -> np.ndarray:
     """A number in (0, 1) for each row, (n,): the same for equal rows, dense or sparse, and else as if drawn at random.
 
-    Entries are mixed with themselves, multiplied by a random number of their column, and summed modulo 2^64; 0 counts nothing.
+    Entries are mixed with themselves, multiplied by a random number of their column, and summed modulo 2^64; 0 counts nothing,
+    and a random number is added, lest a row of zeros come first whatever the seed.
     """
-    factors = np.random.default_rng(seed).integers(1, 2**63, X.shape[1] + Y.shape[1], dtype=np.uint64) * 2 + 1
-    of_columns, of_labels = factors[: X.shape[1]], factors[X.shape[1] :]
+    factors = np.random.default_rng(seed).integers(1, 2**63, X.shape[1] + Y.shape[1] + 1, dtype=np.uint64) * 2 + 1
+    of_columns, of_labels = factors[: X.shape[1]], factors[X.shape[1] : -1]
     if sparse.issparse(X):
         total = _row_sums(_spread(X.data) * of_columns[X.indices], X.indptr)
     else:
@@ -144,6 +157,7 @@ def digests(X: Array, Y: Array, seed: int) -> np.ndarray:
         for i in range(0, len(X), 4096):  # blocks that stay near the processor
             total[i : i + 4096] = (_spread(X[i : i + 4096]) * of_columns).sum(axis=1, dtype=np.uint64)
     total += _row_sums(of_labels[Y.indices], Y.indptr) if sparse.issparse(Y) else (Y > 0).astype(np.uint64) @ of_labels
+    total += factors[-1]
     for shift, mixer in zip((30, 27), MIXERS, strict=True):
         total = (total ^ (total >> np.uint64(shift))) * np.uint64(mixer)
     return ((total ^ (total >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
@@ -186,15 +200,14 @@ def _bound(numbers: np.ndarray, count: int) -> float:
     return float(np.partition(numbers, count)[count]) if len(numbers) > count else np.inf
 
 
-def _joined(first: Units, second: Units) -> Units:
-    return Units(*(_stacked(*pair) for pair in zip(first, second, strict=True)))
-
-
-def _stacked(first: Array, second: Array) -> Array:
-    return sparse.csr_array(sparse.vstack([first, second])) if sparse.issparse(first) else np.concatenate([first, second])
+def _stacked(first: Units, second: Units) -> Units:
+    if sparse.issparse(first.Y) != sparse.issparse(second.Y):
+        raise ValueError("y is sparse in some batches and not in others; give all as scipy sparse matrices of 0 and 1, or none.")
+    pairs = zip(first, second._replace(X=alike(second.X, first.X)), strict=True)
+    return Units(*(sparse.vstack(pair, format="csr") if sparse.issparse(pair[0]) else np.concatenate(pair) for pair in pairs))
 
 
 def _merged(units: Units) -> Units:
     """Ascending by number; equal rows become one."""
     _, first, which = np.unique(units.numbers, return_index=True, return_inverse=True)
-    return units.take(first)._replace(weights=np.bincount(which, units.weights))
+    return units.take(first)._replace(weights=np.bincount(which, units.weights), taken=np.bincount(which, units.taken))

@@ -78,21 +78,33 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     if weights is not None:
         K *= xp.sqrt(weights)[:, None]
         K *= xp.sqrt(weights)
-    size = float(xp.linalg.norm(K)) or 1.0
-    if not np.isfinite(size):
-        raise ValueError("The kernel matrix holds NaN or infinity: features or weights are too large or too small for it; scale them.")
+    size = finite_size(K) or 1.0
     constant = xp.ones_like(mean) / n**0.5 if weights is None else xp.sqrt(weights / xp.sum(weights))
     for i in range(0, n, 512):  # rank-one update without a second n²
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant
     values, vectors = eigh_in_place(K)
     values, vectors = values[1:], vectors[:, 1:]
     rounding = n * np.finfo(np.float64).eps * float(xp.abs(mean).max())  # what centring leaves of a large common part
-    if n > 1 and float(values[0]) < -INDEFINITE * size - rounding:
+    if n > 1:
+        check_definite(float(values[0]), size, rounding)
+    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights)
+
+
+def finite_size(K: Array) -> float:
+    """The norm of a matrix, refused where it is not finite."""
+    size = float(namespace(K).linalg.norm(K))
+    if not np.isfinite(size):
+        raise ValueError("The kernel matrix holds NaN or infinity: features or weights are too large or too small for it; scale them.")
+    return size
+
+
+def check_definite(least: float, size: float, rounding: float = 0.0) -> None:
+    """Refuse a kernel matrix whose least eigenvalue is below 0, by more than `rounding` and a share of its norm."""
+    if least < -INDEFINITE * size - rounding:
         raise ValueError(
-            f"The kernel matrix is not positive semi-definite: its smallest eigenvalue is {float(values[0]):.3g} and its norm "
+            f"The kernel matrix is not positive semi-definite: its smallest eigenvalue is {least:.3g} and its norm "
             f"{size:.3g}. CAMEL needs a valid kernel; for similarities try K @ K.T."
         )
-    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights)
 
 
 def greatest(spectrum: Spectrum) -> float:

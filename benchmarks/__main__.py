@@ -32,6 +32,7 @@ NAMES = (
     "compress",
     "suspects",
     "unknown",
+    "cluster",
     "scale",
     "landmarks",
 )

@@ -35,7 +35,7 @@ def in_this_thread():
 def cluster(n_workers, *, processes=False):
     with (
         distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=processes, dashboard_address=None, silence_logs=50
+            n_workers=n_workers, threads_per_worker=1, processes=processes, dashboard_address=":0", silence_logs=50
         ) as local,
         distributed.Client(local) as client,
         dask.config.set(scheduler=client),

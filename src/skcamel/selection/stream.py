@@ -115,13 +115,13 @@ class Stream:
         m, p, device = len(self.features.origin), self.features.width, self.by.device
         if device is not None and str(device) != "cpu":
             size = max(LEAST_BLOCK, DEVICE_BLOCK_BYTES // (24 * (m + d)))
-            self._require(self._bytes(1, min(n, size), m, p, d, q))
+            self._require(self._bytes(n, 1, min(n, size), m, p, d, q))
             return 1, size
         free = self.by.budget if self.by.budget is not None else memory.available()
         threads, size = (1 if device is not None else self.by.threads or allowed_threads()), landmark.BLOCK_ROWS
-        while free is not None and (threads > 1 or size > LEAST_BLOCK) and self._bytes(threads, min(n, size), m, p, d, q) > free:
+        while free is not None and (threads > 1 or size > LEAST_BLOCK) and self._bytes(n, threads, min(n, size), m, p, d, q) > free:
             threads, size = (threads - 1, size) if threads > 1 else (1, size // 2)
-        self._require(self._bytes(threads, min(n, size), m, p, d, q))
+        self._require(self._bytes(n, threads, min(n, size), m, p, d, q))
         return threads, size
 
     def _require(self, needed: int) -> None:
@@ -136,11 +136,12 @@ class Stream:
         memory.require(needed, what, cure, device=self.by.device)
 
     @staticmethod
-    def _bytes(threads: int, size: int, m: int, p: int, d: int, q: int) -> int:
-        """At the peak: of the pass over rows, or of the decomposition with the sample in its basis."""
+    def _bytes(n: int, threads: int, size: int, m: int, p: int, d: int, q: int) -> int:
+        """At the peak of the pass over rows, or of the decomposition with the sample in its basis; with labels and samples of rows."""
         in_pass = m * p + threads * (2 * p * p + size * (2 * m + 2 * d + 2 * q))
         at_the_end = 5 * m * m + sampling.ROWS * (m + landmark.BLOCK_ROWS // 8 + 8 * q)
-        return 8 * max(in_pass, at_the_end) + landmark.CANDIDATE_BYTES
+        samples = 3 * d * min(n, 3 * sampling.ROWS)
+        return 8 * (max(in_pass, at_the_end) + samples) + 17 * n * q + landmark.CANDIDATE_BYTES
 
 
 @np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused

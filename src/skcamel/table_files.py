@@ -221,7 +221,7 @@ def _of_two(j: int, name: str, cells: Cells, paths: Sequence[str]) -> dict[str |
         check_two_values(np.array([value]), name, paths[file], row)
     if {-1.0, 0.0} <= set(values.values()):
         raise two_codings(name, paths[0])
-    if unknown := [cells[cell] for cell, value in values.items() if value != value or (cell is None and not texts)]:
+    if unknown := [cells[cell] for cell, value in values.items() if value != value]:
         raise _unknown(name, min(unknown), paths)
     return {cell: (j,) if value == 1 else () for cell, value in values.items() if not isinstance(cell, float)}
 
@@ -264,7 +264,9 @@ def first_pass(
     return Learned(found.n_rows, found.in_order(), understood(columns, found.cells, files.schema, files.paths))
 
 
-def _total(files: Files, read: Callable[[int], Iterator[Any]], function: Callable[[Any, Any], Any], constant: Any, *, on_cluster: bool) -> Any:
+def _total(
+    files: Files, read: Callable[[int], Iterator[Any]], function: Callable[[Any, Any], Any], constant: Any, *, on_cluster: bool
+) -> Any:
     """Sum of a function over all batches, here or on the cluster."""
     if on_cluster:
         return where_they_are([()] * len(files.pieces), partial(_on_worker, read), function, constant)
@@ -316,7 +318,7 @@ def _prepared_rows(files: Files, rows: int, preparer: TablePreparer, labels: Lab
 
 
 class TableFiles(Named):
-    """The rows of files, prepared.
+    r"""The rows of files, prepared.
 
     Parameters
     ----------
@@ -335,7 +337,7 @@ class TableFiles(Named):
     >>> from skcamel.data.batches import opened
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "tiny.csv")
-    ...     _ = file.write_text("size,kind,sea,sun\\n1,x,1,0\\n2,y,0,1\\n3,x,1,1\\n")
+    ...     _ = file.write_text("size,kind,sea,sun\n1,x,1,0\n2,y,0,1\n3,x,1,1\n")
     ...     files = opened([file])
     ...     found = first_pass(files, ["sea", "sun"])
     ...     preparer = TablePreparer().fit(found.sample.drop_columns(["sea", "sun"]))

@@ -71,13 +71,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Files:
-    """Files with the same columns, as one table.
+    r"""Files with the same columns, as one table.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name, text in {"a.csv": "size,kind\\n1,x\\n2,y\\n", "b.csv": "kind,size\\n007,2.5\\n"}.items():
+    ...     for name, text in {"a.csv": "size,kind\n1,x\n2,y\n", "b.csv": "kind,size\n007,2.5\n"}.items():
     ...         _ = Path(folder, name).write_text(text)
     ...     files = opened([f"{folder}/a.csv", f"{folder}/b.csv"])
     ...     [rows.table.to_pylist() for piece in files.pieces for rows in files.batches(piece)]
@@ -92,7 +92,7 @@ class Files:
     def batches(self, piece: Piece, rows: int = BATCH_ROWS) -> Iterator[TableRows]:
         """Batches of at most so many rows, none of them empty."""
         at = piece.first
-        for table in _parquet(piece, self.as_text, rows) if piece.form is None else _text(piece, self.schema):
+        for table in _parquet(piece, self.as_text, rows) if piece.form is None else _text(piece.path, piece.form, self.schema):
             columns = [_cast(table.column(field.name), field.type) for field in self.schema]
             whole = pyarrow_module().Table.from_arrays(columns, schema=self.schema)
             for start in range(0, whole.num_rows, rows):
@@ -191,10 +191,12 @@ def _pieces_of_parquet(number: int, path: str, as_text: Collection[str]) -> tupl
     groups: list[int] = []
     first = held = 0
     for k, count in enumerate(counts):
-        groups, held = [*groups, k], held + count
+        groups.append(k)
+        held += count
         if held >= PIECE_ROWS or (held and k == len(counts) - 1):
             pieces.append(Piece(number, path, first, tuple(groups)))
-            groups, first, held = [], first + held, 0
+            first, held = first + held, 0
+            groups.clear()
     return dict(zip(empty.column_names, empty.schema.types, strict=True)), pieces
 
 
@@ -275,7 +277,7 @@ def _kinds(path: str, form: Form, as_text: Collection[str]) -> tuple[dict[str, A
     kinds = dict.fromkeys(form.head.names, arrow.null()) | dict.fromkeys(as_text, arrow.string())
     codes: set[str] = set()
     block = texts.empty_table()
-    for block in _text(Piece(0, path, form=form), texts):
+    for block in _text(path, form, texts):
         typed = _retyped(block, form, [name for name, kind in kinds.items() if kind != arrow.string()])
         for name, kind in zip(typed.column_names, typed.schema.types, strict=True):
             kinds[name] = joined(kinds[name], kind, name, path)
@@ -298,11 +300,10 @@ def _retyped(block: pyarrow.Table, form: Form, names: Sequence[str]) -> pyarrow.
     return reader.read_csv(arrow.BufferReader(content), **options)
 
 
-def _text(piece: Piece, schema: pyarrow.Schema) -> Iterator[pyarrow.Table]:
+def _text(path: str, form: Form, schema: pyarrow.Schema) -> Iterator[pyarrow.Table]:
     """Blocks of a text file in these types; a row of another width is refused by its number."""
     arrow, reader = pyarrow_module(), pyarrow_module("pyarrow.csv")
-    form, wrong = piece.form, []
-    assert form is not None  # noqa: S101 - of a text file
+    wrong: list[Any] = []
 
     def refuse(row: Any) -> str:
         wrong.append(row)
@@ -313,13 +314,13 @@ def _text(piece: Piece, schema: pyarrow.Schema) -> Iterator[pyarrow.Table]:
         form.head.names, form.head.dialect, kinds, quoted=form.quoted, threads=False, block=form.block, only=schema.names, handler=refuse
     )
     try:
-        with _rows_of(piece.path, form) as stream, reader.open_csv(stream, **options) as blocks:
+        with _rows_of(path, form) as stream, reader.open_csv(stream, **options) as blocks:
             for block in blocks:
                 yield arrow.Table.from_batches([block])
     except arrow.ArrowInvalid:
         if not wrong:
             raise
-        raise DataError(f"row {wrong[0].number}: {wrong_width(wrong[0])}", path=piece.path) from None
+        raise DataError(f"row {wrong[0].number}: {wrong_width(wrong[0])}", path=path) from None
 
 
 @contextmanager

@@ -53,8 +53,14 @@ class Differences:
 
     def plus(self, other: Differences) -> Differences:
         """Of the rows of both."""
-        counts = [Counter(getattr(self, key)) + Counter(getattr(other, key)) for key in ("unseen", "gaps", "unreadable")]
-        return Differences(*map(dict, counts), *(tuple(dict.fromkeys(getattr(self, key) + getattr(other, key))) for key in ("missing", "extra")))
+
+        def together(which: str) -> dict[str, int]:
+            return dict(Counter(getattr(self, which)) + Counter(getattr(other, which)))
+
+        missing, extra = (
+            tuple(dict.fromkeys(first + second)) for first, second in ((self.missing, other.missing), (self.extra, other.extra))
+        )
+        return Differences(together("unseen"), together("gaps"), together("unreadable"), missing, extra)
 
     def notes(self, learned_from: str = "fit") -> list[str]:
         """A sentence for each difference."""
@@ -162,6 +168,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             part_of(name, column, forced.get(name), labels, comma=comma, ranks=self.scaling == "rank") for name, column in columns.items()
         )
         self.n_features_in_ = len(columns)
+        self.__dict__.pop("sampled_", None)  # of an earlier fit
         if _has_names(X):
             self.feature_names_in_ = np.array(list(columns), dtype=object)
         elif hasattr(self, "feature_names_in_"):

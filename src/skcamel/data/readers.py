@@ -219,7 +219,7 @@ def _decoded(column: Any, name: str, size: int, path: Path_, *, plain: bool, as_
             column = column.cast(arrow.string())
         except arrow.ArrowInvalid:
             raise DataError(f"column {name[:60]!r} holds bytes that are no text; remove it.", path=path) from None
-    elif (words and column.type == kind and kind != arrow.string()) or (as_text and not words):
+    elif (words and column.type == kind and kind != arrow.string()) or (as_text and not words and not lists):
         column = column.cast(arrow.string())
     return column
 

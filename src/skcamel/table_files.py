@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
+from skcamel import memory
 from skcamel.data import DataError
 from skcamel.data.batches import BATCH_ROWS, Files, TableRows
 from skcamel.data.labels import (
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     import pyarrow
 
 SAMPLE_ROWS = 50_000  # from which a preparer learns
+LEAST_ROWS = 256  # of a batch
+MOST_BYTES = 2**31  # of which an eighth goes to a batch
+CELL_BYTES = 400  # of a text in a label column, and where it stands
 FILE_BITS = 40  # rows that a file may have, as a power of 2
 STRIDE = 0x9E3779B97F4A7C15  # of splitmix64
 Place = tuple[int, int]  # number of a file, and row in it, from 0
@@ -70,6 +74,8 @@ class Seen(NamedTuple):
         table = pyarrow_module().concat_tables([self.sample, other.sample])
         places = np.concatenate([self.places, other.places])
         cells = tuple(theirs | own for own, theirs in zip(self.cells, other.cells, strict=True))
+        different = max(map(len, cells))
+        memory.require(CELL_BYTES * different, f"{different:,} different label cells", "Are the right columns named as labels?")
         return Seen(self.n_rows + other.n_rows, *_least(table, places, self.asked), cells, self.asked)
 
     def in_order(self) -> pyarrow.Table:
@@ -175,8 +181,8 @@ class LabelCells:
             else:
                 texts, codes = _texts(column)
                 flags = np.zeros((len(texts), len(self.names)), dtype=bool)
-                for k, text in enumerate(texts):
-                    flags[k, list(meaning.get(text, ()))] = True
+                for k in np.unique(codes).tolist():
+                    flags[k, list(meaning[texts[k]])] = True
                 Y[flags[codes]] = 1
         return Y
 
@@ -312,9 +318,12 @@ def _prepared_rows(files: Files, rows: int, preparer: TablePreparer, labels: Lab
     for batch in _table_rows(files, rows, number):
         try:
             X, differences = preparer.transform_with_differences(without(batch.table, labels.columns))
+            Y = labels.signs(batch.table)
         except ValueError as error:
             raise DataError(str(error), path=batch.path) from error
-        yield Prepared(Batch(canonical(X) if sparse.issparse(X) else X, labels.signs(batch.table)), differences)
+        except KeyError as error:
+            raise DataError(f"changed while it was read ({error} is a new label); fit again.", path=batch.path) from error
+        yield Prepared(Batch(canonical(X) if sparse.issparse(X) else X, Y), differences)
 
 
 class TableFiles(Named):
@@ -366,9 +375,8 @@ class TableFiles(Named):
         return found.found
 
 
-def rows_within(files: Files, budget: int | None, d: int | None = None) -> int:
-    """Rows of a batch that leave seven eighths of a memory to other work; d columns once they are prepared, if that is known."""
-    if budget is None:
-        return BATCH_ROWS
-    width = 2 * len(files.schema) + 3 * (d or len(files.schema))
-    return int(np.clip(budget // 8 // (8 * width), 256, BATCH_ROWS))
+def rows_within(files: Files, budget: int | None, d: int = 0) -> int:
+    """Rows of a batch that leave seven eighths of a memory to other work, by default of what is free; d columns once they are prepared."""
+    free = memory.available() if budget is None else budget
+    width = 2 * len(files.schema) + 3 * max(d, len(files.schema))
+    return min(BATCH_ROWS, max(LEAST_ROWS, min(MOST_BYTES, MOST_BYTES if free is None else free) // 8 // (8 * width)))

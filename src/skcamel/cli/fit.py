@@ -174,14 +174,15 @@ class FiledTable(LabelledTable):
 
     files: Files
     learned: Learned
-    batch_rows: int
+    max_memory: int | None
     on_cluster: bool
 
     def prepared_by(self, preparer: TablePreparer) -> TableFiles:
         """All rows, as a source of sums."""
-        from skcamel.table_files import TableFiles
+        from skcamel.table_files import TableFiles, rows_within
 
-        return TableFiles(self.files, preparer, self.learned.labels, rows=self.batch_rows, on_cluster=self.on_cluster)
+        rows = rows_within(self.files, self.max_memory, len(preparer.source_columns_))
+        return TableFiles(self.files, preparer, self.learned.labels, rows=rows, on_cluster=self.on_cluster)
 
 
 def _why_in_batches(data: Sequence[str], max_memory: int | None, dask: str | None) -> str:
@@ -194,11 +195,11 @@ def _why_in_batches(data: Sequence[str], max_memory: int | None, dask: str | Non
     )
     if asked:
         for file in data:
-            if not (is_table(file) and is_streamable(file)):
+            if not (is_streamable(file) and is_table(file)):
                 raise click.UsageError(f"{file} cannot be read in batches, and {asked}; give files that end in {', '.join(KNOWN)}.")
         return asked
     (file,) = data
-    if is_catalogue_name(file) or not is_streamable(file):
+    if not is_streamable(file) or is_catalogue_name(file):
         return ""
     needed, free = in_one_piece(file), memory.available()
     return "" if free is None or needed <= free else f"it needs {memory.gib(needed)} as a whole, and {memory.gib(free)} are free"
@@ -215,13 +216,12 @@ def _open_files(
     of_table = dict(of_table)
     if of_table.pop("labels_file") is not None:
         raise click.UsageError("--labels-file goes with one file that fits into memory; write the labels into the files.")
-    preparer = preparer_with(of_table)
+    preparer, asked = preparer_with(of_table), asked_columns(labels, data[0])
     files = opened([str(Path(file).absolute()) for file in data] if on_cluster else data, preparer.as_written())
-    rows = rows_within(files, max_memory)
-    found = first_pass(files, asked_columns(labels, data[0]), seed=seed, rows=rows, on_cluster=on_cluster)
+    found = first_pass(files, asked, seed=seed, rows=rows_within(files, max_memory), on_cluster=on_cluster)
     known = Labels(found.labels.names, found.labels.signs(found.sample).clip(0).astype("float64"), found.labels.columns)
     columns = without(found.sample, found.labels.columns)
-    return FiledTable(columns, known, data[0], files, found, rows, on_cluster), preparer
+    return FiledTable(columns, known, data[0], files, found, max_memory, on_cluster), preparer
 
 
 def _check_batches(reason: str, method: str, test_size: float | None) -> None:

@@ -329,7 +329,7 @@ def rows_in_batches(model: Any, name_or_file: str, *, data_home: str | None, all
     from skcamel.table_files import rows_within
 
     preparer, free = preparer_of(model), memory.available()
-    large = preparer is not None and is_table(name_or_file) and is_streamable(name_or_file) and in_one_piece(name_or_file)
+    large = preparer is not None and is_streamable(name_or_file) and is_table(name_or_file) and in_one_piece(name_or_file)
     if preparer is None or large <= min(LARGE, LARGE if free is None else free // 4):
         yield rows_for(model, name_or_file, data_home=data_home, truth=False, allow_missing=allow_missing)
         return

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.data import DataError, TablePreparer, batches, read_columns, take_labels
 from skcamel.data.batches import opened
-from skcamel.table_files import TableFiles, first_pass
+from skcamel.table_files import BATCH_ROWS, LEAST_ROWS, TableFiles, first_pass, rows_within
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -309,3 +309,30 @@ def test_a_file_that_a_worker_cannot_read_is_named(tmp_path):
         pytest.raises(DataError, match=r"a.csv: a worker of the cluster cannot read it .*under the same path"),
     ):
         first_pass(files, ["sea"], on_cluster=True)
+
+
+def test_a_file_that_changes_between_passes_is_refused(tmp_path):
+    path = write(tmp_path, "a.csv", "x,sea\n1,yes\n2,no\n")
+    files = opened([path])
+    found = first_pass(files, ["sea"])
+    preparer = TablePreparer().fit(found.sample.drop_columns(["sea"]))
+    write(tmp_path, "a.csv", "x,sea\n1,yes\n2,nein\n")
+    with pytest.raises(DataError, match=r"a.csv: changed while it was read \('nein' is a new label\); fit again"):
+        CamelClassifier(solver="landmark").fit(TableFiles(files, preparer, found.labels), None)
+
+
+def test_label_cells_that_do_not_fit_into_memory_are_refused(tmp_path):
+    path = write(tmp_path, "a.csv", "x,note\n" + "".join(f"{k},text {k}\n" for k in range(50)))
+    files = opened([path])
+    with memory.allowance(10_000), pytest.raises(MemoryError, match=r"different label cells needs.*Are the right columns named as labels"):
+        first_pass(files, ["note"], rows=5)
+
+
+def test_batches_keep_to_an_eighth_of_the_memory(tmp_path):
+    files = opened([write(tmp_path, "a.csv", "x,y\n1,2\n")])
+    assert rows_within(files, 8 * 8 * 10 * 1000) == 1000  # two columns: twice as read, three times as prepared
+    assert rows_within(files, 1) == LEAST_ROWS
+    assert rows_within(files, 2**60) == BATCH_ROWS
+    assert rows_within(files, 2**60, 10_000) < 2_000
+    with memory.allowance(8 * 8 * 10 * 500):
+        assert rows_within(files, None) == 500

@@ -19,6 +19,7 @@ NAMES = (
     "readers",
     "preparation",
     "tables",
+    "files",
     "splitting",
     "accuracy",
     "thresholds",

@@ -131,7 +131,7 @@ class Stream:
         if budget is not None and needed > budget:
             least = -(-needed // 2**20)
             raise MemoryError(
-                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20}. {cure} Or give max_memory='{least}MiB'."
+                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20} MiB. {cure} Or give max_memory='{least}MiB'."
             )
         memory.require(needed, what, cure, device=self.by.device)
 

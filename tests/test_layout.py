@@ -23,6 +23,7 @@ ORDER = (
     ("metrics",),
     ("selection",),
     ("attribution", "checks", "explanation", "partitions"),
+    ("table_files",),
     ("estimator",),
     ("base",),
     ("classifier", "classifier_cv"),

@@ -1,5 +1,7 @@
 """Many labels: S by active sets, the label side without a decomposition of G, sparse labels, and answers in blocks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from skcamel.display import plot_collaboration
 from skcamel.persistence import schema
 from skcamel.rows import signed
 from skcamel.selection.source import Batch, InMemory, added, surveyed
-from skcamel.selection.stream import Streaming
+from skcamel.selection.stream import Stream, Streaming, begin
 from skcamel.solve import krylov, landmark, sampling, spectral
 from skcamel.solve.spectral import Targets
 
@@ -459,3 +461,15 @@ def test_a_model_file_must_hold_pairs_of_labels_in_one_form_and_the_papers_varia
         schema.check(clone(model), {key: value for key, value in state.items() if key != "A_"})
     with pytest.raises(ValueError, match="must be sparse together or not at all"):
         schema.check(clone(model), state | {"label_correlation_": sparse.csr_array(model.label_correlation_)})
+
+
+def test_sparse_labels_ask_for_memory_by_their_entries_and_dense_ones_by_all(rng):
+    X, few = rng.normal(size=(60, 2)), np.eye(60, 900, dtype=np.int8)
+    started = begin("none", "rbf", X, None, Streaming(primal=False, count=5, budget=2**40), lambda2=1.0)
+    asked = []
+    watched = replace(started, by=replace(started.by, threads=1))
+    for labels in (few, sparse.csr_array(few)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Stream, "_require", lambda _, needed: asked.append(needed))
+            watched.add(X, labels, None)
+    assert asked[0] - asked[1] == 17 * 60 * 900 - 40 * (60 + 60)

@@ -140,7 +140,7 @@ def test_allowed_memory_changes_blocks_and_not_results(data):
     model = CamelClassifier(solver="landmark", n_landmarks=50)
     expected = clone(model).fit(X, Y).decision_function(X)
     with pytest.raises(
-        MemoryError, match=rf"A fit by 50 landmarks {least} \d+ MiB and max_memory allows 9. Take fewer landmarks"
+        MemoryError, match=rf"A fit by 50 landmarks {least} \d+ MiB and max_memory allows 9 MiB. Take fewer landmarks"
     ) as refused:
         clone(model).set_params(max_memory="9MiB").fit(X, Y)
     least = str(refused.value).rsplit("'", 2)[1]

@@ -106,7 +106,7 @@ class CamelClassifier(BaseCamel):
         Number of landmarks; time grows with its square. As many as rows give the exact solution.
     landmarks : {"uniform", "pivoted", "kmeans"} or array of shape (m, d), default="uniform"
         Rows drawn at random, rows drawn so that each adds what the others do not explain (Cholesky with random pivots), centres of
-        clusters, or rows that are given. They are chosen from at most 100,000 rows, and so are scaling and bandwidth.
+        clusters, or rows that are given. They are chosen from a sample of 20,000 rows, and so are scaling and bandwidth.
     max_memory : int or str, default=None
         Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None: what is free.
     max_iter : int, default=10_000

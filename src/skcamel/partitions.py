@@ -8,9 +8,9 @@ held, Dask computes again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from skcamel.rows import dense, is_lazy
 from skcamel.selection.source import Batch, Source, added
 from skcamel.selection.stream import Streaming
 
-CHAIN = 8  # partitions that add to one sum
+CHAIN = 8  # partitions that add to one sum, at the most;
+CHAINS = 32  # fewer where there are few, so that many workers have something to do
 METHODS = {"decision_function": "float64", "predict": "int64", "predict_proba": "float64", "predict_sets": "int8", "top_k": "int64"}
 
 
@@ -44,36 +45,50 @@ class Partitions(Source):
 
     def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:
         """Sum of a function over all partitions."""
-        import dask
-
-        step, plus = dask.delayed(_step, pure=True), dask.delayed(_plus, pure=True)
-        given = dask.delayed((self.check, function, constant), pure=True, traverse=False)
-        sums = []
-        for i in range(0, len(self.parts), CHAIN):
-            found = None
-            for k, parts in enumerate(self.parts[i : i + CHAIN]):
-                found = step(given, found, i + k, *parts)
-            sums.append(found)
-        while len(sums) > 1:
-            pairs = [sums[k : k + 2] for k in range(0, len(sums), 2)]
-            sums = [plus(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-        (found,) = dask.compute(*sums)
+        found = where_they_are(self.parts, partial(_checked, self.check), function, constant)
         if found is None:
             raise ValueError("X has no rows in any of its partitions.")
         return found
 
 
-def _step(given: tuple[Any, Any, Any], before: Any, number: int, *parts: Any) -> Any:
-    """What came before plus what a partition adds."""
-    check, function, constant = given
-    X, Y, weights = (*parts, None)[:3]
+def where_they_are(
+    parts: Sequence[tuple[Any, ...]], read: Callable[..., Iterable[Any]], function: Callable[[Any, Any], Any], constant: Any
+) -> Any:
+    """Sum of a function over the batches that ``read(number, *part)`` makes of each part, on the cluster; None where there are none."""
+    import dask
+
+    step, plus = dask.delayed(_step, pure=True), dask.delayed(_plus, pure=True)
+    given = dask.delayed((read, function, constant), pure=True, traverse=False)
+    sums = []
+    length = max(1, min(CHAIN, len(parts) // CHAINS))
+    for i in range(0, len(parts), length):
+        found = None
+        for k, part in enumerate(parts[i : i + length]):
+            found = step(given, found, i + k, *part)
+        sums.append(found)
+    while len(sums) > 1:
+        pairs = [sums[k : k + 2] for k in range(0, len(sums), 2)]
+        sums = [plus(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    (found,) = dask.compute(*sums)
+    return found
+
+
+def _step(given: tuple[Any, Any, Any], before: Any, number: int, *part: Any) -> Any:
+    """What came before plus what a part adds."""
+    read, function, constant = given
+    return added(read(number, *part), function, constant, before)
+
+
+def _checked(check: Callable[[Any, Any, Any], Batch], number: int, X: Any, Y: Any, weights: Any = None) -> Iterator[Batch]:
+    """The batch of a partition; none where no row has weight."""
     if not len_of_part(X):
-        return before
+        return
     try:
         batch = check(X, Y, weights)
     except ValueError as error:
         raise ValueError(f"Partition {number}: {error}") from error
-    return added([Batch(*map(_aligned, batch))], function, constant, before)
+    if batch.Y.shape[0]:
+        yield Batch(*map(_aligned, batch))
 
 
 def _plus(first: Any, second: Any) -> Any:

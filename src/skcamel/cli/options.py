@@ -229,7 +229,7 @@ def solver_options(command: Callable[..., Any], solvers: tuple[str, ...] = SOLVE
     told = ", ".join(f"{name} ({meaning[name]})" for name in solvers if name in meaning)
     solver = f"How CAMEL is solved: {told}.  [default: auto, which is spectral for up to 10,000 rows that fit into memory]"
     landmarks = "How many landmarks: more are more accurate, and time grows with their square (camel).  [default: 1000]"
-    most = "Memory that landmark and primal may take beside the rows, such as 1GiB (camel).  [default: what is free]"
+    most = "Memory for a fit by landmark or primal, such as 1GiB; CSV and Parquet are read in batches (camel).  [default: what is free]"
     command = click.option("--max-memory", type=Size(), metavar="SIZE", help=most)(command)
     command = click.option("--landmarks", type=click.IntRange(min=1), metavar="N", help=landmarks)(command)
     return click.option("--solver", type=click.Choice(solvers), help=solver)(command)

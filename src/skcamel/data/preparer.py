@@ -8,6 +8,7 @@ rows of length 1. An estimator behind it needs no scaling of its own.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,9 +51,20 @@ class Differences:
     missing: tuple[str, ...]
     extra: tuple[str, ...]
 
-    def notes(self) -> list[str]:
+    def plus(self, other: Differences) -> Differences:
+        """Of the rows of both."""
+
+        def together(which: str) -> dict[str, int]:
+            return dict(Counter(getattr(self, which)) + Counter(getattr(other, which)))
+
+        missing, extra = (
+            tuple(dict.fromkeys(first + second)) for first, second in ((self.missing, other.missing), (self.extra, other.extra))
+        )
+        return Differences(together("unseen"), together("gaps"), together("unreadable"), missing, extra)
+
+    def notes(self, learned_from: str = "fit") -> list[str]:
         """A sentence for each difference."""
-        said = [f"{counted(n, 'row')} with a value of {name!r:.60} that the fit did not see" for name, n in self.unseen.items()]
+        said = [f"{counted(n, 'row')} with a value of {name!r:.60} that the {learned_from} did not see" for name, n in self.unseen.items()]
         said += [f"{counted(n, 'gap')} in {name!r:.60}, which had none" for name, n in self.gaps.items()]
         said += [f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as gaps" for name, n in self.unreadable.items()]
         said += [f"no column {name!r:.60}, taken as gaps" for name in self.missing]
@@ -81,6 +93,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     id_columns_ : tuple of str
         Columns that name the rows.
     feature_names_in_ : array of shape (number of columns,)
+    sampled_ : tuple of two ints
+        Where the fit saw a sample alone, as of files larger than memory: how many rows it saw, and of how many.
 
     Notes
     -----
@@ -154,6 +168,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             part_of(name, column, forced.get(name), labels, comma=comma, ranks=self.scaling == "rank") for name, column in columns.items()
         )
         self.n_features_in_ = len(columns)
+        self.__dict__.pop("sampled_", None)  # of an earlier fit
         if _has_names(X):
             self.feature_names_in_ = np.array(list(columns), dtype=object)
         elif hasattr(self, "feature_names_in_"):

@@ -63,67 +63,98 @@ def is_text(kind: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
-class _Dialect(NamedTuple):
+class Dialect(NamedTuple):
+    """How a text file is written."""
+
     separator: str
     decimal_point: str
-    start: int  # where the rows begin
+    start: int  # where the rows begin, in bytes of the text as UTF-8
+
+
+class Head(NamedTuple):
+    """What the first lines of a text file say."""
+
+    found: list[str]  # column names as they stand there
+    names: list[str]  # of the columns
+    dialect: Dialect
+
+
+def options_of(
+    names: Sequence[str],
+    dialect: Dialect,
+    types: Mapping[str, Any],
+    *,
+    quoted: bool,
+    threads: bool,
+    block: int,
+    only: Collection[str] = (),
+    handler: Callable[[Any], str] | None = None,
+) -> dict[str, Any]:
+    """What pyarrow.csv is told: gaps, truth values, the dialect, and types; columns without one get one from their cells."""
+    reader = pyarrow_module("pyarrow.csv")
+    return {
+        "read_options": reader.ReadOptions(column_names=list(names), block_size=block, use_threads=threads),
+        "parse_options": reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=quoted, invalid_row_handler=handler),
+        "convert_options": reader.ConvertOptions(
+            null_values=list(GAPS),
+            true_values=["true", "True", "TRUE"],  # 0 and 1 are numbers
+            false_values=["false", "False", "FALSE"],
+            strings_can_be_null=False,
+            decimal_point=dialect.decimal_point,
+            column_types=types,
+            include_columns=list(only),
+        ),
+    }
 
 
 class _Rows(NamedTuple):
     content: bytes
     names: list[str]  # of the columns
-    dialect: _Dialect
+    dialect: Dialect
 
-    def read(
-        self,
-        read: Any,
-        types: Mapping[str, Any],
-        *,
-        threads: bool,
-        block: int | None = None,
-        only: Collection[str] = (),
-        handler: Callable[[Any], str] | None = None,
-    ) -> Any:
-        """What `read` of pyarrow.csv makes of the rows; columns without a type get one from their cells."""
-        arrow, reader = pyarrow_module(), pyarrow_module("pyarrow.csv")
+    def read(self, read: Any, types: Mapping[str, Any], *, threads: bool, block: int | None = None, **more: Any) -> Any:
+        """What `read` of pyarrow.csv makes of the rows."""
+        arrow = pyarrow_module()
         quoted = b'"' in self.content  # without quotes, threads can begin at any line
-        return read(
-            arrow.BufferReader(arrow.py_buffer(self.content).slice(self.dialect.start)),
-            read_options=reader.ReadOptions(column_names=self.names, block_size=block or BLOCK_BYTES, use_threads=threads),
-            parse_options=reader.ParseOptions(delimiter=self.dialect.separator, newlines_in_values=quoted, invalid_row_handler=handler),
-            convert_options=reader.ConvertOptions(
-                null_values=list(GAPS),
-                true_values=["true", "True", "TRUE"],  # 0 and 1 are numbers
-                false_values=["false", "False", "FALSE"],
-                strings_can_be_null=False,
-                decimal_point=self.dialect.decimal_point,
-                column_types=types,
-                include_columns=list(only),
-            ),
-        )
+        options = options_of(self.names, self.dialect, types, quoted=quoted, threads=threads, block=block or BLOCK_BYTES, **more)
+        return read(arrow.BufferReader(arrow.py_buffer(self.content).slice(self.dialect.start)), **options)
 
 
 def read_separated(
     content: bytes, path: Path_, separator: str | None, header: bool, as_text: Collection[str], *, plain: bool
 ) -> pyarrow.Table:
     """Columns of a text file."""
-    arrow = pyarrow_module()
     content = utf8(content, path)
+    head = head_of(content, path, separator, header=header)
+    if not has_rows(content, head.dialect.start):
+        line = _line(content, head.dialect.start)
+        raise DataError("no row follows the column names; the file is empty or cut short.", path=path, line=line)
+    table = _typed(_Rows(content, head.names, head.dialect), as_text, path, plain=plain)
+    if b'"' in content and content.count(b'"') % 2:
+        check_closed(content, table, head.dialect, path)
+    return table.select(columns_in(head, table.schema.types[-1]))
+
+
+def head_of(content: bytes, path: Path_, separator: str | None = None, *, header: bool = True) -> Head:
+    """Column names and dialect, from the text of a file, or from its first lines."""
     line = SEP_LINE.match(content)
     start = line.end() if line else 0
     separator = separator or (line.group(1).decode() if line else _separator(content, start, path))
     first = _line(content, start)
     found, start = _header(content, start, separator, path) if header else (_numbered_names(content, start, separator, path), start)
-    names = named(found, path, first)
-    if re.compile(rb"\S").search(content, start) is None:
-        raise DataError("no row follows the column names; the file is empty or cut short.", path=path, line=_line(content, start))
     decimal_comma = separator != "," and _has_decimal_commas(content, start)
-    dialect = _Dialect(separator, "," if decimal_comma else ".", start)
-    table = _typed(_Rows(content, names, dialect), as_text, path, plain=plain)
-    if b'"' in content and content.count(b'"') % 2:
-        _check_closed(content, table, dialect, path)
-    trailing = len(names) > 1 and not found[-1].strip() and arrow.types.is_null(table.schema.types[-1])  # each line ends in a separator
-    return table.select(range(len(names) - 1)) if trailing else table
+    return Head(found, named(found, path, first), Dialect(separator, "," if decimal_comma else ".", start))
+
+
+def has_rows(content: bytes, start: int) -> bool:
+    """Whether anything but blanks follows."""
+    return re.compile(rb"\S").search(content, start) is not None
+
+
+def columns_in(head: Head, last: Any) -> range:
+    """Columns that the file means, given the type of the last: it is none where each line merely ends in a separator."""
+    trailing = len(head.names) > 1 and not head.found[-1].strip() and pyarrow_module("pyarrow.types").is_null(last)
+    return range(len(head.names) - trailing)
 
 
 def _typed(rows: _Rows, as_text: Collection[str], path: Path_, *, plain: bool) -> pyarrow.Table:
@@ -140,7 +171,7 @@ def _typed(rows: _Rows, as_text: Collection[str], path: Path_, *, plain: bool) -
         return table
     arrow.default_memory_pool().release_unused()
     texts = _parse(rows, doubtful, path, doubtful)
-    kept = {name: texts.column(name) for name, kind in doubtful.items() if _is_odd(kind) or _holds_codes(texts.column(name))}
+    kept = {name: texts.column(name) for name, kind in doubtful.items() if _is_odd(kind) or holds_codes(texts.column(name))}
     return arrow.Table.from_arrays([kept.get(name, column) for name, column in zip(rows.names, table.columns)], names=rows.names)
 
 
@@ -213,7 +244,7 @@ def _separator(content: bytes, start: int, path: Path_) -> str:
     best = max(order, key=lambda separator: _agreement(sample, separator))
     if _agreement(sample, best) > (False, 0.0):
         return best
-    return next((separator for separator in order if separator.encode() not in content), ABSENT)  # a single column
+    return ABSENT  # a single column
 
 
 def _agreement(sample: str, separator: str) -> tuple[bool, float]:
@@ -294,7 +325,7 @@ def _has_decimal_commas(content: bytes, start: int) -> bool:
     return any(not THOUSANDS.fullmatch(number) for number in DECIMAL_COMMA.findall(sample))
 
 
-def _has_leading_zeros(content: bytes, dialect: _Dialect) -> bool:
+def _has_leading_zeros(content: bytes, dialect: Dialect) -> bool:
     """Whether any cell may begin like 007 or 0x1F; cells of text count too."""
     codes = np.frombuffer(content, dtype=np.uint8)
     before = np.zeros(256, dtype=bool)
@@ -322,7 +353,7 @@ def _settled(texts: Any, decimal_point: str) -> Any:
                 filled = compute.replace_substring(compute.replace_substring(filled, ".", "?"), ",", ".")
             numbers = _cast(filled, arrow.float64())
             return texts if numbers is None else numbers
-    return texts if _holds_codes(texts) else whole
+    return texts if holds_codes(texts) else whole
 
 
 def _cast(texts: Any, kind: Any) -> Any:
@@ -333,7 +364,7 @@ def _cast(texts: Any, kind: Any) -> Any:
         return None
 
 
-def _holds_codes(column: Any) -> bool:
+def holds_codes(column: Any) -> bool:
     """Whether a cell of these whole numbers begins like 007 or 0x1F."""
     compute = pyarrow_module("pyarrow.compute")
     cells = compute.utf8_trim_whitespace(column)
@@ -360,9 +391,19 @@ def _parse(rows: _Rows, as_text: Collection[str], path: Path_, only: Collection[
     except arrow.ArrowInvalid as error:
         if wrong:
             raise _ragged(wrong[0], rows.content, rows.dialect.start, path) from None
-        if "straddl" in str(error):
-            raise DataError(f"a row is longer than {LARGEST_BLOCK >> 20} MiB; is a quote left open?", path=path) from None
+        if is_too_long(error):
+            raise too_long(path) from None
         raise
+
+
+def is_too_long(error: Exception) -> bool:
+    """Whether pyarrow failed at a row that is longer than a block."""
+    return "straddl" in str(error)
+
+
+def too_long(path: Path_) -> DataError:
+    """Refuse a row that is longer than any."""
+    return DataError(f"a row is longer than {LARGEST_BLOCK >> 20} MiB; is a quote left open?", path=path)
 
 
 def _ragged(row: Any, content: bytes, start: int, path: Path_) -> DataError:
@@ -370,14 +411,17 @@ def _ragged(row: Any, content: bytes, start: int, path: Path_) -> DataError:
     text = row.text.encode()
     end = rb"(?![^\r\n])" if len(text) < SAMPLE_BYTES else b""
     place = re.compile(rb"(?<![^\r\n])" + re.escape(text[:SAMPLE_BYTES]) + end).search(content, start)
-    line = _line(content, place.start()) if place else None
+    return DataError(wrong_width(row), path=path, line=_line(content, place.start()) if place else None)
+
+
+def wrong_width(row: Any) -> str:
+    """What is wrong with a row that pyarrow refuses."""
     if row.text.count('"') % 2:
-        return DataError("a quote is left open; close the quotes of each cell and double those within.", path=path, line=line)
-    cure = "is a cell with the separator not quoted?"
-    return DataError(f"{row.actual_columns} cells, the first line has {row.expected_columns}; {cure}", path=path, line=line)
+        return "a quote is left open; close the quotes of each cell and double those within."
+    return f"{row.actual_columns} cells, the first line has {row.expected_columns}; is a cell with the separator not quoted?"
 
 
-def _check_closed(content: bytes, table: pyarrow.Table, dialect: _Dialect, path: Path_) -> None:
+def check_closed(content: bytes, table: pyarrow.Table, dialect: Dialect, path: Path_) -> None:
     """Refuse a last cell whose quotes are not closed: it would hold all the rows behind them."""
     last = table.column(table.num_columns - 1)[-1].as_py()
     tail = content.rstrip(b"\r\n")

@@ -31,6 +31,7 @@ OPTIONAL = (
     "feature_names_in_",
     "input_columns_",
     "input_table_",
+    "sampled_",
     "convergence_",
     "Z_",
     "residual_",
@@ -342,7 +343,8 @@ FROM_A_FILE = {  # what the command line knows of the table that it fitted on
     "nominal": one_of("index", "onehot"),
     "rows": array_of((np.uint64,), "r"),
 }
-OF_A_TABLE = {"labels": each(text, "x", any_tuple), "rows": array_of((np.uint64,), "r")}  # the columns of labels, and the training rows
+# The columns of labels, and the training rows, if they were few enough to be kept.
+OF_A_TABLE = {"labels": each(text, "x", any_tuple), "rows": either(nothing, array_of((np.uint64,), "r"))}
 COMMON: dict[str, Rule] = {
     "n_features_in_": count("d"),
     "feature_names_in_": names("d"),
@@ -481,7 +483,8 @@ def _column_parts(value: Any, sizes: Sizes) -> None:
 
 
 TABLES: dict[str, dict[str, Rule]] = {
-    "TablePreparer": {"n_features_in_": count("d"), "feature_names_in_": names("d"), "parts_": _column_parts},
+    "TablePreparer": {"n_features_in_": count("d"), "feature_names_in_": names("d"), "parts_": _column_parts}
+    | {"sampled_": pair(integer(1), integer(1))},
     "CamelClassifier": CAMEL,
     "CamelClassifierCV": CAMEL | CAMEL_SEARCH | {"bandwidth_multiplier_": POSITIVE},
     "BinaryRelevance": COMMON | {"model_": _logistic("d"), "estimators_": nothing},

@@ -25,7 +25,7 @@ from skcamel.report.page import Column, Page, Rounded, Section, significant, wri
 from skcamel.selection.coverage import measured, reliability
 from skcamel.selection.thresholds import f1_curves
 from skcamel.solve.spectral import label_basis
-from skcamel.text import count, listed
+from skcamel.text import count, listed, sampled_words
 
 LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/report/test_model_page.py
 MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
@@ -280,7 +280,9 @@ BECOMES = (
 def columns_section(facts: ModelFacts) -> list[Section]:
     """What the steps say that they make of each column; nothing where none says."""
     rows = [tuple(map(str, row)) for step in facts.steps if hasattr(step, "describe") for row in step.describe()]
-    return [Section("columns", "What becomes of each column", {"columns": BECOMES, "table": rows}, short="Table")] if rows else []
+    sampled = " ".join(sampled_words(*step.sampled_) for step in facts.steps if hasattr(step, "sampled_"))
+    context = {"columns": BECOMES, "table": rows, "sampled": sampled}
+    return [Section("columns", "What becomes of each column", context, short="Table")] if rows else []
 
 
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:

@@ -162,12 +162,11 @@ class InMemory(Source):
         return function(self.batch, constant)
 
 
-def added(batches: Iterable[Batch], function: Callable[[Batch, Any], Any], constant: Any, before: Any = None) -> Any:
-    """Sum of a function over batches, in their order, after what came before; None where nothing has rows."""
+def added(batches: Iterable[Any], function: Callable[[Any, Any], Any], constant: Any, before: Any = None) -> Any:
+    """Sum of a function over batches, in their order, after what came before; None where there are none."""
     for batch in batches:
-        if batch.Y.shape[0]:
-            found = function(batch, constant)
-            before = found if before is None else before.plus(found)
+        found = function(batch, constant)
+        before = found if before is None else before.plus(found)
     return before
 
 

@@ -34,6 +34,7 @@ PIVOTS, TURNS = 64, 16  # landmarks that are chosen at a time, at most, and in h
 BLENDED, MOST_BLENDED = 2, 6  # different rows of which a centre without a cluster is the mean
 EQUAL = 1e-9  # a distance up to this share of its length makes a centre the same as a row
 LEAST_BLOCK = 128
+LABEL_BYTES, ENTRY_BYTES = 17, 40  # copies of a label, and of an entry of sparse labels
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
 TOLD_EVERY = 2.0  # seconds
@@ -75,7 +76,7 @@ class Stream:
     def add(self, X: Array, Y: Array, weights: np.ndarray | None) -> Stream:
         """With more rows X (n, d), labels Y (n, q) in {-1, +1} or CSR, and positive weights (n,); this one stays as it is."""
         n, q = Y.shape
-        threads, size = self._plan(n, X.shape[1], q)
+        threads, size = self._plan(X.shape[1], Y)
         labels = landmark.label_sums(Y, weights) if sparse.issparse(Y) else None
         began, told = time.monotonic(), [time.monotonic()]
 
@@ -112,18 +113,19 @@ class Stream:
             raise ValueError("No row has been added yet.")
         return landmark.summarise(self.features, self.moments, self.block(sample.X, signed(sample.Y), sample.units))
 
-    def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
+    def _plan(self, d: int, Y: Array) -> tuple[int, int]:
         """Threads and rows of a block that fit into the memory there is."""
-        m, p, device = len(self.features.origin), self.features.width, self.by.device
+        (n, q), m, p, device = Y.shape, len(self.features.origin), self.features.width, self.by.device
+        held = ENTRY_BYTES * (Y.nnz + n) if sparse.issparse(Y) else LABEL_BYTES * n * q
         if device is not None and str(device) != "cpu":
             size = max(LEAST_BLOCK, DEVICE_BLOCK_BYTES // (24 * (m + d)))
-            self._require(self._bytes(1, min(n, size), m, p, d, q))
+            self._require(self._bytes(n, held, 1, min(n, size), m, p, d, q))
             return 1, size
         free = self.by.budget if self.by.budget is not None else memory.available()
         threads, size = (1 if device is not None else self.by.threads or allowed_threads()), landmark.BLOCK_ROWS
-        while free is not None and (threads > 1 or size > LEAST_BLOCK) and self._bytes(threads, min(n, size), m, p, d, q) > free:
+        while free is not None and (threads > 1 or size > LEAST_BLOCK) and self._bytes(n, held, threads, min(n, size), m, p, d, q) > free:
             threads, size = (threads - 1, size) if threads > 1 else (1, size // 2)
-        self._require(self._bytes(threads, min(n, size), m, p, d, q))
+        self._require(self._bytes(n, held, threads, min(n, size), m, p, d, q))
         return threads, size
 
     def _require(self, needed: int) -> None:
@@ -133,16 +135,17 @@ class Stream:
         if budget is not None and needed > budget:
             least = -(-needed // 2**20)
             raise MemoryError(
-                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20}. {cure} Or give max_memory='{least}MiB'."
+                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20} MiB. {cure} Or give max_memory='{least}MiB'."
             )
         memory.require(needed, what, cure, device=self.by.device)
 
     @staticmethod
-    def _bytes(threads: int, size: int, m: int, p: int, d: int, q: int) -> int:
-        """At the peak: of the pass over rows, or of the decomposition with the sample in its basis."""
+    def _bytes(n: int, held: int, threads: int, size: int, m: int, p: int, d: int, q: int) -> int:
+        """At the peak of the pass over rows, or of the decomposition with the sample in its basis; with labels `held`, and samples."""
         in_pass = m * p + threads * (2 * p * p + p * q + size * (2 * m + 2 * d + 2 * q))
         at_the_end = 5 * m * m + 4 * p * q + sampling.rows_for(q) * (m + landmark.BLOCK_ROWS // 8 + 8 * q)
-        return 8 * max(in_pass, at_the_end) + landmark.CANDIDATE_BYTES
+        samples = 3 * d * min(n, 3 * sampling.ROWS)
+        return 8 * (max(in_pass, at_the_end) + samples) + held + landmark.CANDIDATE_BYTES
 
 
 @np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused

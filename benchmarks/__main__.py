@@ -15,9 +15,11 @@ NAMES = (
     "correlation",
     "centred",
     "metrics",
+    "prediction",
     "readers",
     "preparation",
     "tables",
+    "files",
     "splitting",
     "accuracy",
     "thresholds",
@@ -28,8 +30,13 @@ NAMES = (
     "column",
     "runner",
     "combination",
+    "compress",
     "suspects",
     "unknown",
+    "cluster",
+    "scale",
+    "landmarks",
+    "labels",
 )
 
 

@@ -30,7 +30,7 @@ from benchmarks.machine import Row, at_least, at_most
 from benchmarks.small_sets import SIZES, jobs, load
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, correlation
 from skcamel.metrics.ranking import ranking_metrics, ranking_rows
-from skcamel.selection.search import Data, Grid, label_bases, represent
+from skcamel.selection.representation import Data, Grid, label_bases, represent
 from skcamel.solve import spectral
 
 REPRESENTATIONS = (

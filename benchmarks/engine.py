@@ -10,7 +10,7 @@ from scipy import linalg
 from benchmarks.machine import Row, at_most, seconds
 from skcamel import CamelClassifierCV, kernel, scaling
 from skcamel.presets import STRONG
-from skcamel.selection.search import rows_for
+from skcamel.selection.representation import rows_for
 
 SIZES = {(2200, 103, 14): 3.0, (1100, 50, 227): 6.0}  # rows, features, labels: the most that `best` may take, in bare eigh calls
 

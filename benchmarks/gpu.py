@@ -26,7 +26,7 @@ def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run() -> list[Row]:
-    return [*synthetic(), *(column() if os.environ.get("SKCAMEL_DATA") else [])]
+    return [*synthetic(), *scale(), *(column() if os.environ.get("SKCAMEL_DATA") else [])]
 
 
 def synthetic() -> list[Row]:
@@ -46,6 +46,40 @@ def synthetic() -> list[Row]:
             at_least(f"n = {n}: time on the CPU / on the GPU", on_cpu / on_gpu, 1),
         ]
     return rows
+
+
+def scale() -> list[Row]:
+    """Sums over rows: agreement with numpy; a million rows and the largest exact fit, each with its whole grid."""
+    rows = []
+    X, Y = make_data(20_500, 100, 30)
+    for name, options in {"landmark": {"n_landmarks": 1000}, "primal": {"kernels": ["linear"]}}.items():
+        here, there = (CamelClassifierCV(solver=name, threshold="label", device=device, **options) for device in (None, "cuda"))
+        scores = [model.fit(X[:20_000], Y[:20_000]).decision_function(X[20_000:]) for model in (here, there)]
+        gap = abs(scores[0] - scores[1]).max() / abs(scores[0]).max()
+        rows.append(at_most(f"{name}, n = 20 000: largest relative difference of scores on new rows", float(gap), 1e-8, ""))
+    X, Y = make_data(1_000_000, 100, 50)
+    Y = Y.astype(np.int8)
+    torch.cuda.reset_peak_memory_stats()
+    landmark = CamelClassifierCV(solver="landmark", n_landmarks=10_000, device="cuda")
+    rows.append(at_most("10⁶ rows, d = 100, q = 50, m = 10 000, 77 candidates", seconds(partial(landmark.fit, X, Y), 1), 20, "s"))
+    rows.append(at_most("memory on the GPU for it", torch.cuda.max_memory_allocated() / 2**30, 17, "GiB"))
+    torch.cuda.reset_peak_memory_stats()
+    new = torch.asarray(X[:10_000], device="cuda")
+    many = seconds(partial(landmark.predict, X), 1)
+    rows.append(
+        at_most("to predict all of them / one product of their kernels", many / (100 * seconds(partial(_product, new, landmark), 3)), 10)
+    )
+    rows.append(at_most("memory on the GPU for that", torch.cuda.max_memory_allocated() / 2**30, 2, "GiB"))
+    exact = CamelClassifierCV(solver="spectral", device="cuda")
+    rows.append(at_most("exact, 40 000 rows, 77 candidates", seconds(partial(exact.fit, X[:40_000], Y[:40_000]), 1), 60, "s"))
+    return rows
+
+
+def _product(new: torch.Tensor, model: CamelClassifierCV) -> None:
+    """The kernel's inner products and the scores, without anything else."""
+    Z, B = (torch.asarray(part, device="cuda") for part in (model.X_fit_, model.dual_coef_))
+    _ = (new @ Z.T) @ B
+    torch.cuda.synchronize()
 
 
 def column() -> list[Row]:

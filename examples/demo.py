@@ -1,4 +1,4 @@
-"""CAMEL on yeast: choose, fit, evaluate, explain, look. Run by ``make demo``; needs the extras ``datasets`` and ``report``."""
+"""CAMEL on yeast: choose, fit, evaluate, explain, look; and many rows. Run by ``make demo``; needs ``skcamel[datasets,report]``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from skcamel import CamelClassifierCV, find_label_errors
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
 from skcamel.data import Dataset, load_dataset
 from skcamel.metrics import LOSSES, average_precision, evaluate, report
 from skcamel.report import build_model_report
@@ -40,8 +40,14 @@ def main() -> None:
     print("\nlabel by label, tuned cuts:")
     print(report(Y_test, tuned.predict(X_test), label_names=tuned.label_names_))
 
-    print("\nwhy these labels? three of the genes kept aside, with the strongest pushes of other labels:")
-    print(tuned.explain(X_test[:3]))
+    print("\nwhy these labels? three of the genes kept aside, with the strongest pushes of other labels and the strongest columns:")
+    print(tuned.explain(X_test[:3], features=True))
+
+    likely = tuned.predict_proba(X_test)
+    sure = likely > 0.8
+    print(
+        f"\nof {sure.sum()} labels with a probability above 0.8, on average {likely[sure].mean():.0%}, {Y_test[sure].mean():.0%} are there"
+    )
 
     answers = tuned.predict_sets(X_test, coverage=0.9)
     kept = (answers != 1 - Y_test).mean()
@@ -60,6 +66,26 @@ def main() -> None:
 
     build_model_report(tuned, Dataset(X_test, Y_test, label_names=yeast.label_names, name="yeast"), PAGE)
     print(f"\nthe same to look at, who pushes whom and why, on the genes kept aside: open {PAGE.resolve().as_uri()}")
+    many_rows()
+
+
+def many_rows(n: int = 60_000, batch: int = 20_000) -> None:
+    """A fit in one pass over more rows than a matrix of rows allows, and the same rows in batches."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n + 2_000, 10)).astype(np.float32)
+    Y = X[:, :4] + X[:, 1:5] * X[:, 2:6] > 0.5
+    settings = {"scaling": "standard", "solver": "landmark", "n_landmarks": 500, "max_memory": "1GiB"}
+    start = time.perf_counter()
+    at_once = CamelClassifier(**settings).fit(X[:n], Y[:n])
+    seconds = time.perf_counter() - start
+    stream = CamelClassifier(**settings)
+    for k in range(0, n, batch):
+        stream.partial_fit(X[k : k + batch], Y[k : k + batch], solve=k + batch >= n)
+    exact = CamelClassifier(scaling="standard").fit(X[:2_000], Y[:2_000])
+    found = [average_precision(Y[n:], model.decision_function(X[n:])) for model in (at_once, stream, exact)]
+    print(f"\nmany rows, {n:,} made up, by 500 landmarks in one pass within 1 GiB: {seconds:.1f} s;")
+    print(f"average precision on new rows {found[0]:.3f}, in batches of {batch:,} (partial_fit) {found[1]:.3f},")
+    print(f"and by the exact solver on 2,000 of the rows {found[2]:.3f}")
 
 
 if __name__ == "__main__":

@@ -41,3 +41,11 @@ def new_rows(q: int, n: int, d: int = 12, names: tuple[str, ...] = ()) -> Datase
     """The other n rows."""
     given = data(q, 2 * n, d, names)
     return Dataset(given.X[n:], given.Y[n:], label_names=given.label_names, name=given.name)
+
+
+def gaps(q: int, n: int, d: int = 12, names: tuple[str, ...] = ()) -> Dataset:
+    """The same; nobody knows the labels of the first of them."""
+    rows = new_rows(q, n, d, names)
+    Y = rows.Y.astype(float)
+    Y[0] = np.nan
+    return Dataset(rows.X, Y, label_names=rows.label_names, name=rows.name)

@@ -240,7 +240,9 @@ def test_a_member_without_columns_is_named(rng):
     model = CamelClassifierCV(representations=[("none", "exponential", 1.0), *REPRESENTATIONS], **OPTIONS).fit(X, Y)
     place, n = 1 + [member.kernel for member in model.members_].index("exponential"), len(model.members_)
     assert n > 1
-    with pytest.raises(ValueError, match=f"that of member {place} of the {n} that this model combines is 'exponential', which is neither"):
+    with pytest.raises(
+        ValueError, match=f"neither a product.* The kernel of member {place} of the {n} that this model combines is 'exponential'"
+    ):
         model.explain(X, features=True)
     assert model.explain(X).features is None
 
@@ -251,7 +253,7 @@ def test_kernels_that_are_no_product_are_refused_by_name(rng):
         rows = X @ X.T if kernel == "precomputed" else X
         model = CamelClassifier(kernel=kernel).fit(rows, Y)
         with pytest.raises(
-            ValueError, match=f"for the kernels 'rbf', 'laplacian' and 'linear'; that of this model is {name}, which is neither"
+            ValueError, match=f"'rbf', 'laplacian' and 'linear' do not go together: it is neither a product.* this model is {name}"
         ):
             model.explain(rows, features=True)
 
@@ -272,7 +274,7 @@ def test_what_does_not_fit_into_memory_is_refused_with_its_size(rng):
     model = CamelClassifier().fit(X, Y)
     with (
         memory.allowance(2**24),
-        pytest.raises(MemoryError, match="Explaining 30 rows of 6 columns and 3 labels by 30 training rows needs"),
+        pytest.raises(MemoryError, match="Explaining 30 rows of 6 columns and 3 labels by a model of 30 rows needs"),
     ):
         model.explain(X, features=True)
 

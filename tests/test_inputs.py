@@ -76,7 +76,7 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"max_iter": 1.5}, "max_iter must be an integer >= 1"),
         ({"threshold": True}, "threshold=True is not known"),
         ({"bandwidth": 1e-300}, "bandwidth must lie between"),
-        ({"solver": "newton"}, "solver='newton' is not known; choose one of 'auto', 'spectral', 'alternating'"),
+        ({"solver": "newton"}, "solver='newton' is not known; choose one of 'auto', 'spectral', 'landmark', 'primal', 'alternating'"),
         (
             {"solver": "alternating", "threshold": "label"},
             "solver='alternating' and tuned thresholds do not go together: .*use solver='spectral'",
@@ -150,7 +150,8 @@ def test_wrong_features_at_predict_are_refused():
 
 def test_too_many_rows_are_refused_before_anything_is_allocated():
     with pytest.raises(
-        MemoryError, match=r"1000000 rows.* needs about 372\d\d.\d GiB .* are free. Fit on a random sample of at most \d+ rows"
+        MemoryError,
+        match=r"1000000 rows.* needs about 372\d\d.\d GiB .* are free. Take solver='landmark', or a random sample of at most \d+ rows",
     ):
         check_memory(np.empty((1_000_000, 1)), 3, None)
     check_memory(np.empty((100, 1)), 3, None)

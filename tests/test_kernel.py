@@ -1,12 +1,14 @@
 """Kernels against loops over pairs of rows."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from reference import kernel as literal
 from skcamel import kernel
-from skcamel.arrays import to_numpy
+from skcamel.arrays import allowed_threads, to_numpy
 
 RADIAL = ("rbf", "laplacian", "exponential")
 
@@ -77,9 +79,25 @@ def test_blocks_do_not_change_the_result(rng, monkeypatch):
 
 def test_a_function_may_return_what_it_keeps(rng):
     cached = np.eye(5, dtype=np.int64)
-    _, K = kernel.fitted(lambda *_: cached, rng.normal(size=(5, 2)))
-    K += 1
-    assert (cached == np.eye(5)).all()
+    X = rng.normal(size=(5, 2))
+    of = kernel.Kernel(lambda *_: cached)
+    for K in (kernel.fitted(of.name, X)[1], kernel.Against(of, X)(X)):
+        K += 1.5
+        assert (cached == np.eye(5)).all()
+
+
+def test_blocks_of_any_size_have_the_kernel_of_their_rows(rng, xp):
+    Z = rng.normal(size=(6, 3))
+    of = kernel.Against(kernel.Kernel("rbf", 1.7), xp(Z))
+    for size in (4, 2, 7, 7, 1):
+        X = rng.normal(size=(size, 3))
+        np.testing.assert_allclose(to_numpy(of(xp(X))), literal.matrix("rbf", X, Z, 1.7), atol=1e-12)
+
+
+def test_blocks_take_turns_in_one_piece_of_memory(rng):
+    X = rng.normal(size=(9, 3))
+    of = kernel.Against(kernel.Kernel("rbf"), X)
+    assert np.shares_memory(of(X), of(X[:4]))
 
 
 def test_a_function_with_the_wrong_shape_is_refused(rng):
@@ -91,5 +109,84 @@ def test_l1_distances_of_wide_sparse_rows_need_no_dense_rows(rng, monkeypatch):
     rows = [sparse.random_array((n, 10**7), density=3e-6, rng=rng, format="csr") for n in (20, 15)]
     monkeypatch.setattr(kernel, "BLOCK_BYTES", 8 * 35 * 100)  # a hundred columns at a time
     used = np.union1d(rows[0].indices, rows[1].indices)
-    D = kernel.distances("laplacian", *rows)
-    np.testing.assert_allclose(D, abs(rows[0][:, used].toarray()[:, None] - rows[1][:, used].toarray()).sum(axis=2), atol=1e-12)
+    for first, second in (rows, (rows[0], rows[0])):
+        D = kernel.distances("laplacian", first, second)
+        np.testing.assert_allclose(D, abs(first[:, used].toarray()[:, None] - second[:, used].toarray()).sum(axis=2), atol=1e-12)
+
+
+FORMS = {
+    "dense": np.asarray,
+    "binary": lambda X: (X > 0) * 1.0,
+    "sparse": lambda X: sparse.csr_array(X * (X > 0)),
+    "thin": lambda X: sparse.csr_array(X * (X > 2)),
+    "thin binary": lambda X: sparse.csr_array((X > 2) * 1.0),
+}
+
+
+@pytest.mark.parametrize("name", [*RADIAL, "linear"])
+@pytest.mark.parametrize("form", FORMS)
+def test_few_and_many_new_rows_equal_the_loops(name, form, rng):
+    rows, train = (FORMS[form](rng.normal(size=(n, 40))) for n in (2 * kernel.FEW, 30))
+    dense, dense_train = (part.toarray() if sparse.issparse(part) else part for part in (rows, train))
+    expected = literal.matrix(name, dense, dense_train, 5.0)
+    for few in (rows, rows[:1], rows[: kernel.FEW - 1]):
+        np.testing.assert_allclose(kernel.Kernel(name, 5.0)(few, train), expected[: few.shape[0]], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("laplacian", form) for form in FORMS] + [("linear", form) for form in FORMS if form != "dense"]
+)
+def test_a_row_has_the_same_bits_alone_and_among_others(name, form, rng):
+    rows, train = (FORMS[form](rng.normal(size=(n, 40))) for n in (2 * kernel.FEW, 30))
+    K = kernel.Kernel(name, 5.0)(rows, train)
+    for i in range(len(K)):
+        np.testing.assert_array_equal(kernel.Kernel(name, 5.0)(rows[i : i + 1], train)[0], K[i])
+
+
+def test_threads_do_not_change_the_bits_of_l1_distances(rng, monkeypatch):
+    X1, X2 = rng.normal(size=(50, 4)), rng.normal(size=(20, 4))
+    alone = kernel.distances("laplacian", X1, X2)
+    monkeypatch.setattr(kernel, "SOON_DONE", 0)
+    monkeypatch.setattr(kernel, "allowed_threads", lambda: 3)
+    np.testing.assert_array_equal(kernel.distances("laplacian", X1, X2), alone)
+
+
+def test_one_row_starts_no_threads(rng, monkeypatch):
+    X1, X2 = rng.normal(size=(1, 4)), rng.normal(size=(20, 4))
+    monkeypatch.setattr(kernel, "SOON_DONE", 0)
+    monkeypatch.setattr(kernel, "allowed_threads", lambda: 3)
+    monkeypatch.setattr(kernel, "ThreadPoolExecutor", None)
+    np.testing.assert_allclose(kernel.distances("laplacian", X1, X2), abs(X1 - X2).sum(axis=1)[None], rtol=1e-12)
+
+
+def test_threads_are_counted_without_a_search_through_all_libraries(monkeypatch):
+    before = allowed_threads()
+    monkeypatch.setattr("threadpoolctl.ThreadpoolController", None)
+    assert allowed_threads() == before
+
+
+@pytest.mark.parametrize("share", [0.0, 2.0])
+def test_entries_and_columns_of_sparse_rows_have_one_product(share, rng, monkeypatch):
+    X1, X2 = (sparse.random_array((n, 30), density=0.3, rng=rng, format="csr") for n in (2 * kernel.FEW, 25))
+    expected = kernel.Kernel("linear")(X1, X2)
+    monkeypatch.setattr(kernel, "THIN", share)
+    monkeypatch.setattr(kernel, "BLOCK_BYTES", 8 * 30 * 7)  # seven rows at a time
+    np.testing.assert_array_equal(kernel.Kernel("linear")(X1, X2), expected)
+
+
+@pytest.mark.parametrize("name", [*RADIAL, "linear"])
+def test_one_sparse_row_makes_no_training_rows_dense(name, rng):
+    row, train = (sparse.random_array((n, 100_000), density=1e-4, rng=rng, format="csr") for n in (1, 500))
+    tracemalloc.start()
+    kernel.Kernel(name)(row, train)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23  # 400 MB were they dense; the new row is 800 kB
+
+
+@pytest.mark.parametrize("name", RADIAL)
+def test_equal_thin_rows_are_at_distance_exactly_0(name, rng):
+    X = sparse.random_array((40, 3000), density=0.03, rng=rng, format="csr")
+    D = kernel.distances(name, X, X.copy())
+    assert (D.diagonal() == 0).all()
+    assert (D + np.eye(40) > 0).all()

@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.checks import MATRICES_ALIVE
@@ -101,6 +102,74 @@ def test_prediction_keeps_within_its_blocks(data, monkeypatch):
     many = np.repeat(X, 20, axis=0)
     small = 8 * (many.size + 2 * many.shape[0] * Y.shape[1])  # the rows once more, and the scores
     assert peak_of(lambda: model.decision_function(many)) * 8 * N**2 < small + 6 * 8 * N * 50 + 2**21
+
+
+@pytest.mark.parametrize("model", [CamelClassifier(solver="landmark", n_landmarks=30), CamelClassifier(solver="primal", kernel="linear")])
+def test_rows_in_a_mapped_file_are_not_copied_whole(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("skcamel.selection.source.PREPARED_ROWS", 2000)
+    monkeypatch.setattr("skcamel.selection.stream.allowed_threads", lambda: 1)
+    monkeypatch.setattr("skcamel.selection.stream.BANDWIDTH_ROWS", 500)
+    n, d, rng = 120_000, 100, np.random.default_rng(0)
+    X = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(n, d))
+    X[:] = rng.standard_normal((n, d), dtype=np.float32)
+    X.flush()
+    mapped = np.memmap(tmp_path / "rows", dtype=np.float32, mode="r", shape=(n, d))
+    Y = (X[:, :2] > 0.5).astype(np.int8)
+    fitted = clone(model)
+    assert peak_of(lambda: fitted.fit(mapped, Y)) * 8 * N**2 < X.nbytes
+    np.testing.assert_array_equal(fitted.dual_coef_, clone(model).fit(np.array(X), Y).dual_coef_)
+    streamed = clone(model)
+    assert peak_of(lambda: streamed.partial_fit(mapped, Y)) * 8 * N**2 < X.nbytes
+    np.testing.assert_allclose(streamed.decision_function(X[:9]), fitted.decision_function(X[:9]), atol=1e-5)
+
+
+@pytest.mark.parametrize(("m", "n", "d", "q"), [(30, 3000, 5, 4), (400, 3000, 40, 3), (100, 9000, 8, 60)])
+@pytest.mark.parametrize("how", ["uniform", "columns"])
+def test_sums_over_rows_need_no_more_than_they_ask_for(how, m, n, d, q, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, asked = rng.normal(size=(n, d if how == "uniform" else m)), []
+    Y = (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(np.int8)
+    model = CamelClassifier(solver="landmark", n_landmarks=m, kernel="rbf" if how == "uniform" else "linear", threshold="label")
+    monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
+    assert peak_of(lambda: model.fit(X, Y)) * 8 * N**2 <= max(asked)
+
+
+def test_allowed_memory_changes_blocks_and_not_results(data):
+    X, Y = data
+    least = "needs about"
+    model = CamelClassifier(solver="landmark", n_landmarks=50)
+    expected = clone(model).fit(X, Y).decision_function(X)
+    with pytest.raises(
+        MemoryError, match=rf"A fit by 50 landmarks {least} \d+ MiB and max_memory allows 9 MiB. Take fewer landmarks"
+    ) as refused:
+        clone(model).set_params(max_memory="9MiB").fit(X, Y)
+    least = str(refused.value).rsplit("'", 2)[1]
+    for allowed in (least, "1GiB", 2**30, 2.0**31, None):
+        found = clone(model).set_params(max_memory=allowed).fit(X, Y).decision_function(X)
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+    with pytest.raises(MemoryError, match="max_memory='"):
+        CamelClassifierCV(solver="landmark", max_memory=1000).fit(X, Y)
+
+
+def test_too_many_columns_are_refused_with_landmarks_as_the_cure():
+    X = sparse.csr_array((np.ones(50), (np.arange(50), np.arange(50))), shape=(50, 40_000))
+    Y = np.eye(50, 2, dtype=int)
+    for allowed in (None, "2GiB"):
+
+        def refused(allowed=allowed):
+            with memory.allowance(2**31), pytest.raises(MemoryError, match=r"A fit by 40000 columns needs about .* Take solver='landmark'"):
+                CamelClassifier(solver="primal", kernel="linear", max_memory=allowed).fit(X, Y)
+
+        assert peak_of(refused) * 8 * N**2 < 2**25
+
+
+def test_clusters_of_wide_sparse_rows_are_refused_before_they_are_made_dense():
+    X = sparse.csr_array((np.ones(50), (np.arange(50), np.arange(50))), shape=(50, 40_000))
+    with (
+        memory.allowance(2**24),
+        pytest.raises(MemoryError, match=r"Clusters of 50 rows of 40000 columns needs about .*Take landmarks='uniform'"),
+    ):
+        CamelClassifier(solver="landmark", landmarks="kmeans", n_landmarks=5).fit(X, np.eye(50, 2, dtype=int))
 
 
 @pytest.fixture

@@ -55,3 +55,20 @@ def test_it_says_what_the_correlation_was_learned_from_and_never_leads_with_what
     marked = ["against" in line for line in paper[paper.index("<ul>") :].split("</li>")[:-1]]
     assert marked == sorted(marked)
     assert True in marked
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({"solver": "landmark", "n_landmarks": 7}, "60 rows by 7 landmarks"),
+        ({"solver": "primal", "kernel": "linear"}, "60 rows by 12 columns"),
+    ],
+)
+def test_rows_are_counted_where_the_model_does_not_hold_them(parameters, told):
+    assert f": {told}, 4 labels, α = 0.5" in pages.model(4, 60, **parameters)._repr_html_()
+
+
+def test_weights_count_where_the_model_does_not_hold_its_rows():
+    given = pages.data(4, 60)
+    weighted = CamelClassifier(solver="landmark", n_landmarks=7).fit(given.X, given.labels, sample_weight=np.full(60, 0.251))
+    assert "15.06 rows by 7 landmarks" in weighted._repr_html_()

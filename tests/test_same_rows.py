@@ -131,6 +131,15 @@ def test_offset_unit_and_a_constant_column_change_nothing_where_ranks_count(name
     np.testing.assert_allclose(scores(model, X, Y, sparse.coo_array(new)), scores(model, X, Y, new), atol=1e-8)
 
 
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_one_row_is_answered_as_among_others(name, form):
+    X, Y, new = made(8, name)
+    model = clone(MODELS[name]).fit(form(X), Y)
+    alone = np.vstack([model.decision_function(form(new[i : i + 1])) for i in range(len(new))])
+    np.testing.assert_allclose(alone, model.decision_function(form(new)), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", kernel.RADIAL)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_rows_that_differ_in_length_alone_have_no_distance(name, form, rng):

@@ -6,17 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.model_selection import GridSearchCV, KFold
 
 from reference.solver import known_entries_scores
-from skcamel import CamelClassifier, CamelClassifierCV, correlation, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, correlation, find_label_errors, load, save
+from skcamel.baselines import BinaryRelevance
 from skcamel.checks import ConstantLabelWarning
 from skcamel.explanation import evidence
-from skcamel.metrics import NAMES, evaluate
+from skcamel.metrics import NAMES, average_precision, evaluate, get_scorer
 from skcamel.report.facts import ModelFacts
 from skcamel.report.model_page import _sent
 from skcamel.selection import Rules
 from skcamel.selection.combination import Combination
-from skcamel.selection.search import Data, candidate_metrics
+from skcamel.selection.representation import Data
+from skcamel.selection.search import candidate_metrics
 from skcamel.selection.thresholds import METRICS, Sorted, slopes
 
 GRID = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.02, 0.2), "scalings": ("standard",)}
@@ -80,13 +83,17 @@ def test_every_way_to_write_unknown_is_understood(model):
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 0.8), st.sampled_from([0.0, 0.5, 0.9]))
-def test_the_order_of_rows_and_labels_does_not_matter(seed, share, alpha):
+def test_the_order_of_rows_labels_and_columns_does_not_matter(seed, share, alpha):
     X, _, Y = make(20, 3, share, seed)
     rng = np.random.default_rng(seed)
-    rows, labels = rng.permutation(20), rng.permutation(3)
-    model, other = (CamelClassifier(alpha).fit(x, y) for x, y in ((X, Y), (X[rows], Y[np.ix_(rows, labels)])))
-    np.testing.assert_allclose(other.decision_function(X), model.decision_function(X)[:, labels], atol=1e-6)
-    np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X)[:, labels], atol=0.01)  # by approximate leave-one-out
+    rows, labels, columns = rng.permutation(20), rng.permutation(3), rng.permutation(3)
+    model, other = (CamelClassifier(alpha).fit(x, y) for x, y in ((X, Y), (X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)])))
+    turned = X[:, columns]
+    np.testing.assert_allclose(other.decision_function(turned), model.decision_function(X)[:, labels], atol=1e-6)
+    np.testing.assert_allclose(other.predict_proba(turned), model.predict_proba(X)[:, labels], atol=0.01)  # by approximate leave-one-out
+    assert (other.predict_sets(turned, 0.7) == model.predict_sets(X, 0.7)[:, labels]).mean() > 0.8
+    by_column, others = (own.explain(x, features=True).features for own, x in ((model, X), (other, turned)))
+    np.testing.assert_allclose(others, by_column[:, columns][:, :, labels], atol=1e-6)
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 0.8))
@@ -137,6 +144,31 @@ def test_a_label_that_nobody_knows_scores_0_and_is_not_predicted(threshold, make
     np.testing.assert_array_equal(model.predict_proba(X)[:, 1], 0.5)
     assert not model.label_correlation_[1].any()
     assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_a_fold_whose_test_rows_know_nothing_has_no_say():
+    X, _, Y = make(60)
+    Y[40:] = np.nan
+    folds = [(np.arange(20, 60), np.arange(20)), (np.r_[0:20, 40:60], np.arange(20, 40)), (np.arange(40), np.arange(40, 60))]
+    three, two = (CamelClassifierCV(**GRID, cv=folds[:k]).fit(X, Y) for k in (3, 2))
+    assert np.isnan(three.cv_results_["split2_test_score"]).all()
+    np.testing.assert_array_equal(three.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    assert three.best_params_ == two.best_params_
+
+
+@pytest.mark.parametrize("model", [CamelClassifier(), BinaryRelevance()], ids=str)
+def test_score_is_the_share_of_rows_whose_known_labels_are_right(model):
+    X, Y, hidden = make(40)
+    hidden[5] = np.nan
+    P, weights = model.fit(X, Y).predict(X), np.arange(40.0)
+    judged = [(all(p == y for p, y in zip(P[i], hidden[i], strict=True) if y == y), weights[i]) for i in range(40) if i != 5]
+    assert model.score(X, hidden) == pytest.approx(np.mean([right for right, _ in judged]))
+    right, weight = np.array(judged).T
+    assert model.score(X, 2 * hidden - 1, sample_weight=weights) == pytest.approx(right @ weight / weight.sum())
+    with pytest.raises(ValueError, match="y has 3 labels but the model 4"):
+        model.score(X, hidden[:, :3])
+    with pytest.raises(ValueError, match="no known entry"):
+        model.score(X, np.full(Y.shape, np.nan))
 
 
 def test_constant_means_constant_where_known():
@@ -307,7 +339,7 @@ def test_the_page_of_a_model_is_told_what_to_expect_of_known_rows():
 
 def test_what_cannot_take_unknown_labels_says_so():
     X, _, Y = make()
-    with pytest.raises(ValueError, match=r"Y has \d+ unknown entries \(NaN\) and solver='alternating' needs all; use solver='spectral'"):
+    with pytest.raises(ValueError, match="solver='alternating' and unknown labels do not go together"):
         CamelClassifier(solver="alternating").fit(X, Y)
     with pytest.raises(ValueError, match="no known entry"):
         CamelClassifier().fit(X, np.full(Y.shape, np.nan))
@@ -323,3 +355,53 @@ def test_data_counts_rows_until_something_is_unknown():
     weights = np.arange(60.0) + 1
     assert Data(X, 2 * Y - 1, weights).counts is weights
     np.testing.assert_array_equal(Data(X, 2 * hidden - 1, weights).counts, ~np.isnan(hidden) * weights[:, None])
+
+
+def test_a_1d_y_with_gaps_is_refused_with_the_way_out():
+    X, _, Y = make()
+    with pytest.raises(ValueError, match=r"Input y contains NaN in \d+ rows, .* y\[:, None\] for one, where NaN means unknown"):
+        CamelClassifier().fit(X, Y[:, 0])
+    assert CamelClassifier().fit(X, Y[:, :1]).predict(X).shape == (60, 1)
+
+
+def test_a_search_of_scikit_learn_takes_unknown_labels_if_it_is_given_a_splitter():
+    X, _, Y = make()
+    found = GridSearchCV(CamelClassifier(), {"alpha": [0.0, 0.5]}, cv=KFold(3), scoring=get_scorer("average_precision")).fit(X, Y)
+    folds = list(KFold(3).split(X))
+    for alpha, mean in zip((0.0, 0.5), found.cv_results_["mean_test_score"], strict=True):
+        models = [CamelClassifier(alpha).fit(X[train], Y[train]).decision_function(X[test]) for train, test in folds]
+        assert mean == pytest.approx(np.mean([average_precision(Y[test], F) for (_, test), F in zip(folds, models, strict=True)]))
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3]))
+def test_warranties_keep_their_limits_whatever_is_known(seed, share):
+    X, _, Y = make(30, 3, share, seed)
+    model = CamelClassifier().fit(X, Y)
+    assert (model.predict_sets(X, 1.0) == -1).all()
+    told = model.explain(X, features=True)
+    np.testing.assert_allclose(told.feature_base + told.features.sum(axis=1), model.decision_function(X), atol=1e-9)
+    found = find_label_errors(X, Y, CamelClassifier())
+    assert len(found) == (~np.isnan(Y)).sum()
+    np.testing.assert_array_equal(found.given, Y[found.rows, found.labels])
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(p > 0.5, model.decision_function(X) > 0)
+
+
+@given(st.integers(0, 10_000))
+def test_warranties_of_complete_labels_do_not_depend_on_how_they_are_written(seed):
+    X, Y, _ = make(20, 3, 0.0, seed)
+    floats, integers = (CamelClassifier().fit(X, labels) for labels in (Y, Y.astype(int)))
+    np.testing.assert_array_equal(floats.predict_sets(X, 0.8), integers.predict_sets(X, 0.8))
+    np.testing.assert_array_equal(floats.predict_proba(X), integers.predict_proba(X))
+    one, other = (find_label_errors(X, labels, CamelClassifier()) for labels in (Y, Y.astype(int)))
+    np.testing.assert_array_equal(one.scores, other.scores)
+
+
+def test_a_row_that_occurs_twice_is_a_row_of_weight_two_for_every_warranty():
+    X, _, Y = make(40, 3)
+    weighted = CamelClassifier().fit(X, Y, sample_weight=np.full(40, 2.0))
+    repeated = CamelClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0))
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=0.02)  # leave-one-out is approximate here
+    assert (weighted.predict_sets(X, 0.8) == repeated.predict_sets(X, 0.8)).mean() > 0.9
+    one, other = (model.explain(X[:5], features=True).features for model in (weighted, repeated))
+    np.testing.assert_allclose(one, other, atol=1e-6)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from skcamel import baselines, data, display, experiment, metrics, report
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
+    from skcamel.compression import compress
     from skcamel.persistence import ModelFileError, load, save
     from skcamel.pipeline import explain, label_sets, outputs
     from skcamel.suspects import find_label_errors
@@ -20,6 +21,7 @@ __all__ = [
     "CamelClassifierCV",
     "ModelFileError",
     "baselines",
+    "compress",
     "data",
     "display",
     "experiment",
@@ -39,6 +41,7 @@ _HOME = {
     "CamelClassifier": "classifier",
     "CamelClassifierCV": "classifier_cv",
     "ModelFileError": "persistence",
+    "compress": "compression",
     "explain": "pipeline",
     "find_label_errors": "suspects",
     "label_sets": "pipeline",

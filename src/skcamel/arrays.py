@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from threadpoolctl import ThreadpoolController, threadpool_info
+from threadpoolctl import ThreadpoolController
 
 SMALL = 400  # rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
 # One name for both kinds of array; neither library's types describe the other's.
@@ -121,18 +121,23 @@ def allowed_threads() -> int:
     ...     allowed_threads()
     1
     """
-    blas = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+    blas = [library["num_threads"] for library in _threads().info() if library["user_api"] == "blas"]
     return max(blas, default=1)
 
 
-def one_thread_for_small(size: int) -> AbstractContextManager[Any]:
-    """Within the body, BLAS takes one thread where matrices of this size are too small for several to help each other."""
-    return _threads().limit(limits=1, user_api="blas") if size < SMALL else nullcontext()
+def one_thread() -> AbstractContextManager[Any]:
+    """Within the body, BLAS takes one thread: for code that starts threads of its own."""
+    return _threads().limit(limits=1, user_api="blas")
+
+
+def one_thread_for_small(size: int, least: int = SMALL) -> AbstractContextManager[Any]:
+    """The same where matrices of this size, below `least`, are too small for several threads to help each other."""
+    return one_thread() if size < least else nullcontext()
 
 
 @cache
 def _threads() -> ThreadpoolController:
-    """What sets the threads of BLAS; made once, since it looks through all loaded libraries."""
+    """What sets and tells the threads of BLAS; made once, since it looks through all loaded libraries."""
     return ThreadpoolController()
 
 

@@ -26,7 +26,7 @@ from skcamel import memory
 from skcamel.arrays import Array
 from skcamel.kernel import Kernel
 from skcamel.rows import default_names, dense
-from skcamel.text import listed
+from skcamel.support import COLUMNS, UNSHARED, reason_against
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
 NODES = 8  # to begin with; enough for nearly all rows
@@ -78,14 +78,17 @@ def check_kernels(kernels: Sequence[Kernel]) -> None:
         if kernel.name not in EXPLAINED:
             whose = "this model" if len(kernels) == 1 else f"member {position} of the {len(kernels)} that this model combines"
             name = "a function" if callable(kernel.name) else repr(kernel.name)
-            raise ValueError(
-                f"Scores are shared by columns for the kernels {listed([*map(repr, EXPLAINED)])}; that of {whose} is {name}, which is "
-                "neither a product nor a sum over columns. Explain without features=True, or fit with one of these kernels."
-            )
+            raise ValueError(f"{reason_against(COLUMNS, UNSHARED)} The kernel of {whose} is {name}.")
 
 
 def shapley(
-    kernel: Kernel, rows: Array, train: Array, coefficients: np.ndarray, columns: Sequence[np.ndarray]
+    kernel: Kernel,
+    rows: Array,
+    train: Array | None,
+    coefficients: np.ndarray,
+    columns: Sequence[np.ndarray],
+    *,
+    mean: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Shapley value of every group of columns for the scores k(x) @ coefficients, and the scores where all are absent.
 
@@ -94,10 +97,12 @@ def shapley(
     kernel : Kernel
         One of `EXPLAINED`.
     rows, train : arrays or CSR matrices of shape (m, d) and (n, d)
-        Scaled.
-    coefficients : array of shape (n, q)
+        Scaled. None for train: coefficients are those of the columns, the kernel is "linear".
+    coefficients : array of shape (n, q), or (d, q)
     columns : sequence of G index arrays
         Columns of each group; every column is in one of them.
+    mean : array of shape (d,), default=None
+        The average row, needed where train is None.
 
     Returns
     -------
@@ -114,21 +119,22 @@ def shapley(
     """
     (m, d), (n, q), G = rows.shape, coefficients.shape, len(columns)
     memory.require(
-        8 * (2 * m * G * q + (2 * d * q if kernel.name == "linear" else 5 * G * n + 2 * train.size)) + 2 * BLOCK_BYTES,
-        f"Explaining {m} rows of {G} columns and {q} labels by {n} training rows",
+        8 * (2 * m * G * q + (2 * d * q if train is None or kernel.name == "linear" else 5 * G * n + 2 * train.size)) + 2 * BLOCK_BYTES,
+        f"Explaining {m} rows of {G} columns and {q} labels by a model of {n} {'columns' if train is None else 'rows'}",
         "Explain fewer rows at a time, or join columns by sources.",
     )
+    if train is None:
+        return _linear(rows, coefficients, np.zeros(d) if mean is None else mean, columns)
     if kernel.name == "linear":
-        return _linear(rows, train, coefficients, columns)
+        return _linear(rows, train.T @ coefficients, np.asarray(train.mean(axis=0)).ravel(), columns)
     return _Product(kernel, train, coefficients, columns)(rows)
 
 
-def _linear(rows: Array, train: Array, coefficients: np.ndarray, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _linear(rows: Array, weights: np.ndarray, mean: np.ndarray, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Scores are sums over columns, so each group has its own part whatever the others do."""
-    weights, mean = train.T @ coefficients, np.asarray(train.mean(axis=0)).ravel()
     ends = np.cumsum([0, *map(len, columns)])
     belongs = sparse.csr_array((np.ones(ends[-1]), np.concatenate(columns), ends), shape=(len(columns), rows.shape[1]))
-    values = np.empty((rows.shape[0], len(columns), coefficients.shape[1]))
+    values = np.empty((rows.shape[0], len(columns), weights.shape[1]))
     for r, own in enumerate(values):
         own[:] = belongs @ ((dense(rows[r : r + 1])[0] - mean)[:, None] * weights)
     return values, mean @ weights

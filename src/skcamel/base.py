@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,17 +14,48 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import attribution, correlation
+from skcamel import active_set, attribution, correlation, memory
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.checks import Labels, check_labels, check_memory, check_rows, check_weights, warn_of_constant_labels
+from skcamel.checks import (
+    Labels,
+    check_labels,
+    check_landmarks,
+    check_memory,
+    check_rows,
+    check_weights,
+    exact_bytes,
+    warn_of_constant_labels,
+)
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
+from skcamel.partitions import Partitions, by_partition
+from skcamel.rows import alike, column_names, default_names, is_lazy, on_device, signed
 from skcamel.selection import chosen_rule
 from skcamel.selection.coverage import Reference, reference
-from skcamel.selection.search import Data, Representation, Scores, candidate_metrics, on_device, stacks
+from skcamel.selection.representation import Data, Representation, sampled
+from skcamel.selection.search import Scores, candidate_metrics, stacks
+from skcamel.selection.source import Batch, InMemory, Named, Source
+from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, probabilities, slopes
 from skcamel.solve import Solution, unknown
-from skcamel.support import ALTERNATING, CLASSES, PROBABILITIES, SETS, reason_against
+from skcamel.support import (
+    ALPHA_ONE,
+    ALTERNATING,
+    CLASSES,
+    CLASSES_1D,
+    LAZY,
+    MANY,
+    PARTS,
+    PRECOMPUTED,
+    PRIMAL,
+    PROBABILITIES,
+    RADIAL,
+    SETS,
+    STREAM,
+    UNKNOWN,
+    check_together,
+    reason_against,
+)
 
 
 @dataclass(frozen=True)
@@ -31,11 +63,12 @@ class Model:
     """Everything a fit found out, before it is stored in attributes."""
 
     representation: Representation
-    S: np.ndarray
-    G: np.ndarray
+    S: Array
+    G: Array
     lambda2: float
     solution: Solution
     answering: Answering
+    solver: str = "spectral"
 
 
 @dataclass(frozen=True)
@@ -56,16 +89,21 @@ class Held(NamedTuple):
     scoring: str = ""
 
 
-def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
-    """S of the training labels, with a warning where its certificate misses the tolerance."""
-    found = correlation.learn(
-        data.Y,
-        centred=estimator.correlation == "centred",
-        strength=estimator.sparsity,
-        weights=data.weights,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-    )
+def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
+    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance.
+
+    It is CSC if it comes from how often more than `correlation.MANY` labels occur together.
+    """
+    q = data.Y.shape[1] if isinstance(data, Data) else data[0].shape[0]
+    strength = active_set.resolved(estimator.sparsity, q)
+    options: dict[str, Any] = {"strength": strength, "tol": estimator.tol}
+    centred = estimator.correlation == "centred"
+    if q > correlation.MANY or strength == "noise":
+        found = _by_active_sets(data, centred=centred or strength == "noise", **options)
+    elif isinstance(data, Data):
+        found = correlation.learn(data.Y, centred=centred, weights=data.weights, max_iter=estimator.max_iter, **options)
+    else:
+        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), max_iter=estimator.max_iter, **options)
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(
@@ -77,6 +115,20 @@ def learn_correlation(estimator: Any, data: Data) -> np.ndarray:
     return found.S
 
 
+def _by_active_sets(data: Data | tuple[Array, float], *, centred: bool, **options: Any) -> correlation.Correlation:
+    """S by a solver for many labels; an array where a matrix of rows is taken, or labels are few."""
+    if isinstance(data, Data) and not data.is_complete:
+        total = float(len(data.Y) if data.weights is None else data.weights.sum())
+        C = active_set.gram_of_matrix(correlation.known_gram(data.Y, data.weights, centred=centred))
+        found = active_set.learn(C, total, complete=False, **options)
+    else:
+        together, total = cooccurrence(sparse.csr_array(data.Y > 0), data.weights) if isinstance(data, Data) else data
+        C = active_set.gram_of_counts(sparse.csr_array(together), total, centred=centred)
+        found = active_set.learn(C, total, **options)
+    is_dense = isinstance(data, Data) or found.S.shape[0] <= correlation.MANY
+    return found._replace(S=found.S.toarray()) if is_dense else found
+
+
 def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:
     """Cuts, probabilities and answers of some models from the leave-one-out scores of the training rows."""
     relevant, weights = _truth(data, held[0].scores)
@@ -86,7 +138,8 @@ def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Ans
         never = np.isnan(data.Y).all(axis=0)
         cuts = [np.where(never, np.maximum(own, 0.0), own) if rule.is_tuned else own for rule, own in zip(rules, cuts, strict=True)]
     found = [to_numpy(slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
-    references = [reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
+    many = data.Y.shape[1] > correlation.MANY and data.is_sample  # as many scores as the sample has entries would be kept
+    references = [None if many else reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
     return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), references, strict=True)]
 
 
@@ -131,10 +184,41 @@ def warn_of_filling(solution: Solution) -> None:
         )
 
 
+def warn_of_residual(solution: Solution) -> None:
+    """Say so where conjugate gradients stopped early."""
+    if solution.residual is not None and solution.residual > RESIDUAL:
+        warnings.warn(
+            f"Conjugate gradients stopped after {solution.n_iter} steps with a residual of {solution.residual:.1e}, above {RESIDUAL:.0e}: "
+            "alpha is near 1, or lambda2 very small. Scores may lack digits; lower alpha.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+class SolverWarning(UserWarning):
+    """solver="auto" does not take the exact solver."""
+
+
+FITTED = (
+    "_kernel",
+    "_kernel_mean",
+    "_kept",
+    "_lambda2",
+    "_offset",
+    "_reference",
+    "_scaling",
+    "_slopes",
+    "_sparse_labels",
+    "_target",
+    "_stream",
+)
+SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
+EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 NO_REFERENCE = (
     "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: an earlier version saved it, "
     "or it is a member of a combination. Fit it anew, or ask the combination."
 )
+RESIDUAL = 1e-6  # of conjugate gradients, above which there is a warning
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
 
@@ -142,7 +226,16 @@ class BaseCamel(MultiLabelClassifier):
     """What a fitted CAMEL model can do, however its hyper-parameters were found."""
 
     # parameters that files and studies of earlier versions lack, and what stands for them
-    ADDED: ClassVar = {"correlation": "paper", "representations": None, "combine": False}
+    ADDED: ClassVar = {
+        "correlation": "paper",
+        "representations": None,
+        "combine": False,
+        "solver": "auto",
+        "n_landmarks": 1000,
+        "landmarks": "uniform",
+        "max_memory": None,
+    }
+    DEFAULTS_BEFORE: ClassVar = {"sparsity": {"auto": 0.01}}  # new default ► the one that it replaced, the same for up to 1,000 labels
 
     def __sklearn_tags__(self) -> Any:
         """Pairwise for a precomputed kernel, which is not sparse."""
@@ -154,10 +247,19 @@ class BaseCamel(MultiLabelClassifier):
     def _is_pairwise(self) -> bool:
         raise NotImplementedError
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is a model: rows may have been summed up without one."""
+        return hasattr(self, "label_correlation_")
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit found out."""
+        for key in [key for key in vars(self) if key.endswith("_") or key in FITTED]:
+            delattr(self, key)
+
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram and, after fit, a summary of the collaboration."""
         diagram = super()._repr_html_inner()
-        if not hasattr(self, "label_correlation_"):
+        if not hasattr(self, "label_correlation_") or self._has_many():
             return diagram
         return diagram + collaboration_summary(self)
 
@@ -174,48 +276,151 @@ class BaseCamel(MultiLabelClassifier):
             raise AttributeError(reason_against(ALTERNATING, PROBABILITIES))
         return hasattr(self, "_target")
 
-    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels]:
-        """Training data as the core wants it, rows of weight 0 included; `alive` tells how much more than usual a fit holds."""
+    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels, Source | None]:
+        """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows.
+
+        `alive` tells how much more than usual a fit holds.
+        """
+        if is_lazy(X):
+            return self._checked_lazily(X, Y, sample_weight)
+        if isinstance(X, Named):
+            return self._checked_source(X.under(self._sums(X.n_features)), X.feature_names, X.label_names, X.n_features)
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-        labels = check_labels(Y, rows.shape[0], unknown=True)
+        labels = check_labels(Y, rows.shape[0], unknown=True, may_be_sparse=True)
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
-        check_memory(rows, labels.Y.shape[1], self.device, **alive)
-        X64 = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
-        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
-        data = Data(X64, labels.Y, weights)
-        if data.is_complete:
-            self.__dict__.pop("known_together_", None)  # of an earlier fit
+        by = self._streaming(rows, labels, **alive)
+        if by is None:
+            check_memory(rows, labels.Y.shape[1], self.device, **alive)
+            if sparse.issparse(labels.Y):
+                labels = replace(labels, Y=signed(labels.Y).astype(np.float64))
+            rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         else:
+            self._check_many(labels.Y.shape[1])
+            labels = replace(labels, Y=labels.Y.astype(np.int8))
+        data = Data(rows, labels.Y, weights)
+        source = None if by is None else in_memory(data, replace(by, tell=self._tell_rows))
+        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights) if source is None else source.counts
+        if not data.is_complete:
             self.known_together_ = known_together(labels.Y, weights)
-        return data, labels
+        return data, labels, source
+
+    def _streaming(self, rows: Array, labels: Labels, **alive: int) -> Streaming | None:
+        """How rows are summed up; None where a solver with a matrix of rows is asked for, or "auto" prefers it."""
+        complete = sparse.issparse(labels.Y) or not np.isnan(labels.Y).any()
+        solver = choose_solver(self.solver)
+        if not complete and solver != "auto":
+            check_together(f"solver={solver!r}", UNKNOWN)
+        if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(rows, labels.Y.shape[1], **alive)):
+            return None
+        return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
+
+    def _alphas(self) -> Sequence[float]:
+        raise NotImplementedError
+
+    def _check_many(self, q: int) -> None:
+        """Refuse α = 1 where G is not decomposed."""
+        if q > correlation.MANY and 1 in self._alphas():
+            check_together(MANY, ALPHA_ONE)
+
+    def _sums(self, d: int) -> Streaming:
+        """How to sum up rows of d columns, as the parameters have it."""
+        how = self.landmarks
+        if not isinstance(how, str):
+            how = check_landmarks(how, d)
+        budget = None if self.max_memory is None else memory.as_bytes(self.max_memory)
+        count = self.n_landmarks if isinstance(how, str) else len(how)
+        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device)
+
+    def _checked_batch(
+        self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
+    ) -> tuple[Batch, Labels]:
+        """A batch as the core wants it, without rows of weight 0."""
+        rows = check_rows(self, X, reset=known is None, pairwise=False)
+        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes, may_be_sparse=True)
+        if not sparse.issparse(labels.Y) and np.isnan(labels.Y).any():
+            check_together(STREAM, UNKNOWN)
+        weights = check_weights(sample_weight, rows.shape[0])
+        data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
+        return Batch(data.X, data.Y, data.weights), labels
+
+    def _checked_lazily(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Data, Labels, Source]:
+        """The same for Dask collections."""
+        if len(getattr(Y, "shape", (0, 0))) != 2:
+            check_together(LAZY, CLASSES_1D)
+        names = column_names(Y) or default_names("label", int(Y.shape[1]))
+        known, d = _without_rows(names), int(X.shape[1])
+        checking = type(self)(solver=self.solver, device=self.device)  # without callbacks, which may not travel
+        checking.n_features_in_ = d
+        if (columns := column_names(X)) is not None:
+            checking.feature_names_in_ = np.array(columns, dtype=object)
+        by = self._sums(d)
+        return self._checked_source(Partitions(X, Y, sample_weight, by, partial(batch_of, checking, known)), columns, names, d)
+
+    def _checked_source(self, source: Source, columns: Sequence[str] | None, names: Sequence[str], d: int) -> tuple[Data, Labels, Source]:
+        """A sample of the rows, labels without rows, and the source of sums over all rows, which are not here."""
+        if self._is_pairwise():
+            check_together(LAZY, PRECOMPUTED)
+        if choose_solver(self.solver) in ("spectral", "alternating"):
+            check_together(LAZY, f"solver={self.solver!r}")
+        self._check_many(len(names))
+        self.n_features_in_, known = d, _without_rows(names)
+        if columns is not None:
+            self.feature_names_in_ = np.array(columns, dtype=object)
+        self.cooccurrence_, self.total_weight_ = source.counts
+        data = sampled(source.sample)
+        warn_of_constant_labels(replace(known, Y=data.Y))
+        return data, replace(known, Y=source.sample.Y[:0]), source
+
+    def _tell_rows(self, done: int, total: int) -> None:
+        """Hear how many rows have been summed up."""
+
+    def _prefers_exact(self, rows: Array, q: int, **alive: int) -> bool:
+        """Whether the exact solver is the better choice; if not, say so."""
+        n, on_gpu = rows.shape[0], self.device is not None and str(self.device) != "cpu"
+        most, needed, free = EXACT_ROWS[on_gpu], exact_bytes(rows, q, **alive), memory.available(self.device)
+        if n <= most and (free is None or needed <= free):
+            return True
+        reason = f"would take long for {n:,} rows" if n > most else f"needs {memory.gib(needed)}, and {memory.gib(free or 0)} are free"
+        warnings.warn(
+            f"solver='auto' works with {self.n_landmarks:,} landmarks, or for the linear kernel with the columns: the exact one {reason}. "
+            "Choose solver='landmark', 'primal' or 'spectral' to decide yourself; more landmarks (n_landmarks) are more accurate.",
+            SolverWarning,
+            stacklevel=5,
+        )
+        return False
 
     def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
         """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
-        solution, representation = model.solution, model.representation
         self._store_answering(model.answering, model.S, labels)
         self.collaboration_ = model.G
+        self._store_solution(model.representation, model.solution, model.lambda2, model.solver)
+        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+
+    def _store_solution(self, representation: Representation, solution: Solution, lambda2: float, solver: str) -> None:
+        """Set what scores are computed from."""
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
-        self.A_, self.b_, self.Z_ = to_numpy(solution.A), to_numpy(solution.b), to_numpy(solution.Z)
-        self.n_iter_ = solution.n_iter
+        for name, value in (("A_", solution.A), ("b_", solution.b), ("Z_", solution.Z), ("residual_", solution.residual)):
+            self.__dict__.pop(name, None)  # of the larger model, where this is a smaller one
+            if value is not None:
+                setattr(self, name, value if isinstance(value, float) else to_numpy(value))
+        self.n_iter_, self.solver_ = solution.n_iter, solver
         if solution.convergence is not None:
             self.convergence_ = to_numpy(solution.convergence)
-        elif hasattr(self, "convergence_"):  # of an earlier fit by another solver
-            del self.convergence_
         self.bandwidth_ = representation.kernel.bandwidth
         self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
-        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), model.lambda2
+        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), lambda2
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
-        if self._kernel.name == "linear" and self._scaling.scale is None:
-            self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
+        self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
+        if solution.A is not None:
             self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
-        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
 
     def _store_answering(self, answering: Answering, S: np.ndarray, labels: Labels) -> None:
         """Set what a model has whether it is combined or not."""
         self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
-        self.label_correlation_, self.n_iter_ = S, 1
+        self.label_correlation_, self.n_iter_ = sparse.csr_array(S) if sparse.issparse(S) else S, 1
+        self._sparse_labels = sparse.issparse(labels.Y)
         self.thresholds_, self.threshold_rule_ = answering.cuts, answering.rule.mode
         self._slopes: Any = answering.slopes  # None after the alternating solver
         self._reference = answering.reference
@@ -228,9 +433,53 @@ class BaseCamel(MultiLabelClassifier):
         """What the scores (m, q) of some rows mean."""
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(probabilities, slopes=self._slopes) if linked else None
-        without = reason_against(ALTERNATING, SETS) if self._slopes is None else NO_REFERENCE
+        without = reason_against(ALTERNATING if self._slopes is None else MANY if self._has_many() else "", SETS) or NO_REFERENCE
         reference = getattr(self, "_reference", None) or without
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
+
+    def _has_many(self) -> bool:
+        """Whether G is not decomposed for so many labels."""
+        return sparse.issparse(self.label_correlation_)
+
+    @by_partition
+    def predict(self, X: Array) -> Array:
+        """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
+
+        With more than 1,000 labels rows are scored in blocks, and after a fit by sums over rows on a sparse y the answer is a CSR matrix,
+        whatever `set_output` says: a matrix of rows and labels might not fit into memory.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        """
+        check_is_fitted(self)
+        if self._target != "matrix" or len(self.label_names_) <= correlation.MANY:
+            return super().predict(X)
+        blocks = [sparse.csr_array(found.decisions) for found in self._in_blocks(X)]
+        decisions = sparse.csr_array(sparse.vstack(blocks)) if blocks else sparse.csr_array((0, len(self.label_names_)), dtype=np.int64)
+        return decisions if getattr(self, "_sparse_labels", False) else self._answer(decisions.toarray(), X)
+
+    @by_partition
+    def top_k(self, X: Array, k: int) -> Array:
+        """Positions of the `k` labels with the highest scores, highest first: int64 (m, k).
+
+        Rows are scored in blocks, so that a matrix of rows and labels need not fit into memory.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (m, d)
+        k : int
+            At most the number of labels.
+        """
+        check_is_fitted(self)
+        return to_match(np.concatenate([found.top(k) for found in self._in_blocks(X)]), X)
+
+    def _in_blocks(self, X: Array) -> Iterator[Outputs]:
+        """Outputs of some rows at a time."""
+        rows = self._new_rows(X)
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.label_names_)))
+        for i in range(0, max(1, rows.shape[0]), size):
+            yield _outputs_of([self], rows[i : i + size])[0]
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's: itself, unless a search combined several."""
@@ -259,7 +508,8 @@ class BaseCamel(MultiLabelClassifier):
         Notes
         -----
         Where a column is not known it is drawn from its values in the training rows, each row once whatever its weight, apart from
-        the other columns. Columns of one source are drawn together, from 2,000 of the rows where more than 4,000 were fitted.
+        the other columns; from those of the landmarks, if the model has landmarks. Columns of one source are drawn together, from
+        2,000 of the rows where more than 4,000 were fitted.
         With ``scaling="unit"`` rows are divided by their length first: the columns are those of the divided row.
 
         Examples
@@ -271,6 +521,7 @@ class BaseCamel(MultiLabelClassifier):
         >>> [f"{name} {value:.2f}" for name, value in found.top_features(1)[0]["label1"]]
         ['size 0.88']
         """
+        self._check_parts()
         if sources is not None and not features:
             raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
         members = self.weighted_members()
@@ -288,7 +539,9 @@ class BaseCamel(MultiLabelClassifier):
         q = len(self.label_names_)
         values, base = np.zeros((rows.shape[0], len(columns), q)), np.zeros(q)
         for weight, own in self.weighted_members():
-            of_member, absent = attribution.shapley(own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns)
+            of_member, absent = attribution.shapley(
+                own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns, mean=own._kernel_mean
+            )
             of_member *= weight
             values += of_member
             base += weight * (absent + own._offset)
@@ -303,8 +556,13 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        check_is_fitted(self)
+        self._check_parts()
         return self._deviations(self._new_rows(X))
+
+    def _check_parts(self) -> None:
+        check_is_fitted(self)
+        if self._has_many():
+            check_together(MANY, PARTS)
 
     def _deviations(self, rows: Array) -> np.ndarray:
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
@@ -315,6 +573,12 @@ class BaseCamel(MultiLabelClassifier):
         """Scores of the average training row, (q,)."""
         return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self.weighted_members()))
 
+    @property
+    def n_judged_(self) -> int | None:
+        """Rows whose leave-one-out scores set cuts and probabilities, a sample if rows were summed up; None where there are none."""
+        reference = getattr(self, "_reference", None)
+        return None if reference is None else int(np.diff(reference.ends.ravel(), prepend=0).reshape(-1, 2).sum(axis=1).max())
+
     def scaled_rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.
 
@@ -322,15 +586,13 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        rows = self._scaling(X.astype(np.float64))
-        if sparse.issparse(self.X_fit_):
-            return sparse.csr_array(rows)
-        return rows.toarray() if sparse.issparse(rows) else rows
+        return alike(self._scaling(X.astype(np.float64)), self.X_fit_)
 
     def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
         """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""
-        rows: Any = self.X_fit_
-        return self._scaling.shift @ (rows.T @ coefficients)
+        if self._kernel.name != "linear" or self._scaling.scale is not None:
+            return np.zeros(coefficients.shape[1])
+        return self._scaling.shift @ (coefficients if self.X_fit_ is None else self.X_fit_.T @ coefficients)
 
     def _new_rows(self, X: Array) -> Array:
         return check_rows(self, X, reset=False, pairwise=self._is_pairwise())
@@ -341,12 +603,12 @@ class BaseCamel(MultiLabelClassifier):
         coefficients = to_device(coefficients, self.device)
         result = np.empty((rows.shape[0], coefficients.shape[1]), dtype=np.float64)
         for block in self._blocks(rows):
-            new = rows[block] if self._kept is None else rows[block][:, self._kept]
-            result[block] = to_numpy(self._kernel(on_device(self.scaled_rows(new), self.device), train) @ coefficients)
+            new = on_device(self.scaled_rows(rows[block] if self._kept is None else rows[block][:, self._kept]), self.device)
+            result[block] = to_numpy((new if train is None else self._kernel(new, train)) @ coefficients)
         return _narrowed(result, rows.dtype)
 
     def _blocks(self, rows: Array) -> Iterator[slice]:
-        size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.dual_coef_)))
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1])))  # sparse rows may become dense
         return (slice(i, i + size) for i in range(0, rows.shape[0], size))
 
 
@@ -358,18 +620,62 @@ def outputs_together(models: Sequence[BaseCamel], X: Array) -> list[Outputs]:
     models : sequence of models fitted on the same features
     X : array or CSR matrix of shape (m, d); (m, n_train) for a precomputed kernel
     """
-    rows = models[0]._new_rows(X)
+    return _outputs_of(models, models[0]._new_rows(X))
+
+
+def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
+    """The same for rows that are checked."""
     groups: dict[Any, list[BaseCamel]] = {}
     for model in models:
         for _, member in model.weighted_members():
-            groups.setdefault((id(member.X_fit_), member._kernel), []).append(member)
+            rows_of = (
+                member._scaling if member.X_fit_ is None else member.X_fit_
+            )  # rows differ by their scaling where they are the features
+            groups.setdefault((id(rows_of), member._kernel), []).append(member)
     own: dict[int, np.ndarray] = {}  # k(x) @ dual_coef_ of each member, (m, q), by its identity
     for members in groups.values():
-        columns = members[0]._kernel_times(rows, np.hstack([member.dual_coef_ for member in members]))
+        coefficients = [member.dual_coef_ for member in members]
+        columns = members[0]._kernel_times(rows, np.hstack(coefficients) if len(members) > 1 else coefficients[0])  # hstack copies
         own.update(zip(map(id, members), np.hsplit(columns, len(members)), strict=True))
     return [
         model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model.weighted_members()])) for model in models
     ]
+
+
+def check_solver(solver: str, kernels: Sequence[Any]) -> None:
+    """Refuse solvers that do not go together with these kernels."""
+    if solver in ("landmark", "primal") and "precomputed" in kernels:
+        check_together(f"solver={solver!r}", PRECOMPUTED)
+    if solver == "primal" and any(name != "linear" for name in kernels):
+        check_together(PRIMAL, RADIAL)
+
+
+def _without_rows(names: Sequence[str]) -> Labels:
+    """Labels of these names."""
+    return Labels(np.empty((0, len(names))), np.array(names, dtype=object), np.arange(len(names)), "matrix")
+
+
+def batch_of(estimator: BaseCamel, known: Labels, X: Any, Y: Any, weights: Any) -> Batch:
+    """What a partition holds, checked where it is."""
+    return estimator._checked_batch(X, Y, None, weights, known)[0]
+
+
+def in_memory(data: Data, by: Streaming) -> InMemory:
+    """Rows that are here, without those of weight 0, as a source of sums."""
+    data, _ = data.with_weight(pairwise=False)
+    return InMemory(Batch(data.X, data.Y, None if data.weights is None or (data.weights == 1).all() else data.weights), by)
+
+
+def choose_solver(solver: Any) -> str:
+    """The name of a solver, checked."""
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise ValueError(f"solver={solver!r} is not known; choose one of {', '.join(map(repr, SOLVERS))}.")
+    return solver
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed that is the same from one fit to the next: the number given, else 0."""
+    return int(random_state) if isinstance(random_state, Integral) else 0
 
 
 def _weighted_sum(parts: list[tuple[float, np.ndarray, np.ndarray]]) -> np.ndarray:

@@ -22,9 +22,12 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from skcamel import correlation, kernel, memory, scaling
 from skcamel.arrays import Array, check_device, is_tensor, to_numpy
-from skcamel.rows import canonical, column_names, default_names
+from skcamel.metrics.conventions import choice
+from skcamel.rows import canonical, column_names, default_names, dense, is_lazy
 from skcamel.selection import thresholds
-from skcamel.support import PRECOMPUTED, SCALING, SPARSE, check_together
+from skcamel.selection.stream import CHOICES
+from skcamel.support import ARRAYS, LAZY, PRECOMPUTED, SCALING, SPARSE, check_together
+from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
 # Alive at the peak of a fit, shown by tests/test_memory.py: matrices of n x n, of n x q, and copies of X
@@ -35,7 +38,7 @@ MATRICES_ALIVE, SCORES_ALIVE, COPIES_ALIVE = 5, 40, 4
 class Labels:
     """Labels as the solver wants them, and what is needed to answer in the user's terms."""
 
-    Y: np.ndarray  # (n, q) float64 in {-1, +1}, NaN where unknown
+    Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 CSR with 1 where a label is present, if it may be and came so
     names: np.ndarray  # (q,) str as objects
     classes: np.ndarray  # arange(q) for label matrices, the classes of a 1-d y
     target: str  # "matrix", "binary" or "multiclass"
@@ -63,16 +66,16 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     Tensors are copied to the CPU for these checks. A model fitted by the command line knows names although it was fitted on an array,
     so an array is no reason to warn.
     """
+    if is_lazy(X):
+        check_together(LAZY, ARRAYS)
     if pairwise and sparse.issparse(X):
         check_together(PRECOMPUTED, SPARSE)
     with names_compared() if hasattr(estimator, "input_columns_") else nullcontext():
-        X = validate_data(
-            estimator,
-            to_numpy(X) if is_tensor(X) else X,
-            reset=reset,
-            accept_sparse=False if pairwise else "csr",
-            dtype=[np.float64, np.float32],
-        )
+        X = to_numpy(X) if is_tensor(X) else X
+        try:
+            X = validate_data(estimator, X, reset=reset, accept_sparse=False if pairwise else "csr", dtype=[np.float64, np.float32])
+        except ValueError as error:
+            raise _with_place(error, X) from error
     if pairwise and reset and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' got a matrix of shape {X.shape}; fit needs the square kernel matrix of the training rows, "
@@ -83,6 +86,16 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
             f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}."
         )
     return _canonical(X) if sparse.issparse(X) else X
+
+
+def _with_place(error: ValueError, X: Any) -> ValueError:
+    """The same error; where numbers are not finite, with the row and the column of the first."""
+    if ("contains NaN" not in str(error) and "contains infinity" not in str(error)) or sparse.issparse(X):
+        return error
+    rows = np.asarray(X, dtype=np.float64)
+    row, column = np.argwhere(~np.isfinite(rows))[0]
+    first, *others = str(error).split("\n", 1)
+    return ValueError("\n".join([f"{first} The first is in row {row}, column {column}.", *others]))
 
 
 def _canonical(X: Array) -> sparse.csr_array:
@@ -100,12 +113,32 @@ def names_compared() -> Iterator[None]:
         yield
 
 
-def check_labels(Y: Array, n_rows: int, *, unknown: bool = False) -> Labels:
-    """Labels from an indicator matrix (array, sparse, frame, tensor), with `unknown` entries if these are allowed, or from a 1-d y."""
+def check_labels(
+    Y: Array,
+    n_rows: int,
+    *,
+    unknown: bool = False,
+    known: Labels | None = None,
+    classes: Array | None = None,
+    may_be_sparse: bool = False,
+) -> Labels:
+    """Labels from an indicator matrix (array, sparse, frame, tensor), with `unknown` entries if these are allowed, or from a 1-d y.
+
+    They must agree with those `known` from an earlier batch; a 1-d y may lack some of its `classes`. A sparse matrix of 0 and 1 stays
+    sparse if it may.
+    """
     if Y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
     names = column_names(Y)
     if sparse.issparse(Y):
+        present = canonical(Y) if may_be_sparse and Y.ndim == 2 and Y.shape[0] == n_rows and Y.shape[1] else None
+        if present is not None and (present.data == 1).all():
+            found = Labels(
+                present.astype(np.int8), np.array(default_names("label", Y.shape[1]), dtype=object), np.arange(Y.shape[1]), "matrix"
+            )
+            if known is not None:
+                _check_same_labels(found, known, None)
+            return found
         Y = Y.toarray()
     Y = to_numpy(Y) if is_tensor(Y) else _as_array(Y)
     if Y.ndim not in (1, 2):
@@ -115,7 +148,18 @@ def check_labels(Y: Array, n_rows: int, *, unknown: bool = False) -> Labels:
         Y = Y[:, 0]
     if Y.shape[0] != n_rows:
         raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
-    return _matrix_labels(Y, names, unknown) if Y.ndim == 2 else _class_labels(Y)
+    found = _matrix_labels(Y, names, unknown) if Y.ndim == 2 else _class_labels(Y, classes if known is None else known.classes)
+    if known is not None:
+        _check_same_labels(found, known, names)
+    return found
+
+
+def _check_same_labels(found: Labels, known: Labels, names: list[str] | None) -> None:
+    """Refuse a batch whose labels are not those of the batches before."""
+    if found.target != known.target or found.Y.shape[1] != known.Y.shape[1]:
+        raise ValueError(f"y has {found.Y.shape[1]} labels ({found.target}); earlier batches had {known.Y.shape[1]} ({known.target}).")
+    if names is not None and names != known.names.tolist():
+        raise ValueError(f"The columns of y are {listed(names)}; those of earlier batches were {listed(known.names.tolist())}.")
 
 
 def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None:
@@ -160,15 +204,30 @@ def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE, c
     """
     n, free = X.shape[0], memory.available(device)
     rows = copies * (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
+    needed = exact_bytes(X, q, scores=scores, copies=copies)
     room = 0.0 if free is None else max(0, free - rows) / (8 * MATRICES_ALIVE)
     half = scores * q / (2 * MATRICES_ALIVE)
     memory.require(
-        8 * (MATRICES_ALIVE * n**2 + scores * n * q) + rows,
+        needed,
         f"A fit on {n} rows and {q} labels, with the decomposition of its kernel matrix,",
-        f"Fit on a random sample of at most {int((room + half**2) ** 0.5 - half)} rows (sklearn.utils.resample(..., replace=False)), "
-        "and run fewer at the same time.",
+        f"Take solver='landmark', or a random sample of at most {int((room + half**2) ** 0.5 - half)} rows "
+        "(sklearn.utils.resample(..., replace=False)), and run fewer at the same time.",
         device=device,
     )
+
+
+def check_landmarks(landmarks: Any, d: int) -> np.ndarray:
+    """Landmarks given as rows, float64 (m, d)."""
+    rows = np.asarray(dense(to_numpy(landmarks) if is_tensor(landmarks) else landmarks), dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != d or not len(rows) or not np.isfinite(rows).all():
+        raise ValueError(f"landmarks has shape {rows.shape}; give finite rows of the {d} columns of X, at least one.")
+    return rows
+
+
+def exact_bytes(X: Array, q: int, *, scores: int = SCORES_ALIVE, copies: int = COPIES_ALIVE) -> int:
+    """Bytes at the peak of a fit by the exact solver; as in :func:`check_memory`."""
+    rows = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+    return 8 * (MATRICES_ALIVE * X.shape[0] ** 2 + scores * X.shape[0] * q) + copies * rows
 
 
 def inner_splits(
@@ -194,7 +253,8 @@ def inner_splits(
         splitter = (KFold if is_matrix else StratifiedKFold)(int(estimator.cv), shuffle=True, random_state=estimator.random_state)
     else:
         splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
-    rows, counts = np.arange(len(y)), np.ones(len(y), dtype=bool) if weights is None else weights > 0
+    n = y.shape[0]
+    rows, counts = np.arange(n), np.ones(n, dtype=bool) if weights is None else weights > 0
     splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
     splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
     if not splits or not all(len(train) and len(test) for train, test in splits):
@@ -262,14 +322,25 @@ def _with_ones(Y: np.ndarray, unknown: np.ndarray) -> np.ndarray:
     return np.where(unknown, 1, Y) if unknown.any() else Y
 
 
-def _class_labels(y: np.ndarray) -> Labels:
-    """One column per class of a 1-d y, a single column for two classes."""
+def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
+    """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
     if y.dtype.kind == "O":
         _check_objects(y)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError(
+            f"Input y contains NaN in {int(np.isnan(y).sum())} rows, and a 1-d y holds the class of every row; drop those rows, or give a "
+            "matrix with one column per label, as y[:, None] for one, where NaN means unknown."
+        )
     y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
     check_classification_targets(y)
     classes, index = np.unique(y, return_inverse=True)
     _warn_of_joined_names(classes)
+    if known is not None:
+        own, classes = classes, np.unique(to_numpy(known))
+        if new := [str(name) for name in own if name not in classes]:
+            there = listed([*map(str, classes)])
+            raise ValueError(f"y holds the class {new[0]!r}, which was not named before; there are {there}. Name all in the first call.")
+        index = np.searchsorted(classes, own)[index]
     if len(classes) <= 2:
         names, Y = classes[-1:], index[:, None] == 1
     else:
@@ -310,7 +381,8 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
     if labels.target != "matrix":
         return
     Y = labels.Y if weights is None else labels.Y[weights > 0]
-    positives, negatives = (Y > 0).sum(axis=0), (Y < 0).sum(axis=0)
+    positives = (Y > 0).sum(axis=0)
+    negatives = Y.shape[0] - positives if sparse.issparse(Y) else (Y < 0).sum(axis=0)
     known = positives + negatives > 0
     for lacking, what in (
         (known & (positives == 0), "no positive row"),
@@ -329,13 +401,22 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
 
 def check_shared_parameters(estimator: Any) -> None:
     """Parameters that both estimators have."""
-    check_positive("sparsity", estimator.sparsity)
+    if not isinstance(estimator.sparsity, str) or estimator.sparsity not in ("auto", "noise"):
+        check_positive("sparsity", estimator.sparsity, "or 'auto' or 'noise'")
     if not isinstance(estimator.correlation, str) or estimator.correlation not in correlation.KINDS:
         raise ValueError(f"correlation={estimator.correlation!r} is not known; choose 'paper' or 'centred'.")
     check_positive("tol", estimator.tol)
     check_count("max_iter", estimator.max_iter)
     check_threshold(estimator.threshold, estimator.threshold_metric)
     check_device(estimator.device)
+    check_count("n_landmarks", estimator.n_landmarks)
+    if isinstance(estimator.landmarks, str):
+        choice(estimator.landmarks, CHOICES, "landmarks")
+    if estimator.max_memory is not None:
+        try:
+            memory.as_bytes(estimator.max_memory)
+        except ValueError as error:
+            raise ValueError(f"max_memory: {error}") from error
 
 
 def check_threshold(threshold: Any, metric: Any, words: tuple[str, ...] = thresholds.MODES) -> None:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.base import Answering, BaseCamel, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
+from skcamel.base import (
+    Answering,
+    BaseCamel,
+    Held,
+    Model,
+    check_solver,
+    choose_solver,
+    learn_correlation,
+    learn_to_answer,
+    warn_of_filling,
+    warn_of_residual,
+    warn_of_rounding,
+)
 from skcamel.checks import (
+    Labels,
     check_bandwidth,
     check_in_unit_interval,
     check_kernel,
@@ -21,11 +36,33 @@ from skcamel.checks import (
     check_shared_parameters,
     unchanged_on_error,
 )
-from skcamel.selection.search import Data, Representation, on_device, rows_for, targets_of
+from skcamel.rows import on_device
+from skcamel.selection.representation import (
+    Data,
+    Representation,
+    label_bases,
+    representation_of,
+    rows_for,
+    sampled,
+    solver_name,
+    solver_of,
+    targets_of,
+)
+from skcamel.selection.source import Batch, InMemory, Source, counts_of
+from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
 from skcamel.solve import alternating, spectral, unknown
-from skcamel.support import ALTERNATING, TUNED, check_together
+from skcamel.solve.sampling import Rows, Sample
+from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, check_together, reason_against
 
-SOLVERS = ("auto", "spectral", "alternating")
+FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
+
+
+def _keeps_sums(estimator: Any) -> bool:
+    """Whether rows can be added; if not, why."""
+    used = [PRECOMPUTED] if estimator._is_pairwise() else [f"solver={estimator.solver!r}"]
+    if reason := reason_against(STREAM, *used):
+        raise AttributeError(reason)
+    return True
 
 
 class CamelClassifier(BaseCamel):
@@ -37,7 +74,7 @@ class CamelClassifier(BaseCamel):
     Parameters
     ----------
     alpha : float in [0, 1], default=0.5
-        Degree of collaboration; 0 makes labels independent.
+        Degree of collaboration; 0 makes labels independent. Below 1 where more than 1,000 labels are fitted by sums over rows.
     lambda1 : float > 0, default=1.0
         Weight of fitting the final predictions.
     lambda2 : float > 0, default=0.1
@@ -50,14 +87,28 @@ class CamelClassifier(BaseCamel):
         Scaling of the features (of the rows for "unit"), learned in fit and kept with the model. "rank" replaces each value by
         the share of training rows below it (ties count half), linear in between, so that only the order within a column
         counts; it needs dense rows.
-    sparsity : float > 0, default=0.01
-        Penalty of the label correlation, as a share of the one that makes it vanish.
+    sparsity : float > 0, "noise" or "auto", default="auto"
+        Penalty of the label correlation: a number is a share of the one that makes it vanish. "noise" is meant for many labels: each is
+        brought to mean 0 and variance 1, whatever `correlation` says, and the penalty is at least √(2 ln q / n), the greatest correlation
+        that chance gives to q independent labels, and at least 0.01 of the one that makes it vanish. "auto" is the paper's 0.01 for up
+        to 1,000 labels and "noise" for more.
     correlation : {"paper", "centred"}, default="paper"
         What the label correlation is learned from: labels in {-1, +1} as in the paper, or these minus their means. With
         centred labels pushes have the signs that people expect of labels that go together or avoid each other; scores
         are about as good.
-    solver : {"auto", "spectral", "alternating"}, default="auto"
-        "auto" is "spectral", the exact closed form; "alternating" is the paper's Algorithm 1, which needs all labels known.
+    solver : {"auto", "spectral", "landmark", "primal", "alternating"}, default="auto"
+        "spectral" is the exact closed form, with a matrix of n x n numbers. "landmark" solves the same problem in the kernels with
+        `n_landmarks` rows, "primal" for the linear kernel in the features themselves, which is exact too; both take one pass over the
+        rows, in blocks, and the linear kernel takes the features themselves under "landmark" too if they are no more than the
+        landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU) that fit into memory, else one of these two,
+        with a warning. "alternating" is the paper's Algorithm 1. Only "spectral" takes unknown labels.
+    n_landmarks : int, default=1000
+        Number of landmarks; time grows with its square. As many as rows give the exact solution.
+    landmarks : {"uniform", "pivoted", "kmeans"} or array of shape (m, d), default="uniform"
+        Rows drawn at random, rows drawn so that each adds what the others do not explain (Cholesky with random pivots), centres of
+        clusters, or rows that are given. They are chosen from a sample of 20,000 rows, and so are scaling and bandwidth.
+    max_memory : int or str, default=None
+        Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None: what is free.
     max_iter : int, default=10_000
         Most iterations of the label correlation and of the alternating solver.
     tol : float, default=1e-6
@@ -70,7 +121,7 @@ class CamelClassifier(BaseCamel):
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
-        Without effect: no step of these solvers is random.
+        Seed of landmarks, and of the sample of rows that sets cuts and probabilities; other solvers are not random.
 
     Attributes
     ----------
@@ -81,23 +132,34 @@ class CamelClassifier(BaseCamel):
     known_together_ : array of shape (q, q)
         Number of training rows in which both labels are known; only where some are unknown.
     collaboration_ : array of shape (q, q)
-        G = (1 - α) I + α S.
+        G = (1 - α) I + α S. After a fit by sums over rows with more than 1,000 labels this, label_correlation_ and cooccurrence_ are
+        CSR matrices.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
-        Scores are k(x) @ dual_coef_ + intercept_.
+        Scores are k(x) @ dual_coef_ + intercept_. There are m landmarks in place of n rows with solver="landmark", and d columns
+        with solver="primal", where k(x) is the scaled row itself.
     A_, b_, Z_ : arrays of shape (n, q), (q,), (n, q)
-        The paper's variables.
+        The paper's variables; Z_ only where there is a row for each training row, and none of them after a fit by sums over rows with
+        more than 1,000 labels.
+    solver_ : {"spectral", "landmark", "primal", "alternating"}
+        The solver that was used.
     bandwidth_ : float
         σ; 1 for kernels without one.
     thresholds_ : array of shape (q,)
+    n_judged_ : int
+        Rows whose leave-one-out scores set cuts and probabilities: all, or a sample with solver="landmark" or "primal".
     n_iter_ : int
-        Alternations; 1 for the direct solver, or its rounds where labels are unknown.
+        Alternations; 1 for the direct solver, its rounds where labels are unknown, or steps of conjugate gradients.
+    residual_ : float
+        Only where conjugate gradients solve for more than 1,000 labels: the largest residual, relative to the right-hand side.
     convergence_ : array of shape (n_iter_,)
         ||ΔZ|| of each alternation; only with the alternating solver.
     label_names_ : array of shape (q,)
     classes_ : array
         ``arange(q)`` for label matrices, the classes of a 1-d y.
     X_fit_ : array or CSR matrix of shape (n, d)
-        Training rows, scaled; None for a precomputed kernel.
+        Training rows, or landmarks, scaled; None for a precomputed kernel and for solver="primal".
+    compression_ : dict
+        Rows and bytes before and after, and errors of the scores; only of what :func:`skcamel.compress` gives.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -125,6 +187,9 @@ class CamelClassifier(BaseCamel):
     >>> model = CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], Y[:80])
     >>> model.predict(X[80:]).shape, model.label_sets(X[80:82])
     ((20, 3), [('label1', 'label2', 'label3'), ('label2',)])
+    >>> gaps = np.where(np.random.default_rng(0).random(Y.shape) < 0.4, np.nan, Y)  # nobody knows 40 % of the labels
+    >>> CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], gaps[:80]).label_sets(X[80:82])
+    [('label1', 'label2', 'label3'), ('label2', 'label3')]
     """
 
     def __init__(
@@ -136,9 +201,12 @@ class CamelClassifier(BaseCamel):
         kernel: str | Callable[[Array, Array], Array] = "rbf",
         bandwidth: float | str = "mean",
         scaling: str = "none",
-        sparsity: float = 0.01,
+        sparsity: float | str = "auto",
         correlation: str = "paper",
         solver: str = "auto",
+        n_landmarks: int = 1000,
+        landmarks: str | Array = "uniform",
+        max_memory: int | str | None = None,
         max_iter: int = 10_000,
         tol: float = 1e-6,
         threshold: float | str = "zero",
@@ -155,12 +223,18 @@ class CamelClassifier(BaseCamel):
         self.sparsity = sparsity
         self.correlation = correlation
         self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.max_memory = max_memory
         self.max_iter = max_iter
         self.tol = tol
         self.threshold = threshold
         self.threshold_metric = threshold_metric
         self.device = device
         self.random_state = random_state
+
+    def _alphas(self) -> Sequence[float]:
+        return (self.alpha,)
 
     def _is_pairwise(self) -> bool:
         return self.kernel == "precomputed"
@@ -182,16 +256,83 @@ class CamelClassifier(BaseCamel):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            data, labels = self._checked(X, y, sample_weight)
-            if not data.is_complete and choose_solver(self.solver) == "alternating":
-                raise ValueError(
-                    f"Y has {int(np.isnan(data.Y).sum())} unknown entries (NaN) and solver='alternating' needs all; use solver='spectral'."
-                )
+            self._forget()
+            data, labels, source = self._checked(X, y, sample_weight)
             data, kept = data.with_weight(self._is_pairwise())
-            S = learn_correlation(self, data)
+            S = learn_correlation(self, data if source is None else source.counts)
             G = correlation.collaboration(S, self.alpha)
-            fit = _alternating if choose_solver(self.solver) == "alternating" else _exact
-            self._store(fit(self, data, S, G), labels, kept)
+            if source is None:
+                model = (_alternating if self.solver == "alternating" else _exact)(self, data, S, G)
+            else:
+                model = _summed(self, source.streamed(self._begin(source, source.n_rows)), source.sample, S, G)
+            self._store(model, labels, kept)
+        return self
+
+    def _begin(self, source: Source, n_rows: int) -> Stream:
+        """Scaling, bandwidth and landmarks, for sums over so many rows."""
+        given = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
+        return begin(self.scaling, self.kernel, *source.prepared, source.by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
+
+    @available_if(_keeps_sums)
+    def partial_fit(
+        self, X: Array, y: Array, classes: Array | None = None, sample_weight: Array | None = None, *, solve: bool = True
+    ) -> Self:
+        """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
+
+        The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
+        bandwidth may also be given as parameters. From then on these parameters must stay as they are, while others such as `lambda2` may
+        change, and it does not matter in which order and in which batches rows come: all give
+        the model of one fit on all of them, cuts and probabilities included, but for rounding, and but for equal rows with different
+        weights below 1, of which leave-one-out takes the mean away. If a call fails, it changes nothing.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, frame or tensor of shape (n, d)
+        y : array, sparse matrix, frame or tensor of shape (n, q), or a 1-d y of classes
+            All labels known.
+        classes : array, default=None
+            All classes of a 1-d y, if the first batch may lack some.
+        sample_weight : array of shape (n,), default=None
+        solve : bool, default=True
+            Whether to update the model. To solve takes as long as to add thousands of rows, so for small batches give False for all
+            but the last.
+
+        Returns
+        -------
+        self
+
+        Notes
+        -----
+        The sums hold m x m numbers for m landmarks, and the model a sample of 10,000 rows beside them. Neither goes into a model file:
+        a model that was loaded predicts, and a call of partial_fit starts anew, as it does after `fit`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> X, Y = make_multilabel_classification(300, n_classes=3, random_state=0)
+        >>> model = CamelClassifier(solver="landmark", n_landmarks=50, scaling="standard")
+        >>> for batch in range(0, 300, 100):
+        ...     model = model.partial_fit(X[batch : batch + 100], Y[batch : batch + 100])
+        >>> model.total_weight_, model.predict(X[:5]).shape
+        (300.0, (5, 3))
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            before: _Partial | None = getattr(self, "_stream", None)
+            if before is None:
+                self._forget()
+            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
+            self._check_many(batch.Y.shape[1])
+            by, fixed = self._sums(batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
+            if before is None:
+                before = _Partial(self._begin(InMemory(batch, by), STREAM_ROWS), Sample(by.seed), labels, fixed)
+            seen = before.under(by, fixed).add(batch)
+            if solve:
+                self.cooccurrence_, self.total_weight_ = seen.counts()
+                S = learn_correlation(self, (self.cooccurrence_, self.total_weight_))
+                G = correlation.collaboration(S, self.alpha)
+                self._store(_summed(self, seen.stream, seen.sample.rows(), S, G), replace(labels, Y=labels.Y[:0]), None)
+            self._stream = seen
         return self
 
     def _check_parameters(self) -> None:
@@ -205,6 +346,7 @@ class CamelClassifier(BaseCamel):
             check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
         if choose_solver(self.solver) == "alternating" and self.threshold in ("common", "label", "auto"):
             check_together(ALTERNATING, TUNED)
+        check_solver(self.solver, [self.kernel])
 
 
 def _exact(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
@@ -247,7 +389,47 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Mo
             stacklevel=3,
         )
     rule = estimator._rule()
-    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y))))
+    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y))), "alternating")
+
+
+def _summed(estimator: Any, stream: Stream, sample: Rows, S: np.ndarray, G: np.ndarray) -> Model:
+    """Fit by sums over rows; cuts and probabilities come from leave-one-out scores of the sample."""
+    summary, judged = stream.summary(sample), sampled(sample)
+    solver = solver_of(summary, judged)
+    (basis,) = (basis.to_match(summary.values) for basis in label_bases(S, (estimator.alpha,)))
+    warn_of_rounding(spectral.greatest(summary), estimator.lambda2)
+    solution = solver.solve_in(summary, summary.targets, basis, lambda1=estimator.lambda1, lambda2=estimator.lambda2)
+    warn_of_residual(solution)
+    ((_, _, scores),) = solver.leave_one_out(summary, summary.targets, [basis], [(estimator.lambda1, estimator.lambda2)])
+    (answering,) = learn_to_answer([Held(scores, estimator._rule())], judged)
+    representation = representation_of(stream)
+    return Model(representation, S, G, estimator.lambda2, solution, answering, solver_name(summary, representation))
+
+
+class _Partial(NamedTuple):
+    """What partial_fit has seen."""
+
+    stream: Stream
+    sample: Sample
+    labels: Labels  # of the first batch: names and classes
+    fixed: dict[str, Any]  # parameters that cannot change any more
+
+    def under(self, by: Streaming, fixed: dict[str, Any]) -> _Partial:
+        """The same with the memory that is allowed now; refused where a parameter has changed that is fixed."""
+        for key, value in fixed.items():
+            if not np.array_equal(value, self.fixed[key]):
+                raise ValueError(f"{key} has changed since the first batch, which fixed it; set it back, or take a clone to start anew.")
+        return self._replace(stream=replace(self.stream, by=by))
+
+    def add(self, batch: Batch) -> _Partial:
+        """With another batch; this one stays as it is."""
+        return self._replace(sample=self.sample.add(*batch), stream=self.stream.add(*batch))
+
+    def counts(self) -> tuple[Array, float]:
+        """Weight of the rows that have both labels (q, q), and of all rows."""
+        if self.stream.moments is None:
+            raise ValueError("No row has been added yet.")
+        return counts_of(self.stream.moments.labels)
 
 
 def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:
@@ -260,14 +442,3 @@ def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array
         rounding = scaler.rounding(X.shape[1])
         fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights, rounding=rounding)
     return Representation(scaler, fitted, rows, X), K, weights
-
-
-def choose_solver(solver: str) -> str:
-    """The solver that `solver` stands for.
-
-    "auto" is "spectral": it is exact, costs one eigendecomposition, and one run of the alternation costs more. The
-    alternation is for readers of the paper who want to see it converge.
-    """
-    if solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} is not known; choose one of {', '.join(map(repr, SOLVERS))}.")
-    return "spectral" if solver == "auto" else solver

@@ -9,11 +9,26 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array, to_numpy
-from skcamel.base import Answering, BaseCamel, Held, Model, estimated, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
+from skcamel.base import (
+    Answering,
+    BaseCamel,
+    Held,
+    Model,
+    check_solver,
+    choose_solver,
+    estimated,
+    learn_correlation,
+    learn_to_answer,
+    seed_of,
+    warn_of_filling,
+    warn_of_residual,
+    warn_of_rounding,
+)
 from skcamel.checks import (
     COPIES_ALIVE,
     SCORES_ALIVE,
@@ -27,26 +42,18 @@ from skcamel.checks import (
     unchanged_on_error,
 )
 from skcamel.classifier import CamelClassifier
+from skcamel.explanation import cooccurrence
 from skcamel.kernel import RADIAL
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.presets import PREPARED, PRESETS
+from skcamel.rows import is_lazy
 from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.combination import Combination
-from skcamel.selection.search import (
-    Data,
-    Decomposed,
-    Grid,
-    Place,
-    Results,
-    Scores,
-    all_candidates,
-    places,
-    represent,
-    represent_ahead,
-    score_fold,
-    tabulate,
-)
-from skcamel.support import COMBINE, FOLDS, check_together
+from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead, sampled
+from skcamel.selection.search import Results, Scores, score_fold, tabulate
+from skcamel.selection.source import Named, Source
+from skcamel.selection.stream import Streaming
+from skcamel.support import COMBINE, FOLDS, LAZY, SEARCH, check_together
 
 log = logging.getLogger("skcamel")
 
@@ -56,7 +63,6 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 # What a fit sets beside names that end in "_", and what it knows of the data alone
-FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_reference", "_scaling", "_slopes", "_target")
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
 
 
@@ -66,6 +72,8 @@ class Progress(NamedTuple):
     done: int  # candidates scored so far, over all folds
     total: int
     best_score: float  # so far, larger is better; of the last fold where folds are used
+    rows: int = 0  # summed up so far for the representation in work, where there are too many for a matrix; then nothing else is told
+    of_rows: int = 0
 
 
 class CamelClassifierCV(BaseCamel):
@@ -77,6 +85,7 @@ class CamelClassifierCV(BaseCamel):
     Parameters
     ----------
     alphas : sequence of floats in [0, 1], default=PAPER_ALPHAS
+        All below 1 where more than 1,000 labels are fitted by sums over rows.
     lambda1s : sequence of floats > 0, default=(1.0,)
     lambda2s : sequence of floats > 0, default=PAPER_LAMBDA2S
     bandwidths : sequence of floats > 0, default=(1.0,)
@@ -130,6 +139,9 @@ class CamelClassifierCV(BaseCamel):
     winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left
     out has helped to fill the others, which is accounted for on average over the rows of a label.
 
+    With more than 1,000 labels and sums over rows, leave-one-out scores are approximate too, to less than 1e-2 of the error of a row
+    (``benchmarks/labels.py``), and candidates are judged on fewer rows of the sample: 16 million labels in all, but at least 2,000 rows.
+
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
@@ -154,8 +166,12 @@ class CamelClassifierCV(BaseCamel):
         scoring: str = "average_precision",
         threshold: float | str = "zero",
         threshold_metric: str | None = None,
-        sparsity: float = 0.01,
+        sparsity: float | str = "auto",
         correlation: str = "paper",
+        solver: str = "auto",
+        n_landmarks: int = 1000,
+        landmarks: str | Array = "uniform",
+        max_memory: int | str | None = None,
         max_iter: int = 10_000,
         tol: float = 1e-6,
         device: str | None = None,
@@ -176,11 +192,18 @@ class CamelClassifierCV(BaseCamel):
         self.threshold_metric = threshold_metric
         self.sparsity = sparsity
         self.correlation = correlation
+        self.solver = solver
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.max_memory = max_memory
         self.max_iter = max_iter
         self.tol = tol
         self.device = device
         self.callback = callback
         self.random_state = random_state
+
+    def _alphas(self) -> Sequence[float]:
+        return self.alphas
 
     def _is_pairwise(self) -> bool:
         if self.representations is None:
@@ -255,20 +278,25 @@ class CamelClassifierCV(BaseCamel):
     ) -> None:
         """Check, represent, select, solve, store; models that differ in their criterion alone share all but the last."""
         grid = self._checked_grid()
+        self._forget()
         if groups is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "split")):
             given = f"cv={self.cv!r}" if isinstance(self.cv, str | Integral) else "a cv that lists its splits"
             raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
-        whole, labels = self._checked(X, y, sample_weight, **self._alive(len(models)))
-        if len(whole.Y) < 2:
-            raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {len(whole.Y)}; use CamelClassifier.")
-        grid = grid.for_rows(whole.X)
+        whole, labels, source = self._checked(X, y, sample_weight, **self._alive(len(models)))
+        if (is_lazy(X) or isinstance(X, Named)) and not isinstance(self.cv, str):
+            check_together(LAZY, FOLDS)
+        if whole.Y.shape[0] < 2:
+            raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {whole.Y.shape[0]}; use CamelClassifier.")
+        grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
         data, kept = whole.with_weight(self._is_pairwise())
-        represented = represent_ahead(data, grid, self.device) if isinstance(self.cv, str) else iter(())
-        S = learn_correlation(self, data)
+        represented = represent_ahead(source or data, grid, self.device) if isinstance(self.cv, str) else iter(())
+        S = learn_correlation(self, data if source is None else source.counts)
+        data = data if source is None else sampled(source.sample)
         if isinstance(self.cv, str):
             chosen = self._by_leave_one_out(tuple(models), represented, data, grid, S)
         else:
-            chosen = self._by_folds(tuple(models), self._folds(whole, labels, grid, groups), data, grid, S)
+            folds = self._folds(whole, labels, grid, groups, None if source is None else source.by)
+            chosen = self._by_folds(tuple(models), folds, source or data, data, grid, S)
         held = [Held(own.scores, own.rule or self._rule(), own.results.scoring) for own in chosen]
         answering = learn_to_answer(held, data, self._seed())
         for model, own, answers, estimate in zip(models.values(), chosen, answering, estimated(held, answering, data), strict=True):
@@ -279,8 +307,7 @@ class CamelClassifierCV(BaseCamel):
     def _hand_on(self, model: BaseCamel) -> None:
         """Give another model what the checks found out; of an earlier fit nothing is left."""
         known = {key: self.__dict__[key] for key in OF_CHECKS if key in self.__dict__}
-        for key in [key for key in vars(model) if key.endswith("_") or key in FITTED]:
-            delattr(model, key)
+        model._forget()
         model.__dict__ |= known
 
     def _alive(self, n_models: int) -> dict[str, int]:
@@ -308,14 +335,17 @@ class CamelClassifierCV(BaseCamel):
                 chosen.append(Chosen(table, members.live(found.members), members.combined(), shift=to_numpy(members.shift)))
         return chosen
 
-    def _by_folds(self, names: Sequence[str], folds: list[list[Scores]], data: Data, grid: Grid, S: np.ndarray) -> list[Chosen]:
+    def _by_folds(
+        self, names: Sequence[str], folds: list[list[Scores]], fitted: Data | Source, judged: Data, grid: Grid, S: np.ndarray
+    ) -> list[Chosen]:
         """For each criterion the table of the folds, and the winner fitted on all rows."""
-        candidates = all_candidates(data, grid, self.device)
+        candidates = all_candidates(fitted, grid, self.device)
         chosen: list[Chosen] = []
         for name in names:
             results = tabulate(candidates, folds, name)
             only = grid.only(results.best_index)
-            winner = self._search(represent(data, only, self.device), data, only, S, (results.scoring,)).winners[results.scoring]
+            found = self._search(represent(fitted, only, self.device), judged, only, S, (results.scoring,))
+            winner = found.winners[results.scoring]
             chosen.append(Chosen(results, [(1.0, winner)], winner.scores, winner.rule))
         return chosen
 
@@ -347,14 +377,13 @@ class CamelClassifierCV(BaseCamel):
         """An estimator with the parameters of a candidate, ready to be told its solution."""
         chosen = {key: value for key, value in winner.params.items() if key != "bandwidth"}
         shared = {key: getattr(self, key) for key in ("sparsity", "correlation", "max_iter", "tol", "device")}
+        shared |= {key: getattr(self, key) for key in ("solver", "n_landmarks", "landmarks", "max_memory", "random_state")}
         radial = winner.params["kernel"] in RADIAL
         return CamelClassifier(**chosen, **shared, bandwidth=winner.representation.kernel.bandwidth if radial else "mean")
 
     def _seed(self) -> int:
         """Deals the rows on which rules for the cuts are judged; the same from one fit to the next."""
-        if self.random_state is None or isinstance(self.random_state, Integral):
-            return int(self.random_state or 0)
-        return 0
+        return seed_of(self.random_state)
 
     def _check_parameters(self) -> None:
         self._checked_grid()
@@ -381,6 +410,8 @@ class CamelClassifierCV(BaseCamel):
             check_together(COMBINE, FOLDS)
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
+        check_together(f"solver={choose_solver(self.solver)!r}", SEARCH)
+        check_solver(self.solver, [name for _, name, _ in tried])
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
 
     def _places(self) -> tuple[Place, ...]:
@@ -395,7 +426,7 @@ class CamelClassifierCV(BaseCamel):
                 raise ValueError(f"representations holds {entry!r}; each must be (scaling, kernel, multiple of the mean distance).")
         return tuple((scaling, kernel, multiple) for scaling, kernel, multiple in self.representations)
 
-    def _folds(self, data: Data, labels: Labels, grid: Grid, groups: Array | None) -> list[list[Scores]]:
+    def _folds(self, data: Data, labels: Labels, grid: Grid, groups: Array | None, by: Streaming | None) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=groups)
         total = len(splits) * len(grid)
@@ -407,9 +438,9 @@ class CamelClassifierCV(BaseCamel):
             train, kept = train.with_weight(self._is_pairwise())
             if kept is not None and self._is_pairwise():
                 test = Data(test.X[:, kept], test.Y, test.weights)
-            S = learn_correlation(self, train)
+            S = learn_correlation(self, train if by is None else cooccurrence(train.Y, train.weights))
             results: list[Scores] = []
-            for scored in score_fold(train, test, grid, S, self._rule(), self.device):
+            for scored in score_fold(train, test, grid, S, self._rule(), self.device, by):
                 results += scored
                 self._tell(results, sum(map(len, folds)) + len(results), total)
             folds.append(results)
@@ -428,6 +459,11 @@ class CamelClassifierCV(BaseCamel):
             self.best_params_[key] for key in ("alpha", "lambda1", "lambda2", "kernel", "scaling", "bandwidth")
         )
 
+    def _tell_rows(self, done: int, total: int) -> None:
+        """Say how many rows have been summed up for the representation that is in work."""
+        if self.callback is not None:
+            self.callback(Progress(0, 0, float("nan"), done, total))
+
     def _tell(self, results: list[Scores], done: int, total: int) -> None:
         name = self.scoring
         scores = [-r[name] if name in LOSSES else r[name] for r in results]
@@ -441,4 +477,5 @@ def _model(winner: Winner, S: np.ndarray, answering: Answering) -> Model:
     lambda2 = winner.params["lambda2"]
     warn_of_rounding(winner.largest, lambda2)
     warn_of_filling(winner.solution)
-    return Model(winner.representation, S, winner.G, lambda2, winner.solution, answering)
+    warn_of_residual(winner.solution)
+    return Model(winner.representation, S, winner.G, lambda2, winner.solution, answering, winner.solver)

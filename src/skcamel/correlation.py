@@ -20,10 +20,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from skcamel.arrays import Array, cast, namespace, one_thread_for_small
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
+MANY = 1_000  # labels up to which matrices of q x q are dense and decomposed, and "auto" is the paper's penalty
+Strength = float | str  # of the penalty: a share, "noise" (see skcamel.active_set), or "auto"
 OVER_RELAXATION = 1.6
 STEP_SHARE = 0.1  # ADMM's first ρ as a share of the squared length of the labels
 LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts
@@ -73,9 +76,14 @@ def learn(
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    xp = namespace(Y)
-    complete = not bool(xp.isnan(Y).any())
+    complete = not bool(namespace(Y).isnan(Y).any())
     C = gram(Y, weights, centred=centred) if complete else known_gram(Y, weights, centred=centred)  # (q, q)
+    return of_gram(C, complete=complete, strength=strength, tol=tol, max_iter=max_iter)
+
+
+def of_gram(C: Array, *, complete: bool = True, strength: float = 0.01, tol: float = 1e-6, max_iter: int = 10_000) -> Correlation:
+    """The same from C = YᵀY (q, q); labels may be known in part unless it is `complete`."""
+    xp = namespace(C)
     penalty = penalties(C, strength)
     groups = equal_labels(C if complete else xp.diag(xp.diagonal(C)))  # what is equal where both are known may differ elsewhere
     one_each = C[groups.first][:, groups.first]
@@ -104,6 +112,19 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Ar
         Y = Y - (positive - negative) / (positive + negative)  # the mean of a constant label is exact: ±1
     C = Y.T @ (Y if weights is None else Y * weights[:, None])
     return xp.where(xp.abs(C) <= len(Y) * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
+
+
+def gram_of_counts(together: np.ndarray, total: float, *, centred: bool = False) -> np.ndarray:
+    """The same from the weight of the rows that have both labels (q, q), and of all rows.
+
+    >>> Y = np.array([[1.0, 1], [1, -1], [-1, -1]])
+    >>> present = (Y > 0) * 1.0
+    >>> bool((gram_of_counts(present.T @ present, 3.0) == gram(Y)).all())
+    True
+    """
+    present = np.diag(together)
+    C = 4 * (together - present[:, None] * present / total) if centred else 4 * together - 2 * (present[:, None] + present) + total
+    return np.where(np.abs(C) <= total * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
 
 
 def known_gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Array:
@@ -163,7 +184,9 @@ def expand(reduced: Array, C: Array, penalty: Array, groups: EqualLabels) -> Arr
 
 
 def collaboration(S: Array, alpha: float) -> Array:
-    """G = (1 - α) I + α S, equation (5)."""
+    """G = (1 - α) I + α S, equation (5); CSR where S is sparse."""
+    if sparse.issparse(S):
+        return sparse.csr_array((1 - alpha) * sparse.eye_array(S.shape[0]) + alpha * S)
     xp = namespace(S)
     return (1 - alpha) * xp.eye(len(S), dtype=S.dtype, device=S.device) + alpha * S
 
@@ -224,14 +247,14 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
         smooth = inverse @ (R[:, open_] + rho * (before - dual))
         smooth -= inverse[:, open_] * (smooth[own] / xp.diagonal(inverse)[open_])
         dual += OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
-        sparse = xp.sign(dual) * xp.clip(xp.abs(dual) - P[:, open_] / rho, 0, None)
-        sparse[own] = 0
-        dual -= sparse
-        S[:, open_] = sparse / ratios[:, open_]
+        shrunk = xp.sign(dual) * xp.clip(xp.abs(dual) - P[:, open_] / rho, 0, None)
+        shrunk[own] = 0
+        dual -= shrunk
+        S[:, open_] = shrunk / ratios[:, open_]
         if n_iter in (check, max_iter):
             check = int(CHECK_GROWTH * check) + 1
             still = ~_finish(C, S, penalty, open_, tol)
-            factor = _step_factor(smooth[:, still], sparse[:, still], before[:, still], dual[:, still])
+            factor = _step_factor(smooth[:, still], shrunk[:, still], before[:, still], dual[:, still])
             open_, dual = open_[still], dual[:, still]
             if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:  # a new inverse costs about as much as one iteration
                 rho, dual = rho * factor, dual / factor
@@ -239,11 +262,11 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     return S, max(n_iter, 1)
 
 
-def _step_factor(smooth: Array, sparse: Array, before: Array, dual: Array) -> float:
+def _step_factor(smooth: Array, shrunk: Array, before: Array, dual: Array) -> float:
     """By how much ρ should grow so that the relative primal and dual residuals fall together."""
     norm = namespace(smooth).linalg.norm
-    primal = float(norm(smooth - sparse)) / max(float(norm(smooth)), float(norm(sparse)), 1e-300)
-    change = float(norm(sparse - before)) / max(float(norm(dual)), 1e-300)
+    primal = float(norm(smooth - shrunk)) / max(float(norm(smooth)), float(norm(shrunk)), 1e-300)
+    change = float(norm(shrunk - before)) / max(float(norm(dual)), 1e-300)
     if primal == change:  # both 0 where no column is left
         return 1.0
     wanted = (primal / change) ** 0.5 if change > 0 else GREATEST_CHANGE

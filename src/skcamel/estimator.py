@@ -13,10 +13,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel.arrays import Array, to_match
+from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.checks import as_number, check_count, check_labels
-from skcamel.kernel import len_of
 from skcamel.metrics.conventions import choice
+from skcamel.metrics.ranking import best_labels
+from skcamel.partitions import by_partition
 from skcamel.selection.coverage import Reference
 from skcamel.selection.thresholds import Rule
 
@@ -108,7 +109,7 @@ class Outputs:
         check_count("k", k)
         if k > self.scores.shape[1]:
             raise ValueError(f"k={k} labels were asked for, the model has {self.scores.shape[1]}; give k <= {self.scores.shape[1]}.")
-        return self._order[:, :k]
+        return best_labels(self.scores, k)
 
     @cached_property
     def _order(self) -> np.ndarray:
@@ -231,6 +232,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _outputs(self, X: Array) -> Outputs:
         raise NotImplementedError
 
+    @by_partition
     def decision_function(self, X: Array) -> Array:
         """Scores of every label; a label is predicted where its score exceeds its threshold.
 
@@ -245,6 +247,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         return self._answer(self.outputs(X).decision_values, X)
 
+    @by_partition
     def predict(self, X: Array) -> Array:
         """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
 
@@ -255,6 +258,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return self._answer(self.outputs(X).predictions, X)
 
     @available_if(_offers_probabilities)
+    @by_partition
     def predict_proba(self, X: Array) -> Array:
         """Probability of every label, above ½ only where its score is above 0.
 
@@ -268,10 +272,19 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (m, q), or (m, number of classes) after a fit on a binary 1-d y
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_multilabel_classification
+        >>> from skcamel import CamelClassifier
+        >>> X, Y = make_multilabel_classification(100, n_classes=3, random_state=0)
+        >>> CamelClassifier().fit(X[:80], Y[:80]).predict_proba(X[80:82]).round(1).tolist()
+        [[0.6, 0.9, 0.7], [0.3, 0.9, 0.4]]
         """
         found = self.outputs(X)
         return self._answer(found.probabilities, X) if found.target == "matrix" else to_match(found.class_probabilities, X)
 
+    @by_partition
     def predict_sets(self, X: Array, coverage: float = 0.9) -> Array:
         """Answers yes, no or open that are seldom wrong: of the rows that have a label, and of those that lack it.
 
@@ -331,6 +344,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         return self.outputs(X).label_sets
 
+    @by_partition
     def top_k(self, X: Array, k: int) -> Array:
         """Positions of the `k` labels with the highest scores, highest first: int64 (m, k).
 
@@ -343,18 +357,26 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return to_match(self.outputs(X).top(k), X)
 
     def score(self, X: Array, y: Array, sample_weight: Array | None = None) -> float:
-        """Share of rows whose labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.
+        """Share of rows whose known labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
         y : array of shape (m, q) or (m,)
+            NaN where a label is unknown; rows of which nothing is known do not count.
         sample_weight : array of shape (m,), default=None
         """
         check_is_fitted(self)
-        if self._target == "matrix":
-            y = (check_labels(y, len_of(y)).Y > 0).astype(np.int64)
-        return float(accuracy_score(y, to_match(self.outputs(X).predictions, X), sample_weight=sample_weight))
+        if self._target != "matrix":
+            return float(accuracy_score(y, to_match(self.outputs(X).predictions, X), sample_weight=sample_weight))
+        P = self.outputs(X).decisions
+        Y = check_labels(y, len(P), unknown=True).Y
+        if Y.shape != P.shape:
+            raise ValueError(f"y has {Y.shape[1]} labels but the model {P.shape[1]}; give one column for each label of the model.")
+        counted = ~np.isnan(Y).all(axis=1)
+        found = np.where(np.isnan(Y), P, Y > 0).astype(np.int64)
+        weights = None if sample_weight is None else np.asarray(to_numpy(sample_weight))[counted]
+        return float(accuracy_score(found[counted], P[counted], sample_weight=weights))
 
 
 def framed(values: np.ndarray, kind: str, X: Any, names: np.ndarray) -> Any:

@@ -12,7 +12,10 @@ from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
+from skcamel import correlation
+from skcamel.arrays import Array
 from skcamel.text import count
 
 LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}
@@ -73,8 +76,10 @@ def evidence(model: Any) -> Evidence | None:
     return Evidence(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
 
 
-def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """Weight of the rows that have both labels (q, q), and of all rows.
+def cooccurrence(Y: Array, weights: np.ndarray | None) -> tuple[Array, float]:
+    """Weight of the rows that have both labels (q, q), and of all rows; CSR where sparse labels are more than `MANY`.
+
+    Labels are in {-1, +1}, or the entries of a CSR matrix.
 
     Examples
     --------
@@ -82,10 +87,17 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     (array([[3., 1.],
            [1., 1.]]), 3.5)
     """
-    present = (Y > 0).astype(np.float64)
-    if weights is None:
-        return present.T @ present, float(len(Y))
-    return present.T @ (present * weights[:, None]), float(weights.sum())
+    q, size = Y.shape[1], 2**16
+    total = float(Y.shape[0] if weights is None else weights.sum())
+    if sparse.issparse(Y):
+        present = sparse.csr_array(Y, dtype=np.float64)
+        counts = sparse.csr_array(present.T @ (present if weights is None else sparse.diags_array(weights) @ present))
+        return counts if q > correlation.MANY else counts.toarray(), total
+    together = np.zeros((q, q))
+    for i in range(0, len(Y), size):  # a float for each label of a million rows would be too many
+        present = (Y[i : i + size] > 0).astype(np.float64)
+        together += present.T @ (present if weights is None else present * weights[i : i + size, None])
+    return together, total
 
 
 def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -387,6 +399,30 @@ def _strongest_first(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 STRONGEST = 5
 
 
+SUMMED = {"landmark": "landmark", "primal": "column"}  # solvers by sums over rows, and what they have coefficients for
+
+
+def in_place_of_rows(model: Any) -> str:
+    """What a fitted model has coefficients for, in words, if rows were summed up; else nothing, for it has them for the rows.
+
+    Examples
+    --------
+    >>> from skcamel import CamelClassifier
+    >>> X, Y = np.arange(20.0)[:, None], np.arange(20)[:, None] % [2, 3] == 0
+    >>> in_place_of_rows(CamelClassifier(solver="landmark", n_landmarks=5).fit(X, Y)), in_place_of_rows(CamelClassifier().fit(X, Y))
+    ('5 landmarks', '')
+    """
+    own = [member for _, member in model.weighted_members() if getattr(member, "solver_", "") in SUMMED]
+    return " and ".join(dict.fromkeys(count(len(member.dual_coef_), SUMMED[member.solver_]) for member in own))
+
+
+def training_rows(model: Any) -> float:
+    """How many rows a model was fitted on; the sum of their weights if it does not hold them."""
+    _, first = model.weighted_members()[0]
+    total = model.total_weight_ if in_place_of_rows(model) else len(first.dual_coef_)
+    return int(total) if total == int(total) else round(total, 3)
+
+
 def collaboration_summary(model: Any) -> str:
     """Sizes and the strongest pushes between labels; names are escaped.
 
@@ -413,7 +449,8 @@ def collaboration_summary(model: Any) -> str:
     )
     members = [member for _, member in model.weighted_members()]
     alphas = ", ".join(f"{alpha:g}" for alpha in sorted({float(own.alpha_ if hasattr(own, "alpha_") else own.alpha) for own in members}))
-    sizes = f"{count(len(members[0].dual_coef_), 'row')}, {count(len(S), 'label')}, α = {alphas}"
+    by = in_place_of_rows(model)
+    sizes = f"{count(training_rows(model), 'row')}{by and f' by {by}'}, {count(len(S), 'label')}, α = {alphas}"
     if len(members) > 1:
         sizes = f"{len(members)} models combined, {sizes}"
     return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {escape(how_learned(model.correlation))}. {found}</div>"

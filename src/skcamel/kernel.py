@@ -31,6 +31,9 @@ ROUNDING = 16 * np.finfo(np.float64).eps  # of a squared distance by one matrix 
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
+THIN = 0.05  # share of entries below which work on the entries of sparse rows beats work on all columns
+FEW = 16  # new rows; preparing the training rows costs more than it saves for fewer
+SOON_DONE = 2**22  # absolute differences; threads take longer to start than one takes for fewer
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,40 @@ class Kernel:
         return namespace(D).exp(D, out=D)
 
 
+class Against:
+    """Kernels of many blocks of rows with the same rows Z (m, d): what depends on Z alone is computed once.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0]])
+    >>> bool(np.allclose(Against(Kernel("rbf"), X)(X[:1]), Kernel("rbf")(X[:1], X)))
+    True
+    """
+
+    def __init__(self, kernel: Kernel, Z: Array) -> None:
+        self.kernel, self.Z, self.factors = kernel, Z, None
+        if kernel.name == "rbf" and not sparse.issparse(Z):
+            # -||x - z||² / 2σ² is one product: (x, ||x||², 1) with (z / σ², -1 / 2σ², -||z||² / 2σ²)
+            half, norms = -0.5 / kernel.bandwidth**2, _squared_norms(Z)
+            xp = namespace(Z)
+            self.factors = xp.concatenate([-2 * half * Z.T, half * xp.ones_like(norms)[None], half * norms[None]])
+            self.half, self.largest, self.memory = half, float(norms.max()), self.factors[:0]
+
+    def __call__(self, X: Array) -> Array:
+        """Kernel matrix (b, m) of rows X (b, d), free to be overwritten, as the next call may do."""
+        if self.factors is None or sparse.issparse(X):
+            return self.kernel(X, self.Z)
+        norms, xp = _squared_norms(X)[:, None], namespace(X)
+        if ROUNDING * -self.half * (float(norms.max()) + self.largest) >= 1e-10:  # rounding matters to so narrow a kernel
+            return self.kernel(X, self.Z)
+        rows = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1)
+        if len(rows) > len(self.memory):
+            self.memory = D = rows @ self.factors
+        else:
+            D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
+        return xp.exp(D, out=D)
+
+
 def distances(name: str, X1: Array, X2: Array) -> Array:
     """The distance that the radial kernel `name` is a function of, (n1, n2): squared for "rbf", L1 for "laplacian"."""
     if name == "laplacian":
@@ -102,10 +139,18 @@ def bandwidth_of(D: Array, *, squared: bool = True, weights: Array | None = None
     """
     xp = namespace(D)
     if weights is None:
-        total, pairs = _sum_of_distances(D, squared), len(D) * (len(D) - 1.0)
+        total = _sum_of_distances(D, squared)
     else:
         total = float(weights @ (xp.sqrt(D) if squared else D) @ weights)
-        pairs = float(xp.sum(weights)) ** 2 - float(xp.sum(xp.where(weights < 1, weights**2, weights)))
+    return _mean_of_pairs(total, len(D), weights, rounding)
+
+
+def _mean_of_pairs(total: float, n: int, weights: Array | None, rounding: float) -> float:
+    """The mean of distances of n rows from their sum over all ordered pairs; 1 where it is no more than `rounding`."""
+    if weights is None:
+        pairs = n * (n - 1.0)
+    else:
+        pairs = float(weights.sum()) ** 2 - float(namespace(weights).where(weights < 1, weights**2, weights).sum())
     sigma = total / pairs if pairs > 0 else 0.0
     return sigma if sigma > rounding else 1.0
 
@@ -136,20 +181,36 @@ def fitted_many(
     """Kernel and kernel matrix for each multiple of the mean bandwidth; the distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
-        yield Kernel(name), (K if name == "linear" else cast(K, "float64") + 0.0)  # overwritten later; these may belong to others
+        yield Kernel(name), (cast(K, "float64") + 0.0 if name == "precomputed" else K)  # overwritten later; that belongs to others
         return
     D = distances(str(name), X, X)
-    _check_not_vanished(D, X)
+    _check_not_vanished(bool((D > 0).any()), X)
     sigma = bandwidth_of(D, squared=name == "rbf", weights=weights, rounding=rounding)
     for k, multiplier in enumerate(multipliers):
         kernel = Kernel(name, multiplier * sigma)
         yield kernel, kernel.of_distances(D if k == len(multipliers) - 1 else D + 0.0)
 
 
-def _check_not_vanished(D: Array, X: Array) -> None:
-    """Refuse rows that differ by so little that their squared distances are 0 in floating point."""
+def mean_distance(name: str, X: Array, *, weights: Array | None = None, rounding: float = 0.0) -> float:
+    """What :func:`bandwidth_of` gives for all pairs of rows X (n, d), in blocks: no matrix of n x n is formed.
+
+    >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
+    1.333333
+    """
+    n, w = len_of(X), weights
+    total, size = 0.0, max(1, BLOCK_BYTES // (8 * max(1, n)))
+    for i in range(0, n, size):
+        D = distances(name, X[i : i + size], X)
+        D = namespace(D).sqrt(D, out=D) if name == "rbf" else D
+        total += float(namespace(D).sum(D)) if w is None else float(w[i : i + size] @ (D @ w))
+    _check_not_vanished(total > 0, X)
+    return _mean_of_pairs(total, n, w, rounding)
+
+
+def _check_not_vanished(differ: bool, X: Array) -> None:
+    """Refuse rows that do not `differ`, if that may be because their squared distances are 0 in floating point."""
     largest = float(abs(X).max()) if X.shape[0] and X.shape[1] else 0.0
-    if 0 < largest < SMALLEST and not bool((D > 0).any()):
+    if 0 < largest < SMALLEST and not differ:
         raise ValueError(
             f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use scaling='standard', or multiply X."
         )
@@ -185,28 +246,45 @@ def _sum_of_distances(D: Array, squared: bool) -> float:
 
 
 def _inner(X1: Array, X2: Array) -> Array:
-    """X1 X2ᵀ, dense."""
+    """X1 X2ᵀ, dense; sparse rows in blocks, each made dense unless it is thin. Both ways add the same numbers in the same order."""
     if not sparse.issparse(X1):
         return X1 @ X2.T
     product = np.empty((X1.shape[0], X2.shape[0]))
-    rows = max(1, BLOCK_BYTES // (8 * max(1, X2.shape[1])))
-    for i in range(0, X2.shape[0], rows):  # a sparse-dense product is faster here than sparse-sparse and its conversion
-        product[:, i : i + rows] = X1 @ X2[i : i + rows].toarray().T
+    thin = X1.shape[0] >= FEW and _is_thin(X1)
+    rows = max(1, BLOCK_BYTES // (8 * max(1, *X2.shape)))
+    for i in range(0, X1.shape[0], rows):
+        block = X1[i : i + rows]
+        if thin:
+            (block @ X2.T).toarray(out=product[i : i + rows])
+        else:
+            product[i : i + rows] = (X2 @ block.toarray().T).T
     return product
+
+
+def _is_thin(X: sparse.csr_array) -> bool:
+    return X.nnz < THIN * X.shape[0] * X.shape[1]
 
 
 def _squared_norms(X: Array) -> Array:
     if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return namespace(X).sum(X * X, axis=1)
+        return _sums_of_rows(X, X.data * X.data)
+    return namespace(X).einsum("ij,ij->i", X, X)  # without a matrix of squares
+
+
+def _sums_of_rows(X: sparse.csr_array, entries: np.ndarray) -> np.ndarray:
+    """Sum of each row (n,) of a matrix that has these entries where X has its own."""
+    return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), entries, minlength=X.shape[0])
 
 
 def _squared_l2(X1: Array, X2: Array) -> Array:
     """||x - y||² by one matrix product, and by differences for pairs of rows that are close to each other."""
     D, norms1, norms2 = _scaled_squares(X1, X2, 1.0)
+    farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close
     rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
     for i in range(0, len(D), rows):
         block = D[i : i + rows]
+        if float(block.min()) > farthest:
+            continue
         first, second = nonzero(block <= NEAR * norms1[i : i + rows, None] + NEAR * norms2)
         equal = _are_equal(X1, X2, i + first, second)
         block[first[equal], second[equal]] = 0
@@ -265,12 +343,35 @@ def _scaled_squares(X1: Array, X2: Array, scale: float) -> tuple[Array, Array, A
 
 
 def _l1(X1: Array, X2: Array) -> Array:
-    """||x - y||₁; for features in {0, 1} it is the squared Euclidean distance, elsewhere blocks of rows in threads."""
-    if _is_binary(X1) and _is_binary(X2):
+    """||x - y||₁; of many rows in {0, 1} as the squared Euclidean distance, which is the same integer."""
+    is_sparse = sparse.issparse(X1)
+    if (is_sparse or len(X1) >= FEW) and _is_binary(X1) and _is_binary(X2):
         return _squared_l2(X1, X2)
     if is_tensor(X1):
         return namespace(X1).cdist(X1, X2, p=1)
-    return _l1_of_sparse(X1, X2) if sparse.issparse(X1) else _l1_of_arrays(X1, X2)
+    if not is_sparse:
+        return _l1_of_arrays(X1, X2)
+    return _l1_of_entries(X1, X2) if X1 is not X2 and _is_thin(X2) else _l1_of_sparse(X1, X2)
+
+
+def _l1_of_entries(X1: sparse.csr_array, X2: sparse.csr_array) -> np.ndarray:
+    """The same from the entries alone: ||x||₁, and at each entry of y the difference |y - x| - |x|.
+
+    Both sums run in the order of the columns, so that equal rows are at distance 0. Rows and themselves are left to the columns,
+    whose matrix is symmetric to the last bit.
+    """
+    D = np.empty((X1.shape[0], X2.shape[0]))
+    rows = max(1, BLOCK_BYTES * X2.shape[0] // (32 * max(1, X2.nnz)))  # a few numbers for each entry
+    x, lengths = np.zeros(X1.shape[1]), _sums_of_rows(X1, abs(X1.data))
+    for j in range(0, X2.shape[0], rows):
+        block = X2[j : j + rows]
+        for i in range(X1.shape[0]):
+            own = slice(X1.indptr[i], X1.indptr[i + 1])
+            x[X1.indices[own]] = X1.data[own]
+            at = x[block.indices]
+            D[i, j : j + rows] = lengths[i] + _sums_of_rows(block, abs(block.data - at) - abs(at))
+            x[X1.indices[own]] = 0
+    return D
 
 
 def _l1_of_sparse(X1: sparse.csr_array, X2: sparse.csr_array) -> np.ndarray:
@@ -285,16 +386,17 @@ def _l1_of_sparse(X1: sparse.csr_array, X2: sparse.csr_array) -> np.ndarray:
 
 
 def _l1_of_arrays(X1: np.ndarray, X2: np.ndarray) -> np.ndarray:
+    threads = 1 if X1.size * len(X2) < SOON_DONE else min(allowed_threads(), len(X1))
+    if threads == 1:
+        return cdist(X1, X2, "cityblock")
     D = np.empty((len(X1), len(X2)))
-    threads = allowed_threads()
     rows = max(1, len(D) // (8 * threads))
-    starts = range(0, len(D), rows)
 
     def fill(i: int) -> None:
-        D[i : i + rows] = cdist(X1[i : i + rows], X2, "cityblock")
+        cdist(X1[i : i + rows], X2, "cityblock", out=D[i : i + rows])
 
     with ThreadPoolExecutor(threads) as pool:  # cdist gives up the interpreter lock
-        list(pool.map(fill, starts))
+        list(pool.map(fill, range(0, len(D), rows)))
     return D
 
 
@@ -304,7 +406,7 @@ def _is_binary(X: Array) -> bool:
 
 
 def _checked(K: Array, n1: int, n2: int) -> Array:
-    """What a user's function returned, if it has the right shape."""
+    """What a user's function returned, if it has the right shape, as floats that nobody else holds."""
     if getattr(K, "shape", None) != (n1, n2):
         raise ValueError(f"The kernel function returned shape {getattr(K, 'shape', None)}; it must return ({n1}, {n2}).")
-    return K
+    return cast(K, "float64") + 0.0

@@ -8,6 +8,7 @@ resource limits (``ulimit -v``).
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,6 +75,21 @@ def available(device: Any = None) -> int | None:
     share = _SHARE.get()
     known = [*_left_on_machine(), *_left_in_groups(), *_left_of_own_limits(), *([] if share is None else [share])]
     return min((max(0, value) for value in known), default=None)
+
+
+def as_bytes(size: Any) -> int:
+    """A number of bytes, given as one or as text such as "512MiB", "1GiB" or "1.5 GB".
+
+    Examples
+    --------
+    >>> as_bytes("1GiB"), as_bytes("1.5 kB"), as_bytes(10)
+    (1073741824, 1500, 10)
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)(i?)B?", str(size).strip()) if not isinstance(size, bool) else None
+    number = 0.0 if found is None else float(found[1]) * (1024 if found[3] else 1000) ** " kMGT".index(found[2] or " ")
+    if not 1 <= number < 2**62:
+        raise ValueError(f"a number of bytes, or text such as '1GiB', is needed, got {size!r}.")
+    return int(number)
 
 
 def gib(n_bytes: float) -> str:

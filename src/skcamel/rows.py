@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, to_device
 
 
 def canonical(X: sparse.sparray) -> sparse.csr_array:
@@ -49,6 +49,37 @@ def column_names(table: Any) -> list[str] | None:
 def dense(X: Array) -> np.ndarray:
     """X as an array, sparse or not."""
     return X.toarray() if sparse.issparse(X) else X
+
+
+def is_lazy(X: object) -> bool:
+    """Whether X is a Dask array or frame, found out without importing Dask."""
+    return type(X).__module__.split(".", 1)[0] in ("dask", "dask_expr")
+
+
+def signed(Y: Array) -> np.ndarray:
+    """Labels in {-1, +1}, int8 (n, q), from those or from a sparse matrix whose entries are the labels that are present.
+
+    >>> signed(sparse.csr_array([[0, 1], [0, 0]]))
+    array([[-1,  1],
+           [-1, -1]], dtype=int8)
+    """
+    if not sparse.issparse(Y):
+        return Y.astype(np.int8, copy=False)
+    found = np.full(Y.shape, -1, dtype=np.int8)
+    found[Y.nonzero()] = 1
+    return found
+
+
+def alike(X: Array, other: Array | None) -> Array:
+    """Rows X, sparse if `other` is and else dense."""
+    if sparse.issparse(other):
+        return sparse.csr_array(X)
+    return dense(X)
+
+
+def on_device(X: Array, device: Any) -> Array:
+    """Rows ready for the kernel: sparse ones stay sparse on the CPU and are made dense for a device."""
+    return X if device is None else to_device(dense(X), device)
 
 
 def is_filled(X: Array) -> np.ndarray:

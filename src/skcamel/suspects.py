@@ -11,21 +11,35 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skcamel import classifier, correlation
-from skcamel.arrays import to_numpy
+from skcamel.arrays import namespace, to_device, to_numpy
 from skcamel.base import BaseCamel, learn_correlation
 from skcamel.checks import check_count
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.explanation import Evidence, Told, cooccurrence, known_together, ordered
 from skcamel.pipeline import final
-from skcamel.selection.search import Data, label_bases, represent, targets_of
-from skcamel.solve import spectral, unknown
+from skcamel.rows import is_lazy, signed
+from skcamel.selection.representation import (
+    Data,
+    Decomposed,
+    Representation,
+    label_bases,
+    represent,
+    representation_of,
+    sampled,
+    solver_of,
+    targets_of,
+)
+from skcamel.selection.source import Source
+from skcamel.solve import landmark, spectral
+from skcamel.support import LAZY, MANY, SUSPECTS, check_together
 from skcamel.text import one_line
 
 PUSHES = 3  # told for each entry
@@ -74,16 +88,24 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
     if not isinstance(last := final(model), BaseCamel):
         raise TypeError(f"Labels are judged by a CamelClassifier or CamelClassifierCV, got a {type(last).__name__}.")
+    if is_lazy(X):
+        check_together(LAZY, SUSPECTS)
     names = np.asarray(X.index) if hasattr(X, "iloc") else None
     while isinstance(model, Pipeline):
         X, model = model[:-1].fit_transform(X, Y) if len(model.steps) > 1 else X, model.steps[-1][1]
     model._check_parameters()
-    data, labels = model._checked(X, Y, None)
+    check_together(f"solver={model.solver!r}", SUSPECTS)
+    data, labels, source = model._checked(X, Y, None)
     if labels.target != "matrix":
         raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")
-    if len(data.Y) < 2:
+    if data.Y.shape[0] < 2:
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
-    held = _least_error(model, data)
+    if source is not None:
+        if data.Y.shape[1] > correlation.MANY:
+            check_together(MANY, SUSPECTS)
+        data = replace(data, Y=signed(data.Y))
+    held = _least_error(model, data, source)
+    data = data if source is None else replace(data, Y=data.Y.astype(np.float64))
     known = abs(data.Y) == 1
     rows, columns = np.nonzero(known)
     agreement = (data.Y * held.scores)[known]
@@ -278,19 +300,27 @@ class _Held(NamedTuple):
     S: np.ndarray  # (q, q)
 
 
-def _least_error(estimator: Any, data: Data) -> _Held:
-    """Scores of the candidate with the least squared error by leave-one-out; the first of equal ones."""
-    S = learn_correlation(estimator, data)
-    known, Y = ~np.isnan(data.Y), np.nan_to_num(data.Y)
-    solver = spectral if data.is_complete else unknown
-    least, alpha, scores = np.inf, 0.0, Y
-    for spectrum, alphas, penalties in _candidates(estimator, data):
+def _least_error(estimator: Any, data: Data, source: Source | None) -> _Held:
+    """Scores of the candidate with the least squared error by leave-one-out; the first of equal ones.
+
+    Where rows are summed up, candidates are compared by the sample, and the best one then scores all rows.
+    """
+    S = learn_correlation(estimator, data if source is None else source.counts)
+    judged = data if source is None else sampled(source.sample)
+    counts = ~np.isnan(judged.Y) * (1.0 if judged.weights is None else judged.weights[:, None])
+    truth = np.nan_to_num(judged.Y)
+    least, alpha, scores, best = np.inf, 0.0, truth, None
+    for (representation, spectrum), alphas, penalties in _candidates(estimator, data, source):
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, alphas)]
-        for a, _, F in solver.leave_one_out(spectrum, targets_of(spectrum, data), bases, penalties):
+        for a, p, F in solver_of(spectrum, judged).leave_one_out(spectrum, targets_of(spectrum, judged), bases, penalties):
             held = to_numpy(F)
-            error = float(((held - Y) ** 2)[known].sum())
+            error = float((counts * (held - truth) ** 2).sum())
             if error < least:
                 least, alpha, scores = error, alphas[a], held
+                best = (representation, spectrum, bases[a], penalties[p]) if isinstance(spectrum, landmark.Summary) else None
+    if best is not None:
+        scores = _of_all_rows(*best, data, estimator.device)
+    known, Y = (np.ones(data.Y.shape, dtype=bool), data.Y.astype(np.float64)) if source is not None else (~np.isnan(data.Y), truth)
     G = correlation.collaboration(S, alpha)
     basis = spectral.label_basis(G)
     means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)  # (n, q) of the other rows
@@ -298,15 +328,42 @@ def _least_error(estimator: Any, data: Data) -> _Held:
     return _Held(scores, means @ basis.R @ basis.R.T, deviations, G, S)
 
 
-def _candidates(estimator: Any, data: Data) -> Iterator[tuple[spectral.Spectrum, Sequence[float], list[tuple[float, float]]]]:
+def _of_all_rows(
+    representation: Representation,
+    spectrum: landmark.Summary,
+    basis: spectral.LabelBasis,
+    penalty: tuple[float, float],
+    data: Data,
+    device: Any,
+) -> np.ndarray:
+    """Leave-one-out scores (n, q) of all rows by a candidate that was fitted by sums, in blocks."""
+    found = np.empty(data.Y.shape)
+    for i in range(0, len(found), landmark.BLOCK_ROWS):
+        rows = slice(i, i + landmark.BLOCK_ROWS)
+        K = representation.kernel_rows(data.X[rows].astype(np.float64), device)
+        here = replace(spectrum, rows=spectral.in_eigenbasis(spectrum, K), units=namespace(K).ones_like(K[:1, 0]))
+        targets = replace(spectrum.targets, Y=to_device(data.Y[rows], device))
+        ((_, _, scores),) = landmark.leave_one_out(here, targets, [basis], [penalty])
+        found[rows] = to_numpy(scores)
+    return found
+
+
+def _candidates(
+    estimator: Any, data: Data, source: Source | None
+) -> Iterator[tuple[Decomposed, Sequence[float], list[tuple[float, float]]]]:
     """Each decomposition that an estimator would make, with the α and the pairs (λ1, λ2) that it would try on it."""
     if isinstance(estimator, CamelClassifier):
-        _, K, weights = classifier._represent(estimator, data)
-        yield spectral.decompose(K, weights), (estimator.alpha,), [(estimator.lambda1, estimator.lambda2)]
+        alphas, penalties = (estimator.alpha,), [(estimator.lambda1, estimator.lambda2)]
+        if source is None:
+            representation, K, weights = classifier._represent(estimator, data)
+            yield (representation, spectral.decompose(K, weights)), alphas, penalties
+        else:
+            stream = source.streamed(estimator._begin(source, source.n_rows))
+            yield (representation_of(stream), stream.summary(source.sample)), alphas, penalties
         return
-    grid = estimator._checked_grid().for_rows(data.X)
-    for representation, spectrum in represent(data, grid, estimator.device):
-        yield spectrum, grid.alphas, grid.penalties(representation.unit(spectrum.weights))
+    grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X))
+    for representation, spectrum in represent(source or data, grid, estimator.device):
+        yield (representation, spectrum), grid.alphas, grid.penalties(representation.unit(spectrum))
 
 
 def p_values(Y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -65,7 +65,7 @@ def _is_formula(text: str) -> bool:
     return _FORMULA.match(text) is not None and _NUMERAL.fullmatch(text) is None
 
 
-def count(number: int, noun: str, plural: str = "") -> str:
+def count(number: float, noun: str, plural: str = "") -> str:
     """A number with its noun.
 
     Examples
@@ -85,3 +85,14 @@ def listed(names: Sequence[str]) -> str:
     ('a', 'a, b and c')
     """
     return ", ".join(names[:-2]) + ", " * (len(names) > 2) + " and ".join(names[-2:])
+
+
+def sampled_words(n: int, n_rows: int) -> str:
+    """Say how many rows of a table told what its columns hold.
+
+    Examples
+    --------
+    >>> sampled_words(50_000, 10_000_000)
+    'Columns were prepared from a sample of 50,000 of 10,000,000 rows.'
+    """
+    return f"Columns were prepared from a sample of {n:,} of {n_rows:,} rows."

@@ -68,7 +68,7 @@ def test_a_label_without_a_known_entry_is_never_predicted(method, threshold):
     X, _, gaps = partial()
     gaps[:, 1] = NAN
     gaps[7] = NAN
-    with pytest.warns(UserWarning, match=r"1 of 4 labels have no positive row \(label2\)"):
+    with pytest.warns(UserWarning, match=r"1 of 4 labels have no known entry \(label2\)"):
         model = copy.deepcopy(method).set_params(threshold=threshold).fit(X, gaps)
     assert np.isfinite(model.decision_function(X)).all()
     assert not model.predict(X)[:, 1].any()
@@ -218,7 +218,7 @@ def test_labels_without_a_known_entry_are_in_no_set():
     X, Y, _ = partial()
     gaps = Y.astype(float)
     gaps[:, 2] = NAN
-    with pytest.warns(UserWarning, match="no positive row"):
+    with pytest.warns(UserWarning, match="no known entry"):
         model = RAkEL(3, random_state=0).fit(X, gaps)
     assert model.labelsets_.tolist() == [[0, 1, 3]]
     others = RAkEL(3, random_state=0).fit(X, Y[:, [0, 1, 3]])

@@ -26,13 +26,14 @@ def browser():
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Pages with 6 labels of dangerous names, and with 174 labels and 500 rows."""
+    """Pages with 6 labels of dangerous names, the first row of one of them unknown, and with 174 labels and 500 rows."""
     from skcamel.report import build_model_report
 
     folder = tmp_path_factory.mktemp("pages")
     build_model_report(pages.model(6, 120, names=pages.NASTY), pages.new_rows(6, 120, names=pages.NASTY), folder / "few.html")
     build_model_report(pages.model(174, 500, 40), pages.new_rows(174, 500, 40), folder / "many.html")
     build_model_report(pages.model(6, 120, names=pages.NASTY), None, folder / "no_data.html")
+    build_model_report(pages.model(6, 120, names=pages.NASTY), pages.gaps(6, 120, names=pages.NASTY), folder / "gaps.html")
     (folder / "empty.html").write_text("<!doctype html><title>empty</title>")
     return folder
 

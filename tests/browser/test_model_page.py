@@ -164,6 +164,16 @@ def test_the_parts_of_a_row_are_those_of_explain(show):
     assert [f" ({note})" for note in notes] == [push.shown for push in told]
 
 
+def test_unknown_labels_are_called_unknown(show):
+    page = show("gaps")
+    assert "0 right, 0 missed, 0 false, 6 unknown" in page.locator("#why-row option").first.text_content()
+    assert page.locator("#why-side p").first.text_content().endswith("; unknown in the data.")
+    _, text = saved(page, "#parts [data-download=csv]")
+    assert [row["true"] for row in rows_of(text)] == [""] * 6
+    page.click("#why-next")
+    assert "unknown" not in page.locator("#why-side p").first.text_content()
+
+
 def test_rows_are_walked_and_the_next_change_is_found(show):
     page = show("many")
     page.click("#why-next")

@@ -44,6 +44,19 @@ def same_model(path, model, X):
             ["--preset", "paper", "--scalings", "unit, minmax", "--bandwidth", "2", "--threshold", "label"],
             {"scalings": ("unit", "minmax"), "bandwidths": (2.0,), "threshold": "label"},
         ),
+        (
+            ["--solver", "landmark", "--landmarks", "9", "--max-memory", "1GiB", "--random-state", "3"],
+            PRESETS["quick"] | {"solver": "landmark", "n_landmarks": 9, "random_state": 3},
+        ),
+        (
+            ["--solver", "primal"],
+            PRESETS["quick"] | {"solver": "primal", "representations": None, "kernels": ("linear",), "scalings": ("none", "standard")},
+        ),
+        (
+            ["--preset", "paper", "--solver", "primal", "--scaling", "unit"],
+            {"solver": "primal", "kernels": ("linear",), "scalings": ("unit",)},
+        ),
+        (["--solver", "spectral"], PRESETS["quick"] | {"solver": "spectral"}),
     ],
 )
 def test_the_model_is_that_of_the_python_api(cli, tmp_path, options, arguments):
@@ -212,3 +225,56 @@ def test_the_progress_bar_follows_the_candidates(monkeypatch, capsys, is_termina
         module._told_to(bar)(skcamel.classifier_cv.Progress(3, 10, 0.5))
     shown = capsys.readouterr()
     assert ("candidates" in shown.err, "3/10" in shown.err, shown.out) == (is_terminal, is_terminal, "")
+
+
+def test_the_progress_bar_follows_the_rows_of_each_pass(monkeypatch, capsys):
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    step = skcamel.classifier_cv.Progress
+    with bars() as bar:
+        tell = module._told_to(bar)
+        for told in (step(0, 0, np.nan, 5000, 5000), step(4, 8, 0.5), step(0, 0, np.nan, 2000, 5000)):
+            tell(told)
+    last = capsys.readouterr().err.rpartition("rows summed up")[2]
+    assert "2000/5000" in last
+    assert "4/8" in last
+    assert "-:--:--" in last  # the second pass has its own time left, not known yet
+
+
+def test_a_solver_that_was_not_asked_for_is_told_in_one_note(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("skcamel.base.EXACT_ROWS", (30, 30))
+    table(tmp_path / "mine.csv", range(40))
+    result = cli("fit", "mine.csv", "--labels", "sea,sun", "--landmarks", "12")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.count("Note: ") == 1
+    assert result.stderr.startswith("Note: solver='auto' works with 12 landmarks")
+    assert "Warning" not in result.stderr
+    assert "Solved by sums over rows, with 12 landmarks; cuts and estimates come from 40 rows." in result.stdout
+    assert "solver=" not in cli("fit", "mine.csv", "--labels", "sea,sun", "--solver", "landmark", "--force").stderr
+
+
+def test_json_tells_what_stands_for_the_rows(cli, tmp_path):
+    table(tmp_path / "mine.csv", range(40))
+    told = json.loads(cli("fit", "mine.csv", "--labels", "sea,sun", "--solver", "primal", "--json").stdout)
+    assert (told["solved_by"], told["judged_rows"]) == ("3 columns", 40)
+    assert "solved_by" not in json.loads(cli("fit", "mine.csv", "--labels", "sea,sun", "--json", "--force").stdout)
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence", "options"),
+    [
+        (2, "'fast' is not one of 'auto', 'spectral', 'landmark', 'primal'", ["--solver", "fast"]),
+        (2, "0 is not in the range x>=1", ["--landmarks", "0"]),
+        (2, "'--max-memory': a number of bytes, or text such as '1GiB', is needed, got 'lots'", ["--max-memory", "lots"]),
+        (2, "--max-memory does not apply to --method br", ["--method", "br", "--max-memory", "1GiB"]),
+        (2, "use kernel='linear', or solver='landmark'", ["--solver", "primal", "--kernels", "rbf"]),
+        (1, "max_memory allows 1 MiB", ["--solver", "landmark", "--max-memory", "1MiB"]),
+    ],
+)
+def test_solvers_that_cannot_be_had_are_refused(refused, tmp_path, code, sentence, options):
+    table(tmp_path / "mine.csv", range(40))
+    refused(code, sentence, "fit", "mine.csv", "--labels", "sea,sun", *options)
+
+
+def test_unknown_labels_are_refused_where_rows_are_summed_up(refused, tmp_path):
+    (tmp_path / "gaps.csv").write_text("x,sea,sun\n" + "".join(f"{k * k % 7},{k % 2},{'' if k == 3 else k % 3 // 2}\n" for k in range(20)))
+    refused(1, "sums over rows take complete labels; use solver='spectral'", "fit", "gaps.csv", "--labels", "2", "--solver", "landmark")

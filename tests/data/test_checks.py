@@ -92,25 +92,93 @@ def test_rare_labels_equal_features_by_chance(rng):
     assert "label-in-features" not in codes(check_dataset(X, Y))
 
 
-@given(seed=st.integers(0, 10**6), d=st.integers(1, 5), q=st.integers(1, 4))
-def test_pairs_are_those_of_a_literal_search(seed, d, q):
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 5), q=st.integers(1, 4), hidden=st.sampled_from([0.0, 0.1, 0.3]))
+def test_pairs_are_those_of_a_literal_search(seed, d, q, hidden):
     rng = np.random.default_rng(seed)
     X = rng.choice([0.0, 1.0, 2.0], p=[0.5, 0.4, 0.1], size=(16, d))
     Y = rng.integers(0, 2, size=(16, q))
+    known = rng.random((16, q)) >= hidden
     X[:, 0] = rng.choice([-3.0, 5.0]) * Y[:, 0]
     expected = []
     for k in range(d):
         values = sorted(set(X[:, k].tolist()))
         for j in range(q):
             greater = (X[:, k] == values[-1]).astype(int)
-            telling = 5 <= Y[:, j].sum() <= 11
-            if telling and len(values) == 2 and ((greater == Y[:, j]).all() or (greater == 1 - Y[:, j]).all()):
+            y, mark = Y[known[:, j], j], greater[known[:, j]]
+            telling = y.sum() >= 5 and (1 - y).sum() >= 5
+            if telling and len(values) == 2 and ((mark == y).all() or (mark == 1 - y).all()):
                 expected.append([k, j])
+    gaps = sparse.csr_array((~known).astype(int)) if hidden else None
     for stored in (X, sparse.csr_array(X)):
-        assert features_like_labels(stored, sparse.csr_array(Y), np.arange(16)).tolist() == expected
+        assert features_like_labels(stored, sparse.csr_array(Y * known), np.arange(16), gaps).tolist() == expected
+
+
+def hide(rng, Y, share):
+    return np.where(rng.random(Y.shape) < share, np.nan, Y)
+
+
+@DENSE_AND_SPARSE
+@pytest.mark.parametrize("disguise", [lambda y: y, lambda y: 3.0 - 2 * y])
+def test_a_label_among_the_features_is_found_where_it_is_known(rng, stored, disguise):
+    X, Y = sound(rng)
+    X[:, 2] = disguise(Y[:, 3])
+    Y = hide(rng, Y, 0.3)
+    assert one(check_dataset(stored(X), Y), "label-in-features").where.tolist() == [[2, 3]]
+    X[np.flatnonzero(Y[:, 3] == 1)[0], 2] = disguise(0)  # one known entry differs
+    assert "label-in-features" not in codes(check_dataset(stored(X), Y))
+
+
+def test_a_feature_that_marks_known_positives_alone_is_no_label(rng):
+    X, Y = sound(rng)
+    hidden = hide(rng, Y, 0.3)
+    X[:, 2] = np.nan_to_num(hidden[:, 3])
+    hidden[np.flatnonzero(hidden[:, 3] == 0)[:3], 3] = 1
+    assert "label-in-features" not in codes(check_dataset(X, hidden))
+
+
+@pytest.mark.parametrize("half", ["first", "second"])
+def test_a_label_among_the_features_of_half_of_the_rows_is_found_where_it_is_known(rng, half):
+    X, Y = sound(rng)
+    part = slice(0, 100) if half == "first" else slice(100, None)
+    X[part, 4] = Y[part, 0]
+    finding = one(check_dataset(X, hide(rng, Y, 0.3)), "label-in-features")
+    assert finding.where.tolist() == [[4, 0]]
+    assert f"in the {half} half" in finding.message
+
+
+@given(seed=st.integers(0, 10**6), hidden=st.sampled_from([0.0, 0.2]))
+def test_equal_and_opposite_labels_are_those_of_a_literal_search(seed, hidden):
+    rng = np.random.default_rng(seed)
+    Y = rng.integers(0, 2, size=(40, 4)).astype(float)
+    Y[:, 2], Y[:, 3] = Y[:, 0], 1 - Y[:, rng.integers(0, 2)]
+    Y = np.where(rng.random(Y.shape) < hidden, np.nan, Y)
+    expected = {"duplicate-labels": [], "opposite-labels": []}
+    for i in range(4):
+        for j in range(i + 1, 4):
+            both = ~np.isnan(Y[:, i]) & ~np.isnan(Y[:, j])
+            a, b = Y[both, i], Y[both, j]
+            if min(b.sum(), (1 - b).sum()) >= (5 if hidden else 1):
+                expected["duplicate-labels"] += [[i, j]] if (a == b).all() else []
+                expected["opposite-labels"] += [[i, j]] if (a == 1 - b).all() else []
+    found = {finding.code: finding for finding in check_dataset(rng.normal(size=(40, 2)), Y)}
+    for code, pairs in expected.items():
+        assert (found[code].where.tolist() if code in found else []) == pairs
+        if code in found:
+            assert ("in every row that knows both: " if np.isnan(Y).any() else "in every row: ") in found[code].message
 
 
 # Shifted labels
+
+
+@pytest.mark.parametrize("block", ["before", "after"])
+@pytest.mark.parametrize("shift", [1, 3, 15])
+@pytest.mark.parametrize("boundary", [300, 600, 900])
+def test_a_shifted_block_is_found_where_the_two_files_know_different_shares(rng, shift, boundary, block):
+    Y, _ = joined(rng, shift, boundary=boundary, block=block)
+    known = rng.random(Y.shape) >= np.where(np.arange(len(Y)) < boundary, 0.1, 0.6)[:, None] * np.arange(Y.shape[1]) / Y.shape[1]
+    found = shifted_block(sparse.csr_array(Y * known), unknown=sparse.csr_array((~known).astype(int)))
+    assert found is not None
+    assert (found.columns, found.start, found.stop) == (shift, *((boundary, 1200) if block == "after" else (0, boundary)))
 
 
 @pytest.mark.parametrize("block", ["before", "after"])

@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skcamel import CamelClassifier
-from skcamel.data import TablePreparer
+from skcamel.data import TablePreparer, kinds
+from skcamel.data.preparer import side_by_side
 
 N = 60
 WORDS = ["fever", "cough", "rash", "fall", "burn", "sprain", "fracture", "headache", "nausea", "dizzy"]
@@ -124,6 +125,24 @@ def test_text_is_the_tfidf_of_scikit_learn(table):
     np.testing.assert_allclose(preparer.transform(table).toarray()[:, places], expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("n", [20, 300])
+@pytest.mark.parametrize("most", [3, 10_000])
+def test_words_are_those_of_all_rows_though_equal_texts_are_read_once(n, most, monkeypatch):
+    rng = np.random.default_rng(0)
+    different = [" ".join(rng.choice(WORDS, 7)) for _ in range(15)]
+    texts = [different[k] for k in rng.integers(0, 15, n)]
+    monkeypatch.setattr(kinds, "MOST_WORDS", most)
+    tfidf = TfidfVectorizer(min_df=2 if n >= kinds.MANY_TEXTS else 1).fit(texts)
+    counts = tfidf.set_params(use_idf=False, norm=None).transform(texts).sum(axis=0).A1
+    frequent = sorted(np.argsort(-counts, kind="stable")[:most])
+    read, fit_transform = [], TfidfVectorizer.fit_transform
+    monkeypatch.setattr(TfidfVectorizer, "fit_transform", lambda self, texts: read.extend(texts) or fit_transform(self, texts))
+    part = TablePreparer(text=["t"]).fit({"t": [*texts, None]}).parts_[0]
+    assert part.words == tuple(tfidf.get_feature_names_out()[frequent])
+    np.testing.assert_allclose(part.idf, tfidf.idf_[frequent], rtol=1e-15)
+    assert read == list(dict.fromkeys(texts))
+
+
 def test_dates_have_a_trend_and_cycles():
     days = pd.date_range("2024-01-01", periods=60, freq="13D")
     preparer = TablePreparer().fit(pd.DataFrame({"day": days}))
@@ -134,6 +153,21 @@ def test_dates_have_a_trend_and_cycles():
     X = preparer.transform(pd.DataFrame({"day": days}))
     np.testing.assert_allclose(X[:, 1], np.sin(2 * np.pi * (days.month - 1) / 12) / 2, atol=1e-12)
     np.testing.assert_allclose(X[:, 4], np.cos(2 * np.pi * days.day_of_week / 7) / 2, atol=1e-12)
+
+
+def test_blocks_side_by_side_are_what_scipy_stacks():
+    rng = np.random.default_rng(0)
+    blocks = [
+        rng.integers(0, 2, (50, 3)).astype(float),
+        sparse.random_array((50, 40), density=0.1, format="csr", rng=rng),
+        np.empty((50, 0)),
+        sparse.csr_array((50, 2)),
+        rng.normal(size=(50, 1)),
+    ]
+    joined = side_by_side(blocks)
+    np.testing.assert_array_equal(joined.toarray(), np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks]))
+    assert joined.has_canonical_format
+    assert joined.indices.dtype == joined.indptr.dtype == np.int32  # half the memory of int64
 
 
 def test_rare_values_go_together_and_unseen_ones_are_zeros():

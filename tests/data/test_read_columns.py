@@ -9,6 +9,7 @@ import sys
 import openpyxl
 import pandas as pd
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from skcamel.data import DataError
 from skcamel.data.labels import GAPS
-from skcamel.data.readers import read_columns
+from skcamel.data.readers import read_columns, read_plain
 
 DAY = datetime.date(2001, 2, 3)
 
@@ -84,6 +85,75 @@ def test_types_are_those_of_whole_columns(read, monkeypatch):
     late = read("a,b\n" + "1,x\n" * n + "02,y\n")
     assert late.column("a").to_pylist() == ["1"] * n + ["02"]
     assert read("a,b\n0x1F, 007\n2,8\n").to_pydict() == {"a": ["0x1F", "2"], "b": [" 007", "8"]}
+
+
+FIRST = 40  # rows of at least 4 bytes, so that the first block of 64 bytes ends among them
+
+
+@pytest.mark.parametrize(
+    ("late", "kind", "ends"),
+    [
+        (["3"], "int64", [7, 3]),
+        (["NA", "", "-"], "int64", [7, None, None, None]),
+        ([" 3", "4\t", '" 5 "'], "int64", [7, 3, 4, 5]),
+        (["9223372036854775807"], "int64", [7, 2**63 - 1]),
+        (["9223372036854775808"], "double", [7.0, 2.0**63]),
+        (["1.5", "NA"], "double", [7.0, 1.5, None]),
+        (["1.5", "007"], "double", [7.0, 1.5, 7.0]),
+        (["007"], "string", ["7", "007"]),
+        (["007", "NA"], "string", ["7", "007", "NA"]),
+        ([" 00", "0x1F", "-"], "string", ["7", " 00", "0x1F", "-"]),
+        (["word", "-"], "string", ["7", "word", "-"]),
+        (["007", "word"], "string", ["7", "007", "word"]),
+        ([" NA"], "string", ["7", " NA"]),  # no gap, as in any column
+        (["\xa03"], "string", ["7", "\xa03"]),  # other blanks are part of a text
+        (["+3"], "double", [7.0, 3.0]),
+        (["true"], "string", ["7", "true"]),
+        (["2001-02-03"], "string", ["7", "2001-02-03"]),
+    ],
+)
+def test_whole_numbers_of_the_first_block_beside_codes(read, monkeypatch, late, kind, ends):
+    rows = [*["7"] * FIRST, *late, *["8"] * FIRST]
+    text = "code,a\n" + "".join(f"07,{cell}\n" for cell in rows)
+    whole = read(text)
+    monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", 64)
+    table = read(text)
+    assert table.column("code").to_pylist() == ["07"] * len(rows)
+    assert str(table.schema.field("a").type) == kind
+    assert table.column("a").to_pylist()[FIRST - 1 : -FIRST] == ends
+    assert table.equals(whole)
+    assert table.column("code").num_chunks > 1
+
+
+LATE = [*sorted(GAPS), "0", "-2", "007", "-07", "0x1F", " 8", "9 ", "1.5", "0.1F", "1e3", str(2**63), "word", " NA", "true", "09:30"]
+
+
+@given(st.data(), st.sampled_from(",;"), st.sampled_from([16, 64, 2**20]))
+def test_blocks_do_not_change_what_is_read(tmp_path_factory, data, separator, block_bytes):
+    cells = st.sampled_from([*LATE, *["1,5", "-,5e1", "00,5"] * (separator == ";")])
+    rows = data.draw(st.lists(st.tuples(cells, cells, cells, cells), min_size=1, max_size=12))
+    path = tmp_path_factory.mktemp("t") / "a.csv"
+    first = [["1", "0", "007", ""]] * 3
+    path.write_text("".join(separator.join(row) + "\n" for row in [["a", "b", "c", "d"], *first, *rows]))
+    for read in (read_columns, read_plain):
+        whole = read(path)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("skcamel.data.separated.BLOCK_BYTES", block_bytes)
+            assert read(path).equals(whole)
+
+
+@pytest.mark.parametrize("read", [read_columns, read_plain])
+def test_codes_dates_and_numbers_are_read_in_one_pass(tmp_path, monkeypatch, read):
+    rows = [f"007;{k};{k}{',5' * (k == FIRST - 1)};{k};2001-02-03;true" for k in range(FIRST)]
+    (tmp_path / "a.csv").write_text("\n".join(["code;n;late;word;day;flag", *rows, "008;;;none;;"]))
+    passes = []
+    read_csv = pyarrow.csv.read_csv
+    monkeypatch.setattr("pyarrow.csv.read_csv", lambda *args, **options: passes.append(options) or read_csv(*args, **options))
+    monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", 64)
+    plain = read is read_plain
+    kinds = ["string", "int64", "double", "string", "string" if plain else "date32[day]", "string" if plain else "bool"]
+    assert [str(kind) for kind in read(tmp_path / "a.csv").schema.types] == kinds
+    assert len(passes) == 1
 
 
 def test_truth_values_and_text_on_request(read):

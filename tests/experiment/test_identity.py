@@ -348,3 +348,10 @@ def test_code_of_submodules_counts_however_it_is_imported(form, tmp_path):
     first = digest("def value(): return 1")
     assert digest("def value(): return 1  # a comment") == first
     assert digest("def value(): return 20") != first
+
+
+def test_the_new_default_of_sparsity_counts_as_the_old_one():
+    def told(**options):
+        return described(skcamel.CamelClassifierCV(**options))
+
+    assert told() == told(sparsity=0.01) != told(sparsity="noise")

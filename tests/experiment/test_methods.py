@@ -238,3 +238,23 @@ def test_camel_refuses_missing_values_wherever_they_are(storage):
 def test_the_device_reaches_camel():
     assert get_method("camel", device="cuda").device == "cuda"
     assert get_method("camel").device is None
+
+
+def test_one_label_that_is_unknown_in_some_rows_is_learned_by_every_method_of_the_paper(rng):
+    X = rng.normal(size=(40, 2))
+    Y = (X[:, :1] > 0).astype(float)
+    Y[::4] = np.nan
+    for name in ("camel", "br", "ecc", "rakel", "llsf", "jfsc", "logistic", "svc"):
+        (outcome,) = get_method(name, "quick").fit(X, Y, seed=0).outcomes(X).values()
+        assert outcome.scores.shape == (40, 1)
+
+
+@pytest.mark.parametrize("q", [1, 3])
+@pytest.mark.parametrize("name", ["extra-trees", "random-forest"])
+def test_a_method_that_does_not_take_unknown_labels_says_so_and_what_to_do(rng, name, q):
+    X, Y = rng.normal(size=(40, 2)), rng.integers(0, 2, size=(40, q)).astype(float)
+    Y[3, 0] = np.nan
+    with pytest.raises(
+        ValueError, match=rf"{name} does not take unknown labels, of which Y has 1 \(NaN\); give BinaryRelevance\(estimator\)"
+    ):
+        get_method(name, "quick").fit(X, Y, seed=0)

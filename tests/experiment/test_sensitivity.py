@@ -13,9 +13,10 @@ from skcamel.experiment import sensitivity
 from skcamel.experiment.paper import paper_cell
 from skcamel.experiment.sensitivity import LAMBDA1S, PARAMETERS, best_setting, run_sensitivity, save_sensitivity
 from skcamel.metrics import NAMES, evaluate
-from skcamel.solve import spectral
+from skcamel.solve import spectral, unknown
 
 BASE = {"alpha": 0.3, "lambda1": 2.0, "lambda2": 0.05}
+FEW = {"alpha": (0.0, 0.6), "lambda1": (1.0,), "lambda2": (0.1, 1.0)}
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +48,57 @@ def test_each_point_is_a_refit_with_the_other_parameters_kept(data, result, para
             expected = evaluate(data.Y[test], model.decision_function(data.X[test]), model.predict(data.X[test]))
             for metric in NAMES:
                 assert curve[metric][index][fold] == pytest.approx(expected[metric], abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def gaps(data):
+    """The same rows, a third of the labels unknown; one row knows none."""
+    Y = np.where(np.random.default_rng(1).random(data.Y.shape) < 0.3, np.nan, data.Y)
+    Y[7] = np.nan
+    return Dataset(data.X, Y, name="gaps")
+
+
+@pytest.mark.parametrize("parameter", PARAMETERS)
+def test_each_point_is_a_refit_where_labels_are_unknown(gaps, parameter, monkeypatch):
+    monkeypatch.setattr(unknown, "ROUGH", 1e-9)  # fillings as exact as those of a fit
+    monkeypatch.setattr(unknown.fill, "__kwdefaults__", {"start": None, "tol": 1e-9})
+    curve = run_sensitivity(gaps, base=BASE, n_folds=3, seed=4)["curves"][parameter]
+    for fold, (train, test) in enumerate(KFold(3, shuffle=True, random_state=4).split(gaps.X)):
+        for index, value in enumerate(curve["values"]):
+            model = CamelClassifier(**(BASE | {parameter: value})).fit(gaps.X[train], gaps.Y[train])
+            expected = evaluate(gaps.Y[test], model.decision_function(gaps.X[test]), model.predict(gaps.X[test]))
+            for metric in NAMES:
+                assert curve[metric][index][fold] == pytest.approx(expected[metric], abs=1e-9)
+
+
+def test_where_labels_are_unknown_the_alternation_approaches_the_exact_solution(gaps):
+    found = run_sensitivity(gaps, base=BASE, grids=FEW, n_folds=3)
+    delta = found["convergence"]["delta"]
+    assert (np.diff(delta) < 0).all()
+    assert delta[-1] < 1e-3 * delta[0]
+
+
+def test_unknown_labels_are_not_taken_for_absent(gaps):
+    absent = Dataset(gaps.X, np.nan_to_num(gaps.Y), name="absent")
+    found, other = (run_sensitivity(each, base=BASE, grids=FEW, n_folds=3)["curves"]["alpha"]["hamming_loss"] for each in (gaps, absent))
+    assert found != other
+
+
+@pytest.mark.filterwarnings("ignore::skcamel.checks.ConstantLabelWarning")
+def test_labels_and_folds_that_know_nothing_are_legal(data, tmp_path):
+    Y = data.Y.astype(float)
+    Y[:, 1] = np.nan
+    (_, test), *_ = KFold(3, shuffle=True, random_state=0).split(Y)
+    Y[test] = np.nan
+    found = run_sensitivity(Dataset(data.X, Y, name="gaps"), grids=FEW, n_folds=3)
+    assert all(row[0] is None and row[1] is not None for row in found["curves"]["alpha"]["average_precision"])
+    assert all(row[0] is None and row[1] is not None for row in found["curves"]["alpha"]["hamming_loss"])
+    save_sensitivity(found, tmp_path)
+
+
+def test_a_set_without_any_known_label_is_refused(data):
+    with pytest.raises(ValueError, match=r"Y has shape \(60, 4\) and no known entry"):
+        run_sensitivity(Dataset(data.X, np.full(data.Y.shape, np.nan)), base=BASE)
 
 
 def test_a_fold_costs_one_decomposition(data, monkeypatch):

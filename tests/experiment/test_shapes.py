@@ -136,7 +136,15 @@ WRONG = {
         {"runs": [{"datasets": "a", "methods": []}]},
         "x",
     ],
-    "cards.json": [[], None, {"yeast": []}, {"yeast": {"n": 1}}, {"yeast": {"n": "1"}}, 3],
+    "cards.json": [
+        [],
+        None,
+        {"yeast": []},
+        {"yeast": {"n": 1}},
+        {"yeast": {"n": "1"}},
+        {"yeast": made_studies.card("yeast") | {"label_known": [200]}},
+        3,
+    ],
 }
 
 

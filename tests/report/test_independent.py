@@ -5,6 +5,7 @@ import pytest
 
 import pages
 from skcamel import CamelClassifier
+from skcamel.checks import ConstantLabelWarning
 from skcamel.report.facts import ModelFacts, training_labels, without_collaboration
 
 
@@ -33,6 +34,49 @@ def test_scores_without_collaboration_are_those_of_a_fit_with_alpha_0(threshold,
     assert alone.is_refit
     np.testing.assert_allclose(alone.scores, expected.decision_function(given.X[60:]), atol=1e-9)
     np.testing.assert_allclose(alone.cuts, expected.thresholds_, atol=1e-9)
+
+
+def with_gaps(given, share, seed=0):
+    """Labels with NaN where a draw hides them; one row knows nothing."""
+    labels = given.labels.astype(float)
+    labels[np.random.default_rng(seed).random(labels.shape) < share] = np.nan
+    labels[5] = np.nan
+    return labels
+
+
+@pytest.mark.parametrize("parameters", [{}, {"alpha": 0.9, "lambda2": 1e-3}, {"alpha": 0.2, "lambda1": 5.0}], ids=str)
+@pytest.mark.parametrize("share", [0.02, 0.4])
+def test_training_labels_are_recovered_with_their_gaps(parameters, share):
+    given = pages.data(5, 120)
+    Y = with_gaps(given, share)
+    model = CamelClassifier(scaling="standard", **parameters).fit(given.X, Y)
+    np.testing.assert_array_equal(training_labels(model), 2 * Y - 1)
+
+
+@pytest.mark.filterwarnings("ignore::skcamel.checks.ConstantLabelWarning")
+@pytest.mark.parametrize("known", [True, False])
+def test_scores_without_collaboration_are_those_of_a_fit_with_alpha_0_where_labels_are_unknown(known):
+    given = pages.data(5, 120)
+    Y = with_gaps(given, 0.3)[:60]
+    Y[:, 3] = Y[:, 3] if known else np.nan
+    settings = {"scaling": "standard", "threshold": "label", "lambda2": 0.05}
+    model, expected = (CamelClassifier(alpha=alpha, **settings).fit(given.X[:60], Y) for alpha in (0.6, 0.0))
+    alone = alone_of(model, given.X[60:])
+    assert alone.is_refit
+    assert "fitted again with α = 0 on its training rows, everything else equal" in alone.sentence
+    np.testing.assert_allclose(alone.scores, expected.decision_function(given.X[60:]), atol=1e-7)
+    np.testing.assert_allclose(alone.cuts, expected.thresholds_, atol=1e-6)
+
+
+def test_a_refit_does_not_repeat_what_the_fit_said_of_constant_labels(recwarn):
+    given = pages.data(5, 120)
+    Y = with_gaps(given, 0.3)
+    Y[:, 3] = np.nan
+    with pytest.warns(ConstantLabelWarning):
+        model = CamelClassifier().fit(given.X, Y)
+    recwarn.clear()
+    alone_of(model, given.X)
+    assert not recwarn.list
 
 
 def test_a_model_without_collaboration_is_its_own_answer():

@@ -472,10 +472,25 @@ def test_quality_counts_the_labels_that_are_known(page_of, rng):
         known = ~np.isnan(gaps[:, j])
         assert row[1] == gaps[known, j].sum()
         assert row[6] == average_precision_score(gaps[known, j], found.scores[known, j])
+    assert np.isnan(context["table"][2][3:7]).all()  # a label that no row knows has no figures
+    assert np.isnan(context["table"][2][8])
+    assert sent(page_of(model, Dataset(X[40:], gaps)), "quality")["f1"][2] is None
     share = 100 * np.isnan(gaps).mean()
     assert context["note"].endswith(f"{share:.2g} % of the label entries are unknown: figures count the others.")
     assert "of the label entries are unknown" in page_of(model, Dataset(X[40:], gaps))
     assert "unknown" not in quality_section(ModelFacts(model), evaluated(model, Dataset(X[40:], complete[40:]))).context["note"]
+
+
+def test_why_this_label_tells_unknown_from_not_true(page_of):
+    given = pages.data(4, 120)
+    Y = given.Y[60:].astype(float)
+    Y[::3, 1], Y[4], Y[:, 2] = np.nan, np.nan, np.nan
+    model = pages.model(4, 60)
+    found = evaluated(model, Dataset(given.X[60:], Y, label_names=given.label_names))
+    flags = model_page.why_section(ModelFacts(model), found).data["flags"]
+    np.testing.assert_array_equal(flags & model_page.UNKNOWN > 0, np.isnan(Y))
+    np.testing.assert_array_equal(flags & model_page.TRUE > 0, Y == 1)
+    assert "why" in sections(page_of(model, Dataset(given.X[60:], Y, label_names=given.label_names)))
 
 
 def test_doubted_labels_contradict_their_scores_most(page_of):
@@ -501,3 +516,60 @@ def test_unknown_labels_do_not_count_in_coverage_and_calibration(page_of):
     found = evaluated(model, Dataset(X, Y, label_names=given.label_names))
     (section,) = model_page.calibration_section(found)
     assert sum(section.data["counts"]) == (~np.isnan(Y)).sum()
+
+
+def facts_of(model):
+    return dict(model_page.model_page(model, None).facts)
+
+
+SUMMED = {"landmark": {"solver": "landmark", "n_landmarks": 20}, "primal": {"solver": "primal", "kernel": "linear"}}
+
+
+@pytest.mark.parametrize(("solver", "kept"), [("landmark", "20 landmarks"), ("primal", "12 columns")])
+def test_the_page_of_a_model_fitted_by_sums_over_rows_says_so_and_claims_no_more(page_of, solver, kept):
+    model = pages.model(4, 60, **SUMMED[solver])
+    html = page_of(model, pages.new_rows(4, 60))
+    assert sections(html) == ALL
+    shown = facts_of(model)
+    assert (shown["Training rows"], shown["Solver"]) == ("60", f"sums over rows, by {kept}")
+    assert shown["Cuts and probabilities"] == "leave-one-out of all rows"
+    assert "The model does not hold its training rows, so nobody can tell whether these are among them." in html
+    assert "seen in training" not in html
+    assert "the model was fitted by sums over rows, and does not hold them" in html
+
+
+def test_the_page_says_how_many_rows_cuts_come_from():
+    given = pages.data(4, 12_000)
+    model = CamelClassifier(solver="landmark", n_landmarks=5).fit(given.X, given.labels)
+    assert 5_000 < model.n_judged_ < 12_000
+    assert facts_of(model)["Cuts and probabilities"] == f"leave-one-out of a sample of {model.n_judged_:,} rows"
+
+
+@pytest.mark.parametrize(("solver", "told"), [("spectral", "exact closed form"), ("alternating", "the paper’s Algorithm 1")])
+def test_the_page_names_the_other_solvers_too(solver, told):
+    model = pages.model(3, 30, solver=solver, threshold="zero")
+    assert facts_of(model)["Solver"] == told
+
+
+def test_the_page_of_a_combination_names_landmarks_and_columns():
+    given = pages.data(4, 60)
+    model = CamelClassifierCV(
+        representations=[("none", "rbf", 1.0), ("standard", "linear", 1.0)], combine=True, solver="landmark", n_landmarks=20, random_state=1
+    ).fit(given.X, given.labels)
+    assert len(model.members_) == 2
+    assert facts_of(model)["Solver"] == "sums over rows, by 20 landmarks and 12 columns"
+
+
+def test_a_precomputed_kernel_does_not_tell_which_rows_were_seen(page_of):
+    given = pages.data(3, 60)
+    K = given.X @ given.X.T
+    model = CamelClassifier(kernel="precomputed").fit(K, given.labels)
+    assert "nobody can tell whether these are among them" in page_of(model, Dataset(K, given.Y, label_names=given.label_names))
+
+
+@pytest.mark.parametrize("solver", SUMMED)
+def test_memory_of_a_page_does_not_count_rows_that_were_summed_up(solver):
+    given = pages.data(4, 60)
+    many = CamelClassifier(**SUMMED[solver]).fit(given.X, given.labels)
+    many.total_weight_ = 1e12
+    assert facts_of(many)["Training rows"] == "1,000,000,000,000"

@@ -10,11 +10,13 @@ import tracemalloc
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import pytest
 
 import made_records
 import made_studies
 from skcamel import memory
+from skcamel.data import Dataset
 from skcamel.experiment import Records, compare_with_paper, result_tables, run_study, summarise
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS
 from skcamel.experiment.records import MEMORY_PER_BYTE
@@ -305,6 +307,25 @@ def test_warnings_are_counted(page):
 
 def test_odd_things_about_a_data_set_are_named(page):
     assert section(page, "cards").context["rows"][0][-1] == "1 row without labels, 2 repeated rows"
+
+
+def test_label_shares_are_those_of_the_rows_that_know_the_label(tmp_path):
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    Y = np.array([[1, 1, np.nan]] * 3 + [[0, np.nan, np.nan]] * 9)
+    Y[3, 1] = 0
+    data = Dataset(X, Y, label_names=("quarter", "three of four", "nobody knows"), name="gaps")
+    run_study([data], ["br"], n_folds=2, out=tmp_path, progress="quiet", preset="quick")
+    (told,) = section(page_of(tmp_path), "cards").data["sets"]
+    assert told["labels"] == ["three of four", "quarter", "nobody knows"]
+    assert told["shares"] == [3 / 4, 3 / 12, 0]
+    assert told["of"] == "rows that know it"
+    assert section(page_of(tmp_path), "cards").context["rows"][0][-1].endswith(f"{100 * 20 / 36:.2g} % of the labels unknown")
+
+
+def test_cards_of_earlier_versions_have_the_shares_of_all_rows(page):
+    sets = section(page, "cards").data["sets"]
+    assert sets[0]["shares"] == [0.5, 0.33, 0.25, 0.2, 0.165]
+    assert sets[0]["of"] == "rows"
 
 
 @pytest.mark.skipif(not KEPT.is_dir(), reason="the study of the paper's comparison is not in this checkout")

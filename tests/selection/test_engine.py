@@ -8,7 +8,7 @@ from skcamel import CamelClassifier, CamelClassifierCV, correlation, kernel
 from skcamel.metrics import LOSSES, NAMES, evaluate, macro_f1, micro_f1
 from skcamel.presets import PRESETS
 from skcamel.selection import Rules, chosen_rule, search, usable
-from skcamel.selection.search import Data, Grid, places, represent
+from skcamel.selection.representation import Data, Grid, places, represent
 from skcamel.selection.thresholds import METRICS, Rule
 
 ALPHAS, LAMBDA2S = (0.0, 0.4, 0.8), (0.01, 0.1, 1.0)
@@ -151,14 +151,12 @@ def test_weights_of_one_change_no_rule(rows, rng):
         assert (plain[0], plain[2], plain[1]) == (weighted[0], weighted[2], pytest.approx(weighted[1]))
 
 
-def test_rank_scaling_is_left_out_for_sparse_rows_unless_it_is_all_there_is(rows):
-    from scipy import sparse
-
+def test_rank_scaling_is_left_out_for_sparse_rows_unless_it_is_all_there_is():
     grid = Grid((0.0,), (1.0,), (1.0,), (("rank", "rbf", 1.0), ("none", "rbf", 1.0)))
-    assert grid.for_rows(sparse.csr_array(rows[0])).places == (("none", "rbf", 1.0),)
-    assert grid.for_rows(rows[0]) is grid
+    assert grid.for_rows(are_sparse=True).places == (("none", "rbf", 1.0),)
+    assert grid.for_rows(are_sparse=False) is grid
     alone = Grid((0.0,), (1.0,), (1.0,), (("rank", "rbf", 1.0),))
-    assert alone.for_rows(sparse.csr_array(rows[0])) is alone
+    assert alone.for_rows(are_sparse=True) is alone
 
 
 def test_representations_take_the_place_of_the_product(rows):

@@ -101,7 +101,7 @@ def test_interpolated_diagonal_equals_the_direct_one_to_rounding(spread, rng):
     X = rng.normal(size=(60, 2))
     spectrum = spectral.decompose(np.exp(-((X[:, None] - X[None]) ** 2).sum(-1)))
     ridges = np.exp(np.linspace(*np.log(spread), 400))
-    diagonal = spectral.Diagonal(spectrum, [ridges])
+    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [ridges])
     assert diagonal.nodes is not None
     np.testing.assert_allclose(diagonal(ridges), diagonal._direct(ridges), rtol=1e-12)
     at_nodes = np.exp(diagonal.middle + diagonal.half * diagonal.nodes)

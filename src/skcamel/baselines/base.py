@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from copy import copy
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -14,9 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import has_fit_parameter
 
-from skcamel.arrays import Array, to_numpy
+from skcamel.arrays import Array
 from skcamel.checks import (
-    Labels,
     check_labels,
     check_rows,
     check_threshold,
@@ -24,9 +23,7 @@ from skcamel.checks import (
     unchanged_on_error,
     warn_of_constant_labels,
 )
-from skcamel.data.dataset import NamedLabels, unknown_entries, with_gaps
 from skcamel.estimator import MultiLabelClassifier, Outputs
-from skcamel.rows import column_names, dense
 from skcamel.selection import chosen_rule
 from skcamel.selection.thresholds import AUTO, MODES, Rule
 
@@ -83,10 +80,10 @@ class Baseline(MultiLabelClassifier):
         with unchanged_on_error(self):
             self._check_parameters()
             rows = check_rows(self, X, reset=True, pairwise=False)
-            labels = check_partial_labels(y, rows.shape[0])
+            labels = check_labels(y, rows.shape[0], unknown=True)
             weights = check_weights(sample_weight, rows.shape[0])
             unknown = np.isnan(labels.Y)
-            warn_of_constant_labels(replace(labels, Y=_guessed(labels.Y)) if unknown.any() else labels, weights)
+            warn_of_constant_labels(labels, weights)
             self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
             Y = (labels.Y > 0).astype(np.float64)
             Y[unknown] = np.nan
@@ -173,31 +170,6 @@ class WithCuts(Baseline):
         if isinstance(given, list):
             return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.estimator_.classes_, strict=True)])
         return class_one(given, self.estimator_.classes_)[:, None] if len(self.label_names_) == 1 else np.asarray(given)
-
-
-def check_partial_labels(y: Array, n_rows: int) -> Labels:
-    """Labels as :func:`check_labels` gives them, NaN where an entry of a label matrix is unknown."""
-    is_matrix = hasattr(y, "toarray") or len(getattr(y, "shape", ())) == 2 or (isinstance(y, list) and np.ndim(y[:1]) == 2)
-    unknown = unknown_entries(_stored(y)) if is_matrix else None
-    if unknown is None:
-        return check_labels(y, n_rows)
-    mask, given, names = unknown.toarray() > 0, _stored(y), column_names(y)
-    filled = np.where(mask, -1.0 if (given == -1).any() else 0.0, given)
-    labels = check_labels(filled if names is None else NamedLabels.of(filled, names), n_rows)
-    return replace(labels, Y=np.where(mask, np.nan, labels.Y))
-
-
-def _stored(y: Array) -> np.ndarray:
-    """A label matrix as an array, of numbers where its entries are numbers and gaps."""
-    Y = np.asarray(to_numpy(dense(y)))
-    return with_gaps(Y) if Y.dtype == object else Y
-
-
-def _guessed(Y: np.ndarray) -> np.ndarray:
-    """Labels in {-1, +1} whose unknown entries are +1 if all known ones of the label are, else -1: labels that are constant stay so."""
-    unknown = np.isnan(Y)
-    always = (unknown | (Y > 0)).all(axis=0) & ~unknown.all(axis=0)
-    return np.where(unknown, np.where(always, 1.0, -1.0), Y)
 
 
 def below_known(Y: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,25 +14,35 @@ import click
 from skcamel.cli import options
 from skcamel.cli.inputs import (
     LEFT_OUT,
+    LabelledTable,
+    asked_columns,
+    is_catalogue_name,
+    is_table,
     open_labelled,
     prepare,
+    preparer_with,
     remember,
     remember_table,
     told_unknown,
 )
 from skcamel.cli.options import examples
-from skcamel.cli.output import bars, print_columns, say, say_json, words_beside
+from skcamel.cli.output import bars, note, print_columns, say, say_json, words_beside
 from skcamel.presets import PRESETS
-from skcamel.text import one_line
+from skcamel.text import count, one_line, sampled_words
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from skcamel.data.batches import Files
     from skcamel.data.preparer import TablePreparer
+    from skcamel.table_files import Learned, TableFiles
 
 # method ► class, and the options that it understands beside the common ones
 METHODS = {
-    "camel": ("CamelClassifierCV", {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths"}),
+    "camel": (
+        "CamelClassifierCV",
+        {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths", *options.OF_SOLVERS},
+    ),
     "br": ("BinaryRelevance", {"threshold"}),
     "ecc": ("EnsembleOfClassifierChains", {"threshold"}),
     "rakel": ("RAkEL", {"threshold"}),
@@ -47,11 +59,13 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
         "skcamel fit mine.csv --labels 'topic_*' --preset best --scoring macro_f1 --test-size 0.25",
         "skcamel fit tickets.xlsx --labels tags --text subject,body --drop internal_note",
         "skcamel fit patients.csv --labels-file diagnoses.csv --id patient",
+        "skcamel fit 2024.parquet 2025.parquet --labels 'topic_*' --max-memory 2GiB -o topics.skcamel",
         "skcamel fit mine.arff --method ecc -o ecc.skcamel",
         "skcamel fit mine.csv --labels sea,sun --scalings none,standard --kernels rbf,laplacian --threshold label",
+        "skcamel fit large.parquet --labels 'topic_*' --solver landmark --landmarks 2000 --max-memory 4GiB",
     )
 )
-@click.argument("data", shell_complete=options.complete_source)
+@click.argument("data", nargs=-1, required=True, metavar="DATA...", shell_complete=options.complete_source)
 @options.output_file(options.OutputFile(), "Model file to write.  [default: NAME.skcamel in this folder]")
 @options.dataset_options
 @click.option("--method", type=click.Choice(tuple(METHODS)), default="camel", show_default=True, help="CAMEL, or what it is compared with.")
@@ -73,6 +87,7 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
 @click.option("--scalings", "--scaling", type=options.Values(SCALINGS), metavar="S,…", help=f"{', '.join(SCALINGS)} (camel).")
 @click.option("--kernels", "--kernel", type=options.Values(KERNELS), metavar="K,…", help=f"{', '.join(KERNELS)} (camel).")
 @click.option("--bandwidths", "--bandwidth", type=options.Values(), metavar="B,…", help="Multiples of the mean distance (camel).")
+@options.solver_options
 @click.option(
     "--test-size",
     type=options.Number(0, 1, min_open=True, max_open=True),
@@ -80,15 +95,17 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
     help="Share of rows to keep out of the fit and evaluate on.",
 )
 @options.table_options
+@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers read the tables and sum up, as tcp://host:8786.")
 @click.option("--random-state", type=options.SEED, default=0, show_default=True, help="Seed of whatever is drawn.")
 @options.force
 @options.as_json
 def fit(
-    data: str,
+    data: tuple[str, ...],
     output: str | None,
     method: str,
     test_size: float | None,
     random_state: int,
+    dask: str | None,
     *,
     force: bool,
     as_json: bool,
@@ -102,22 +119,37 @@ def fit(
     DATA may be a table as people keep it (CSV, TSV, Excel, Parquet, JSON lines, - for standard input), with words, dates, text and
     gaps; 'skcamel datasets check DATA' tells what becomes of each column. Gaps among the labels are unknown labels: the fit learns from
     the others.
+
+    Several CSV or Parquet files with the same columns are one table. They are read in batches, as is a file that does not fit into memory:
+    columns are prepared from a sample of the rows, and the fit sums up all rows (solver "landmark"). Their labels must be complete.
     """
+    from skcamel.memory import as_bytes
     from skcamel.persistence import save
 
     how = {key: choices.pop(key) for key in options.HOW_READ}
     of_table = {key: choices.pop(key) for key in (*options.OF_TABLES, "labels_file")}
-    given = {key: value for key, value in choices.items() if value is not None}
+    given: dict[str, Any] = {key: value for key, value in choices.items() if value is not None}
     if unfit := sorted(set(given) - METHODS[method][1]):
-        raise click.UsageError(f"--{unfit[0]} does not apply to --method {method}; leave it out.")
+        raise click.UsageError(f"--{unfit[0].replace('_', '-')} does not apply to --method {method}; leave it out.")
+    if given.get("solver") == "primal":  # the presets' kernels are not linear
+        given.setdefault("kernels", ("linear",))
+        given.setdefault("scalings", ("none", "standard"))
     if output is not None:
         _check_output(Path(output), force=force)
     model = _estimator(method, given, random_state)
-    source, preparer = open_labelled(data, how, of_table)
-    path = Path(output or f"{source.name or 'model'}.skcamel")
-    _check_output(path, force=force)
-    train, test = _parts(source.Y, test_size, random_state)
-    with bars() as bar:
+    max_memory = as_bytes(given["max_memory"]) if "max_memory" in given else None
+    reason = _why_in_batches(data, max_memory, dask)
+    if reason:
+        _check_batches(reason, method, test_size)
+        model.set_params(solver=given.get("solver", "landmark"))
+    with bars() as bar, _cluster(dask):
+        if reason:
+            source, preparer = _open_files(data, of_table, how["labels"], random_state, max_memory, on_cluster=dask is not None)
+        else:
+            source, preparer = open_labelled(data[0], how, of_table)
+        path = Path(output or f"{source.name or 'model'}.skcamel")
+        _check_output(path, force=force)
+        train, test = _parts(source.Y, test_size, random_state)
         if method == "camel" and not as_json:
             model.callback = _told_to(bar)
         started = time.perf_counter()
@@ -127,11 +159,104 @@ def fit(
     if method == "camel":
         model.callback = None
     save(whole, path)
-    facts: dict[str, Any] = {"model": str(path), "method": method, "class": type(model).__name__, "rows": len(train)}
+    rows = source.learned.n_rows if isinstance(source, FiledTable) else len(train)
+    facts: dict[str, Any] = {"model": str(path), "method": method, "class": type(model).__name__, "rows": rows, "in_batches": bool(reason)}
     facts |= _facts(model, source, preparer, test)
     facts |= {"fit_seconds": seconds, "model_bytes": path.stat().st_size}
     with words_beside(str(path)):
-        say_json(facts) if as_json else _print(facts, data)
+        say_json(facts) if as_json else _print(facts, ", ".join(data))
+
+
+@dataclass(frozen=True)
+class FiledTable(LabelledTable):
+    """A table in files that are read in batches: its columns and labels are those of a sample."""
+
+    files: Files
+    learned: Learned
+    max_memory: int | None
+    on_cluster: bool
+
+    def prepared_by(self, preparer: TablePreparer) -> TableFiles:
+        """All rows, as a source of sums."""
+        from skcamel.table_files import TableFiles, rows_within
+
+        rows = rows_within(self.files, self.max_memory, len(preparer.source_columns_))
+        return TableFiles(self.files, preparer, self.learned.labels, rows=rows, on_cluster=self.on_cluster)
+
+
+def _why_in_batches(data: Sequence[str], max_memory: int | None, dask: str | None) -> str:
+    """Why files are to be read in batches; "" where one file is read as a whole."""
+    from skcamel import memory
+    from skcamel.data.batches import KNOWN, in_one_piece, is_streamable
+
+    asked = "several files are one table" if len(data) > 1 else "--dask asks for it" if dask else ""
+    if asked:
+        for file in data:
+            if not (is_streamable(file) and is_table(file)):
+                raise click.UsageError(f"{file} cannot be read in batches, and {asked}; give files that end in {', '.join(KNOWN)}.")
+        return asked
+    (file,) = data
+    if not is_streamable(file) or is_catalogue_name(file):
+        return ""
+    if max_memory is not None and is_table(file):
+        return "--max-memory asks for it"
+    needed, free = in_one_piece(file), memory.available()
+    return "" if free is None or needed <= free else f"it needs {memory.gib(needed)} as a whole, and {memory.gib(free)} are free"
+
+
+def _open_files(
+    data: Sequence[str], of_table: Mapping[str, Any], labels: str | None, seed: int, max_memory: int | None, *, on_cluster: bool
+) -> tuple[FiledTable, TablePreparer]:
+    """Files as one table to be read in batches, and what will prepare it."""
+    from skcamel.data.batches import opened
+    from skcamel.data.labels import Labels, without
+    from skcamel.table_files import first_pass, rows_within
+
+    of_table = dict(of_table)
+    if of_table.pop("labels_file") is not None:
+        raise click.UsageError("--labels-file goes with one file that fits into memory; write the labels into the files.")
+    preparer, asked = preparer_with(of_table), asked_columns(labels, data[0])
+    files = opened([str(Path(file).absolute()) for file in data] if on_cluster else data, preparer.as_written())
+    found = first_pass(files, asked, seed=seed, rows=rows_within(files, max_memory), on_cluster=on_cluster)
+    known = Labels(found.labels.names, found.labels.signs(found.sample).clip(0).astype("float64"), found.labels.columns)
+    columns = without(found.sample, found.labels.columns)
+    return FiledTable(columns, known, data[0], files, found, max_memory, on_cluster), preparer
+
+
+def _check_batches(reason: str, method: str, test_size: float | None) -> None:
+    """Say that files are read in batches, and refuse what does not go together with it."""
+    if method != "camel":
+        raise click.UsageError(f"--method {method} needs all rows in memory, and {reason}; use --method camel.")
+    if test_size is not None:
+        raise click.UsageError(f"--test-size needs all rows in memory, and {reason}; keep a file aside, and use 'skcamel evaluate'.")
+    note(f"rows are read in batches and summed up by landmarks: {reason}.")
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator[None]:
+    """The cluster of a scheduler, as the current one; none where there is no address."""
+    if address is None:
+        yield
+        return
+    options.need("distributed", "distributed", "Dask clusters")
+    from distributed import Client
+
+    from skcamel.experiment.executors import checked_address
+
+    with Client(checked_address(address)):
+        yield
+
+
+def _fit_in_batches(model: Any, source: FiledTable, preparer: TablePreparer) -> None:
+    """Fit on all rows of files, and say how they differ from the sample."""
+    rows = source.prepared_by(preparer)
+    model.fit(rows, None)
+    n, n_rows = len(source.columns), source.learned.n_rows
+    if n < n_rows:
+        preparer.sampled_ = (n, n_rows)
+    for differences in rows.told:
+        for said in differences.notes("sample"):
+            note(f"{said}.")
 
 
 def _parts(Y: np.ndarray, test_size: float | None, random_state: int) -> tuple[np.ndarray, np.ndarray | None]:
@@ -158,13 +283,23 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
     X, has_words = prepare(preparer, source, train)
     if has_words and preset is not None:
         model.set_params(representations=PREPARED[preset])
-    model.fit(X, source.Y[train])
+    if isinstance(source, FiledTable):
+        _fit_in_batches(model, source, preparer)
+        X = None if hasattr(preparer, "sampled_") else X  # all rows are too many to be remembered
+    else:
+        model.fit(X, source.Y[train])
     remember_table(model, X, source.labels)
     return LabelPipeline([("prepare", preparer), ("classify", model)])
 
 
 def _told_to(bar: Callable[[str, int, int], None]) -> Callable[[Any], None]:
-    return lambda step: bar("candidates", step.done, step.total)
+    def tell(step: Any) -> None:
+        if step.of_rows:
+            bar("rows summed up", step.rows, step.of_rows)
+        else:
+            bar("candidates", step.done, step.total)
+
+    return tell
 
 
 def _check_output(path: Path, *, force: bool) -> None:
@@ -181,16 +316,16 @@ def _estimator(method: str, given: dict[str, Any], random_state: int) -> Any:
     from skcamel import baselines
     from skcamel.classifier_cv import CamelClassifierCV
 
-    given = dict(given)
+    given = {options.OF_SOLVERS.get(key, key): value for key, value in given.items()}
     if "threshold" in given:
         given["threshold"] = _number_or_word(given["threshold"])
+    if method != "br":
+        given["random_state"] = random_state
     if method == "camel":
         if {"scalings", "kernels", "bandwidths"} & set(given):  # they take the place of a preset's representations
             given |= {"representations": None, "combine": False}
         model: Any = CamelClassifierCV.from_preset(given.pop("preset", "quick"), **given)
     else:
-        if method != "br":
-            given["random_state"] = random_state
         model = getattr(baselines, METHODS[method][0])(**given)
     try:
         (model._checked_grid if method == "camel" else model._check_parameters)()
@@ -218,6 +353,7 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
         facts["dropped"] = list(source.dropped)
     else:
         facts["dropped"] = [name for name, kind in preparer.kinds_.items() if kind in LEFT_OUT]
+        facts |= {"sampled": list(preparer.sampled_)} if hasattr(preparer, "sampled_") else {}
         facts["columns"] = [dict(zip(("column", "kind", "detail"), told, strict=True)) for told in preparer.describe()]
     if hasattr(model, "cv_results_"):
         facts |= _searched(model)
@@ -229,6 +365,7 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
 
 def _searched(model: Any) -> dict[str, Any]:
     """What a search chose, and how good it says that is."""
+    from skcamel.explanation import in_place_of_rows
     from skcamel.metrics import LOSSES
 
     means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in options.METRICS}
@@ -240,6 +377,8 @@ def _searched(model: Any) -> dict[str, Any]:
         "estimated_by": "leave-one-out" if isinstance(model.cv, str) else f"{model.cv} folds",
         "estimate": getattr(model, "estimate_", {name: (-mean if name in LOSSES else mean) + 0.0 for name, mean in means.items()}),  # no -0
     }
+    if summed := in_place_of_rows(model) if hasattr(model, "weighted_members") else "":
+        facts |= {"solved_by": summed, "judged_rows": model.n_judged_}
     if hasattr(model, "members_"):
         keys = ("scaling", "kernel", "alpha", "lambda2", "bandwidth_")
         told = zip(model.weights_.tolist(), model.members_, strict=True)
@@ -256,11 +395,15 @@ def _print(facts: dict[str, Any], source: str) -> None:
     say(f"{one_line(source)}: {rows} rows, {width}, {facts['labels']} labels")
     if "known" in facts:
         say(f"{told_unknown(facts['known'])}; the fit and the figures use the others.")
+    if "sampled" in facts:
+        say(sampled_words(*facts["sampled"]))
     if columns:
         print_columns([tuple(told.values()) for told in columns], most=20)
     figures = {}
     if "params" in facts:
         _print_choice(facts)
+        if "solved_by" in facts:
+            say(f"Solved by sums over rows, with {facts['solved_by']}; cuts and estimates come from {count(facts['judged_rows'], 'row')}.")
         figures[facts["estimated_by"]] = facts["estimate"]
     if "test" in facts:
         figures[f"{facts['test_rows']:,} test rows"] = facts["test"]
@@ -268,7 +411,8 @@ def _print(facts: dict[str, Any], source: str) -> None:
         say()
         print_metrics(figures)
         if "test" not in facts:
-            say("  The same rows chose the model, so this estimate is slightly optimistic; --test-size gives one that is not.")
+            cure = "other rows by 'skcamel evaluate' give" if facts["in_batches"] else "--test-size gives"
+            say(f"  The same rows chose the model, so this estimate is slightly optimistic; {cure} one that is not.")
     else:
         say("This method estimates nothing by itself; to see how good it is, add --test-size 0.25.")
     model, size = one_line(facts["model"]), facts["model_bytes"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset, NamedLabels
     from skcamel.data.formats import Expected
     from skcamel.data.labels import Labels
-    from skcamel.data.preparer import TablePreparer
+    from skcamel.data.preparer import Differences, TablePreparer
 
 # What the estimator of a model fitted by the command knows of its file, saved with it. Of a table: the columns that held the labels,
 # and a digest of every training row; the rest is in the TablePreparer before it. Of another file: names of the features, values of
 # those that were nominal, columns that were left out, and the digests.
 TABLE, REMEMBERED = "input_table_", "input_columns_"
+LARGE = 2**28  # bytes that reading takes, from which a table is predicted in batches
 LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are no features
 
 
@@ -110,7 +111,7 @@ def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data
         raise click.UsageError(f"--xml is the label file of an ARFF file; {name_or_file} is none.")
     if by_name:
         return load_dataset(name_or_file, data_home)
-    return read_dataset(name_or_file, xml=xml, labels=_label_columns(labels, name_or_file) if kind == "table" else None)
+    return read_dataset(name_or_file, xml=xml, labels=asked_columns(labels, name_or_file) if kind == "table" else None)
 
 
 def preparer_with(of_table: Mapping[str, Sequence[str]]) -> TablePreparer:
@@ -127,7 +128,7 @@ def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labe
 
     columns = read_columns(source, as_text=preparer.as_written())
     if labels_file is None:
-        return LabelledTable(*take_labels(columns, _label_columns(labels, source), source), source)
+        return LabelledTable(*take_labels(columns, asked_columns(labels, source), source), source)
     if len(preparer.id) != 1:
         raise click.UsageError("--labels-file is joined by the column that names the rows in both files; name it by --id.")
     other = read_columns(labels_file, as_text=preparer.id)
@@ -171,7 +172,7 @@ def told_unknown(known: float) -> str:
     return f"{100 * (1 - known):.2g} % of the label entries are unknown"
 
 
-def _label_columns(text: str | None, source: str) -> int | str | list[str] | list[int]:
+def asked_columns(text: str | None, source: str) -> int | str | list[str] | list[int]:
     """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` and ``3,`` (positions), ``topic_*`` (prefix), ``a,"b, c"`` (names)."""
     if text is None:
         raise click.UsageError(f"{source}: a table does not say which columns are labels; name them by --labels, as --help explains.")
@@ -219,22 +220,17 @@ def remember(model: Any, dataset: Dataset, fitted_rows: np.ndarray) -> None:
 
 
 def remember_table(model: Any, X: Any, labels: Labels) -> None:
-    """Keep with the estimator of a prepared table the columns of its labels, and its training rows."""
+    """Keep with the estimator of a prepared table the columns of its labels, and its training rows if they are here."""
     from skcamel.data.dataset import row_digests
 
-    setattr(model, TABLE, {"labels": labels.columns, "rows": row_digests(X)})
+    setattr(model, TABLE, {"labels": labels.columns, "rows": None if X is None else row_digests(X)})
 
 
 def note_training_rows(model: Any, X: Any) -> None:
     """Warn where a model is judged by what it was fitted on."""
-    import numpy as np
+    from skcamel.pipeline import n_seen
 
-    from skcamel.data.dataset import row_digests
-    from skcamel.pipeline import final
-
-    estimator = final(model)
-    fitted = getattr(estimator, TABLE, getattr(estimator, REMEMBERED, {})).get("rows")
-    if fitted is not None and (again := int(np.isin(row_digests(X), fitted).sum())):
+    if again := n_seen(model, X):
         note(f"{again:,} of the {X.shape[0]:,} rows were in the fit; judged by them, the model looks better than it is.")
 
 
@@ -314,28 +310,63 @@ def _note_extra(source: str, names: Sequence[str]) -> None:
 
 def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: bool, allow_missing: bool) -> Given:
     from skcamel.data.readers import read_columns
+
+    columns = read_columns(source, as_text=preparer.as_written())
+    given, labels, differences = _matched(model, preparer, columns, source, truth=truth, allow_missing=allow_missing)
+    _note_differences(source, [] if truth else labels, differences)
+    return given
+
+
+def rows_in_batches(model: Any, name_or_file: str, *, data_home: str | None, allow_missing: bool) -> Iterator[Given]:
+    """The same as :func:`rows_for` without the truth; a large table comes in batches, and the notes after the last."""
+    from skcamel import memory
+    from skcamel.data.batches import in_one_piece, is_streamable, opened
+    from skcamel.table_files import rows_within
+
+    preparer, free = preparer_of(model), memory.available()
+    large = preparer is not None and is_streamable(name_or_file) and is_table(name_or_file) and in_one_piece(name_or_file)
+    if preparer is None or large <= min(LARGE, LARGE if free is None else free // 4):
+        yield rows_for(model, name_or_file, data_home=data_home, truth=False, allow_missing=allow_missing)
+        return
+    files = opened([name_or_file], preparer.as_written())
+    rows, total = rows_within(files, free, len(preparer.source_columns_)), None
+    for batch in (batch for piece in files.pieces for batch in files.batches(piece, rows)):
+        given, labels, found = _matched(model, preparer, batch.table, name_or_file, truth=False, allow_missing=allow_missing)
+        total = found if total is None else total.plus(found)
+        yield given
+    if total is not None:
+        _note_differences(name_or_file, labels, total)
+
+
+def _note_differences(source: str, labels: Sequence[str], differences: Differences) -> None:
     from skcamel.data.text import shortened
+
+    if labels:
+        note(f"{source} holds {count(len(labels), 'label column')}, left aside: {shortened(labels)}.")
+    for said in differences.notes():
+        note(f"{source}: {said}.")
+    _note_extra(source, differences.extra)
+
+
+def _matched(
+    model: Any, preparer: TablePreparer, columns: Any, source: str, *, truth: bool, allow_missing: bool
+) -> tuple[Given, list[str], Differences]:
+    """Rows of a table as a model wants them, the columns that hold labels, and how the others differ from those of the fit."""
     from skcamel.pipeline import final, transformers
 
     estimator = final(model)
     names = [str(name) for name in estimator.label_names_]
-    columns = read_columns(source, as_text=preparer.as_written())
     there = [name for name in (*getattr(estimator, TABLE, {}).get("labels", ()), *names) if name in columns.column_names]
     labels = [name for name in dict.fromkeys(there) if name not in preparer.kinds_]
     Y = _truth(columns, labels, names, source) if truth else None
-    if labels and not truth:
-        note(f"{source} holds {count(len(labels), 'label column')}, left aside: {shortened(labels)}.")
     columns = columns.drop_columns(labels)
     try:
         X, differences = preparer.set_params(allow_missing=allow_missing).transform_with_differences(columns)
     except ValueError as error:
         raise DataError(str(error), path=source) from error
-    for said in differences.notes():
-        note(f"{source}: {said}.")
-    _note_extra(source, differences.extra)
     for step in transformers(model)[1:]:
         X = step.transform(X)
-    return Given(X, Y, ids_of(preparer, columns), columns)
+    return Given(X, Y, ids_of(preparer, columns), columns), labels, differences
 
 
 def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:

@@ -122,6 +122,22 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
         return [CompletionItem(f"{head}{comma}{choice}") for choice in self.choices if choice.startswith(word)]
 
 
+class Size(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (generic only in the newest click)
+    """A number of bytes, in words or not, such as 1GiB."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check it, and keep it as written."""
+        from skcamel.memory import as_bytes
+
+        try:
+            as_bytes(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
 class FolderOption(click.Option):
     """``-o`` of commands that fill a study folder; the older spelling ``--out`` works but is not shown."""
 
@@ -197,6 +213,26 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
         command = click.option(f"--{name}", multiple=True, metavar="COLUMNS", help=f"Of a table. {meaning[name]}")(command)
     what = "A second table that holds the labels, joined by the column that --id names; --labels then names columns of it."
     return click.option("--labels-file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help=what)(command)
+
+
+SOLVERS = ("auto", "spectral", "landmark", "primal")
+OF_SOLVERS = {"solver": "solver", "landmarks": "n_landmarks", "max_memory": "max_memory"}  # option ► parameter of the estimators
+
+
+def solver_options(command: Callable[..., Any], solvers: tuple[str, ...] = SOLVERS) -> Callable[..., Any]:
+    """``--solver``, ``--landmarks`` and ``--max-memory``: what to do with more rows than a matrix of rows x rows allows."""
+    meaning = {
+        "spectral": "exact, a matrix of rows x rows",
+        "landmark": "one pass over the rows, by their kernels with some of them",
+        "primal": "the same for the linear kernel, exact",
+    }
+    told = ", ".join(f"{name} ({meaning[name]})" for name in solvers if name in meaning)
+    solver = f"How CAMEL is solved: {told}.  [default: auto, which is spectral for up to 10,000 rows that fit into memory]"
+    landmarks = "How many landmarks: more are more accurate, and time grows with their square (camel).  [default: 1000]"
+    most = "Memory for a fit by landmark or primal, such as 1GiB; CSV and Parquet are read in batches (camel).  [default: what is free]"
+    command = click.option("--max-memory", type=Size(), metavar="SIZE", help=most)(command)
+    command = click.option("--landmarks", type=click.IntRange(min=1), metavar="N", help=landmarks)(command)
+    return click.option("--solver", type=click.Choice(solvers), help=solver)(command)
 
 
 def output_file(kind: OutputFile, what: str, **more: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

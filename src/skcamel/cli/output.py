@@ -152,6 +152,8 @@ def bars(*, bytes_per_second: bool = False) -> Iterator[Callable[[str, int, int 
         def update(name: str, done: int, total: int | None) -> None:
             if name not in tasks:
                 tasks[name] = shown.add_task(one_line(name), total=total)
+            elif done < shown.tasks[shown.task_ids.index(tasks[name])].completed:
+                shown.reset(tasks[name])  # the next of several passes: time left is that of this one
             shown.update(tasks[name], completed=done, total=total)
 
         yield update

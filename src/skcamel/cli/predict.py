@@ -10,14 +10,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.inputs import open_model, rows_for
+from skcamel.cli.inputs import open_model, rows_in_batches
 from skcamel.cli.options import SHARE, OutputFile, data_home, examples, keep_apart, model_file, output_file, rows_file
 from skcamel.cli.output import hand_over, say
 from skcamel.data import DataError
@@ -68,6 +69,8 @@ def predict(
 
     With --coverage 0.9, set:NAME is no for at most about 10 % of the rows that have the label, yes for at most about 10 % of those that
     lack it, and open where the score does not tell.
+
+    A large Parquet or CSV file is read and answered in batches that fit into memory.
     """
     keep_apart(output, model, file)
     import numpy as np
@@ -79,18 +82,24 @@ def predict(
     estimator = final(fitted)
     if asked["probabilities"] and not hasattr(estimator, "predict_proba"):
         raise click.UsageError(f"{type(estimator).__name__} in {model} has scores but no probabilities; leave out --probabilities.")
-    rows = rows_for(fitted, file, data_home=data_home, truth=False, allow_missing=allow_missing)
-    with names_compared():
-        outputs = estimator.outputs(rows.X)
-    values = {key: getattr(outputs, key) for key in KINDS if asked.get(key)}
-    if coverage is not None:
-        values["sets"] = np.array(WORDS)[sets_of(outputs, coverage)]
-    found = Predictions(tuple(map(str, estimator.label_names_)), outputs.label_sets, values, rows.ids)
+    n = 0
+
+    def answered() -> Iterator[Predictions]:
+        nonlocal n
+        for rows in rows_in_batches(fitted, file, data_home=data_home, allow_missing=allow_missing):
+            with names_compared():
+                outputs = estimator.outputs(rows.X)
+            values = {key: getattr(outputs, key) for key in KINDS if asked.get(key)}
+            if coverage is not None:
+                values["sets"] = np.array(WORDS)[sets_of(outputs, coverage)]
+            yield Predictions(tuple(map(str, estimator.label_names_)), outputs.label_sets, values, rows.ids, n)
+            n += len(outputs.label_sets)
+
     if output is None:
-        _write_separated(found, hand_over)
+        _write_separated(answered(), hand_over)
         return
-    _write(found, output, OUTPUT.suffix(output))
-    say(f"{len(found.label_sets):,} rows; wrote {one_line(output)}", err=True)
+    _write(answered(), output, OUTPUT.suffix(output))
+    say(f"{n:,} rows; wrote {one_line(output)}", err=True)
 
 
 def sets_of(outputs: Outputs, coverage: float) -> np.ndarray:
@@ -103,40 +112,43 @@ def sets_of(outputs: Outputs, coverage: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Predictions:
-    """What a model says of each row; matrices (n, q) that were not asked for are missing from `values`."""
+    """What a model says of some rows; matrices (n, q) that were not asked for are missing from `values`."""
 
     label_names: tuple[str, ...]
     label_sets: Sequence[tuple[str, ...]]
     values: Mapping[str, np.ndarray]
     ids: Mapping[str, Sequence[str]]  # columns that name the rows
+    first: int = 0  # of the rows
 
     def columns(self) -> list[str]:
         """Names of the columns of a table."""
         return ["row", *self.ids, "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
 
 
-def _write(predictions: Predictions, path: str | Path, suffix: str) -> None:
-    """Write a file in the form that a suffix names; it appears whole or not at all."""
+def _write(parts: Iterable[Predictions], path: str | Path, suffix: str) -> None:
+    """Write a file in the form that a suffix names, part by part; it appears whole or not at all."""
     with whole_file(path) as file:
         if suffix == ".parquet":
-            _write_parquet(predictions, file)
+            _write_parquet(parts, file)
             return
         text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")  # half a character
         if suffix in (".json", ".jsonl"):
-            _write_json(predictions, text, lines=suffix == ".jsonl")
+            _write_json(parts, text, lines=suffix == ".jsonl")
         else:
-            _write_separated(predictions, text.write, "\t" if suffix == ".tsv" else ",")
+            _write_separated(parts, text.write, "\t" if suffix == ".tsv" else ",")
         text.flush()
         text.detach()
 
 
-def _write_separated(predictions: Predictions, write: Callable[[str], Any], separator: str = ",") -> None:
+def _write_separated(parts: Iterable[Predictions], write: Callable[[str], Any], separator: str = ",") -> None:
     """Write a table of text."""
-    write(_record([plain_cell(name) for name in predictions.columns()], separator) + "\n")
-    for r, names in enumerate(predictions.label_sets):
-        numbers = (str(value) for matrix in predictions.values.values() for value in matrix[r].tolist())  # or words
-        ids = [plain_cell(cells[r]) for cells in predictions.ids.values()]
-        write(_record([str(r + 1), *ids, plain_cell(_record(names, ";")), *numbers], separator) + "\n")
+    for part in parts:
+        if not part.first:
+            write(_record([plain_cell(name) for name in part.columns()], separator) + "\n")
+        for r, names in enumerate(part.label_sets):
+            numbers = (str(value) for matrix in part.values.values() for value in matrix[r].tolist())  # or words
+            ids = [plain_cell(cells[r]) for cells in part.ids.values()]
+            write(_record([str(part.first + r + 1), *ids, plain_cell(_record(names, ";")), *numbers], separator) + "\n")
 
 
 def _record(cells: Sequence[str], separator: str) -> str:
@@ -146,28 +158,31 @@ def _record(cells: Sequence[str], separator: str) -> str:
     return line.getvalue()[:-2]
 
 
-def _write_json(predictions: Predictions, file: IO[str], *, lines: bool) -> None:
-    names = predictions.label_names
-    texts = []
-    for r, labels in enumerate(predictions.label_sets):
-        matrices = {key: dict(zip(names, matrix[r].tolist(), strict=True)) for key, matrix in predictions.values.items()}
-        ids = {name: cells[r] for name, cells in predictions.ids.items()}
-        texts.append(json.dumps({"row": r + 1, **ids, "labels": list(labels), **matrices}, ensure_ascii=False))
-    if lines:
-        file.writelines(f"{text}\n" for text in texts)
-    else:
-        file.write("[\n" + ",\n".join(texts) + "\n]\n")
+def _write_json(parts: Iterable[Predictions], file: IO[str], *, lines: bool) -> None:
+    before, between, after = ("", "\n", "\n") if lines else ("[\n", ",\n", "\n]\n")
+    for part in parts:
+        for r, labels in enumerate(part.label_sets):
+            matrices = {key: dict(zip(part.label_names, matrix[r].tolist(), strict=True)) for key, matrix in part.values.items()}
+            ids = {name: cells[r] for name, cells in part.ids.items()}
+            told = {"row": part.first + r + 1, **ids, "labels": list(labels), **matrices}
+            file.write((between if part.first + r else before) + json.dumps(told, ensure_ascii=False))
+    file.write(after)
 
 
-def _write_parquet(predictions: Predictions, file: Any) -> None:
+def _write_parquet(parts: Iterable[Predictions], file: Any) -> None:
     from skcamel.data.separated import pyarrow_module
 
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
-    sets = arrow.array([list(names) for names in predictions.label_sets], arrow.list_(arrow.string()))
-    ids = [arrow.array(cells, arrow.string()) for cells in predictions.ids.values()]
-    columns = [arrow.array(range(1, len(predictions.label_sets) + 1), arrow.int64()), *ids, sets]
-    columns += [arrow.array(column) for matrix in predictions.values.values() for column in matrix.T]
-    parquet.write_table(arrow.Table.from_arrays(columns, names=predictions.columns()), file)
+    with ExitStack() as stack:
+        writer: Any = None
+        for part in parts:
+            sets = arrow.array([list(names) for names in part.label_sets], arrow.list_(arrow.string()))
+            ids = [arrow.array(cells, arrow.string()) for cells in part.ids.values()]
+            columns = [arrow.array(range(part.first + 1, part.first + len(part.label_sets) + 1), arrow.int64()), *ids, sets]
+            columns += [arrow.array(column) for matrix in part.values.values() for column in matrix.T]
+            table = arrow.Table.from_arrays(columns, names=part.columns())
+            writer = writer or stack.enter_context(parquet.ParquetWriter(file, table.schema))
+            writer.write_table(table)
 
 
 def read_predictions(path: str | Path) -> tuple[tuple[str, ...], dict[str, np.ndarray]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -149,13 +150,13 @@ def _label_in_features(data: _Checked) -> Iterator[Parts]:
         named = _listed([f"{data.feature_names[k]} = {data.label_names[j]}" for k, j in pairs.tolist()])
         return f"{counted(len(pairs), 'feature')} {_verb(pairs, 'repeats', 'repeat')} a label{where} ({named})"
 
-    whole = features_like_labels(data.X, data.Y, np.arange(n))
+    whole = features_like_labels(data.X, data.Y, np.arange(n), data.unknown)
     if len(whole):
         it, that = _verb(whole, "it", "them"), _verb(whole, "that feature", "those features")
         yield "label-in-features", "error", f"{repeating(whole)}: whatever is trained on {it} is given the answer; drop {that}.", whole
     known = set(map(tuple, whole.tolist()))
     for part, rows in (("first", np.arange(n // 2)), ("second", np.arange(n // 2, n))):
-        found = features_like_labels_only_in(data.X, data.Y, rows)
+        found = features_like_labels_only_in(data.X, data.Y, rows, data.unknown)
         half = np.array([pair for pair in found.tolist() if tuple(pair) not in known], dtype=np.int64).reshape(-1, 2)
         if len(half):
             said = (
@@ -167,7 +168,7 @@ def _label_in_features(data: _Checked) -> Iterator[Parts]:
 
 def _shifted_labels(data: _Checked) -> Iterator[Parts]:
     boundaries = [int(part.min()) for part in (data.train, data.test) if part is not None and len(part) and part.min() > 0]
-    shift = shifted_block(data.Y, boundaries)
+    shift = shifted_block(data.Y, boundaries, data.unknown)
     if shift is None:
         return
     rows = np.arange(shift.start, shift.stop)
@@ -223,18 +224,14 @@ def _constant_labels(data: _Checked) -> Iterator[Parts]:
 
 
 def _equal_labels(data: _Checked) -> Iterator[Parts]:
-    together = (data.Y.T @ data.Y).tocoo()
-    a, b, shared = together.row, together.col, together.data
-    equal = (a < b) & (shared == data.counts[a]) & (shared == data.counts[b])
-    some = (data.counts > 0) & (data.counts < data.Y.shape[0])  # constant labels are left to their own check
-    opposite = [(i, j) for i, j in _opposites(together, data.counts, data.counts, some, data.Y.shape[0]) if i < j and some[i]]
-    for how, code, pairs in (
-        ("equal", "duplicate-labels", np.column_stack([a[equal], b[equal]])),
-        ("opposite", "opposite-labels", np.array(opposite, dtype=np.int64).reshape(-1, 2)),
-    ):
+    own = _Known(data.Y, data.unknown)
+    equal, opposite = _alike(own, own, 1 if data.unknown is None else FEWEST_POSITIVES)  # constant labels are left to their own check
+    every = "every row" if data.unknown is None else "every row that knows both"
+    for how, code, found in (("equal", "duplicate-labels", equal), ("opposite", "opposite-labels", opposite)):
+        pairs = found[found[:, 0] < found[:, 1]]
         if len(pairs):
             named = _listed([f"{data.label_names[i]} and {data.label_names[j]}" for i, j in pairs.tolist()])
-            said = f"{counted(len(pairs), 'pair')} of labels ({named}) {_verb(pairs, 'is', 'are')} {how} in every row"
+            said = f"{counted(len(pairs), 'pair')} of labels ({named}) {_verb(pairs, 'is', 'are')} {how} in {every}"
             yield code, "warning", f"{said}: one of the two is redundant; drop it.", pairs
 
 
@@ -317,14 +314,50 @@ def _listed(words: Sequence[object], which: np.ndarray | None = None) -> str:
     return ", ".join(map(str, chosen[:NAMED])) + more
 
 
-def _opposites(together: sparse.coo_array, marked: np.ndarray, positives: np.ndarray, telling: np.ndarray, n: int) -> list[tuple[int, int]]:
-    """Pairs (column, telling label) that never meet and together have all n rows; `together` stores the pairs that meet."""
-    meeting = set(zip(together.row.tolist(), together.col.tolist(), strict=True))
-    with_count: dict[int, list[int]] = {}
-    for label in np.flatnonzero(telling).tolist():
-        with_count.setdefault(int(positives[label]), []).append(label)
-    found = ((column, label) for column, count in enumerate(marked.tolist()) for label in with_count.get(n - count, ()))
-    return [pair for pair in found if pair not in meeting]
+def _alike(columns: _Known, labels: _Known, fewest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs (column, label) that are equal, and those that are opposite, in all rows that know both; (pairs, 2) each.
+
+    Only labels with at least so many positives and negatives among those rows tell.
+    """
+    n, marked, positives = labels.ones.shape[0], label_counts(columns.ones), label_counts(labels.ones)
+    shared = _crossed(columns.ones, labels.ones)  # (columns, labels)
+    marked_unknown, unknown_positive = _crossed(columns.ones, labels.unknown), _crossed(columns.unknown, labels.ones)
+    gaps, both_unknown = (0 if columns.unknown is None else label_counts(columns.unknown)), _crossed(columns.unknown, labels.unknown)
+    known = n - (np.zeros_like(positives) if labels.unknown is None else label_counts(labels.unknown))
+    equal, opposite = list[tuple[int, int]](), list[tuple[int, int]]()
+    for j in np.flatnonzero(np.minimum(positives, known - positives) >= fewest).tolist():
+        rows = known[j] - gaps + _column(both_unknown, j)  # that know both; from here on one number for each column, or for all
+        has, marks = positives[j] - _column(unknown_positive, j), marked - _column(marked_unknown, j)
+        both, tells = _column(shared, j), np.minimum(has, rows - has) >= fewest
+        equal += [(k, j) for k in np.flatnonzero(tells & (both == marks) & (both == has)).tolist()]
+        opposite += [(k, j) for k in np.flatnonzero(tells & (both == 0) & (marks + has == rows)).tolist()]
+    return np.array(sorted(equal), dtype=np.int64).reshape(-1, 2), np.array(sorted(opposite), dtype=np.int64).reshape(-1, 2)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Columns of ones and zeros, some of them unknown."""
+
+    ones: sparse.csr_array  # (n, k)
+    unknown: sparse.csr_array | None = None  # (n, k), ones where nothing is known
+
+    def rows(self, rows: np.ndarray) -> _Known:
+        """Some of the rows."""
+        return _Known(self.ones[rows], None if self.unknown is None else self.unknown[rows])
+
+
+def _crossed(columns: sparse.csr_array | None, labels: sparse.csr_array | None) -> sparse.csc_array | None:
+    """In how many rows each of the columns and each of the labels has a one, (columns, labels); None where one side has none at all."""
+    return None if columns is None or labels is None else sparse.csc_array(columns.T @ labels)
+
+
+def _column(counts: sparse.csc_array | None, j: int) -> Any:
+    """A column of counts, or 0."""
+    if counts is None:
+        return 0
+    column, stored = np.zeros(counts.shape[0], dtype=np.int64), slice(counts.indptr[j], counts.indptr[j + 1])
+    column[counts.indices[stored]] = counts.data[stored]
+    return column
 
 
 @dataclass(frozen=True)
@@ -338,53 +371,50 @@ class Shift:
     in_place: float  # and without a shift
 
 
-def features_like_labels(X: Array, Y: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
-    """Pairs (feature, label) where a two-valued feature is equal or opposite to a label in the given rows, (pairs, 2).
+def features_like_labels(X: Array, Y: sparse.csr_array, rows: np.ndarray, unknown: sparse.csr_array | None = None) -> np.ndarray:
+    """Pairs (feature, label) where a two-valued feature is equal or opposite to a label in the given rows that know it, (pairs, 2).
 
     Labels with fewer than 5 positives or 5 negatives there are left out: equality would be chance.
     """
-    labels = Y[rows]
-    n = len(rows)
-    positives = label_counts(labels)
     indicators, columns = _two_valued(X, rows)
-    marked = label_counts(indicators)
-    shared = sparse.csr_array(indicators.T @ labels).tocoo()  # (two-valued features, q)
-    f, j, both = shared.row, shared.col, shared.data
-    telling = np.minimum(positives, n - positives) >= FEWEST_POSITIVES
-    equal = telling[j] & (both == marked[f]) & (both == positives[j])
-    pairs = {(int(columns[a]), int(b)) for a, b in zip(f[equal], j[equal], strict=True)}
-    pairs |= {(int(columns[a]), b) for a, b in _opposites(shared, marked, positives, telling, n)}
-    return np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+    pairs = np.concatenate(_alike(_Known(indicators), _Known(Y, unknown).rows(rows), FEWEST_POSITIVES))
+    pairs[:, 0] = columns[pairs[:, 0]]
+    return np.unique(pairs, axis=0)
 
 
-def features_like_labels_only_in(X: Array, Y: sparse.csr_array, rows: np.ndarray) -> np.ndarray:
-    """Pairs (feature, label) that are equal or opposite in the given rows and hardly related in the others, (pairs, 2).
+def features_like_labels_only_in(X: Array, Y: sparse.csr_array, rows: np.ndarray, unknown: sparse.csr_array | None = None) -> np.ndarray:
+    """Pairs (feature, label) that are equal or opposite in the given rows and hardly related in the others that know it, (pairs, 2).
 
     A feature that predicts a label everywhere, with a few exceptions, is a good feature and not meant.
     """
-    pairs = features_like_labels(X, Y, rows)
+    pairs = features_like_labels(X, Y, rows, unknown)
     others = np.setdiff1d(np.arange(Y.shape[0]), rows)
-    features, labels = X[others][:, pairs[:, 0]], Y[others][:, pairs[:, 1]]
-    dense = [part.toarray() if sparse.issparse(part) else part for part in (features, labels)]
+    features, labels = (
+        part.toarray() if sparse.issparse(part) else part for part in (X[others][:, pairs[:, 0]], Y[others][:, pairs[:, 1]])
+    )
+    known = np.ones(labels.shape, dtype=bool) if unknown is None else unknown[others][:, pairs[:, 1]].toarray() == 0
     related = [
-        abs(_correlation(feature, label.astype(np.float64), constant=0.0)) for feature, label in zip(dense[0].T, dense[1].T, strict=True)
+        abs(_correlation(feature[kept], label[kept].astype(np.float64), constant=0.0)) if kept.any() else 0.0
+        for feature, label, kept in zip(features.T, labels.T, known.T, strict=True)
     ]
     return pairs[np.array(related, dtype=np.float64) <= DISAGREES]
 
 
-def shifted_block(Y: sparse.csr_array, boundaries: Sequence[int] = ()) -> Shift | None:
+def shifted_block(Y: sparse.csr_array, boundaries: Sequence[int] = (), unknown: sparse.csr_array | None = None) -> Shift | None:
     """Find the block of rows, from the start or to the end, whose labels are shifted against the others', if there is one.
 
-    Frequencies of the labels before and after a boundary are correlated at every shift that leaves half of the columns to
-    compare. They must agree at a shift (0.95) and not in place (0.5). Boundaries are the given ones and the multiples of
+    Frequencies of the labels, among known entries, before and after a boundary are correlated at every shift that leaves half of the
+    columns to compare. They must agree at a shift (0.95) and not in place (0.5). Boundaries are the given ones and the multiples of
     n / 8.
     """
     n, q = Y.shape
     regular = [n * k // BOUNDARIES for k in range(1, BOUNDARIES)]
-    total, found = label_counts(Y), list[Shift]()
+    gaps = sparse.csr_array(Y.shape, dtype=np.int64) if unknown is None else unknown
+    total, rows, found = label_counts(Y), n - label_counts(gaps), list[Shift]()
     for edge in sorted({edge for edge in [*regular, *boundaries] if FEWEST_ROWS <= edge <= n - FEWEST_ROWS}):
         before = np.bincount(Y.indices[: Y.indptr[edge]], minlength=q)
-        shift = _shift_at(before / edge, (total - before) / (n - edge), edge, n)
+        known = edge - np.bincount(gaps.indices[: gaps.indptr[edge]], minlength=q)
+        shift = _shift_at(before / np.maximum(known, 1), (total - before) / np.maximum(rows - known, 1), edge, n)
         found += [] if shift is None else [shift]
     return max(found, key=lambda shift: shift.agreement, default=None)
 

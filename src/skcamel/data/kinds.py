@@ -223,14 +223,22 @@ def _frequent(counts: Mapping[str, int], n: int) -> tuple[tuple[str, ...], tuple
 
 
 def _text(name: str, column: Column) -> Part:
+    """What TfidfVectorizer learns from all rows, though each different text is read once."""
     analyzer = "char" if _has_no_blanks(column.values) else "word"
-    texts = [column.values[place] for place in column.places if place >= 0]
-    tfidf = vectorizer(analyzer, max_features=MOST_WORDS, min_df=2 if len(texts) >= MANY_TEXTS else 1)
+    wordless = LeftOut(name, why="empty", reason="its texts hold no word")
+    counter = vectorizer(analyzer, use_idf=False, norm=None)
     try:
-        tfidf.fit(texts)
-    except ValueError:  # no text has a word
-        return LeftOut(name, why="empty", reason="its texts hold no word")
-    return Text(name, tuple(map(str, tfidf.get_feature_names_out())), tfidf.idf_, analyzer)
+        times = counter.fit_transform(column.values)  # (texts, words)
+    except ValueError:
+        return wordless
+    rows = column.counts  # (texts,)
+    n, with_word = rows.sum(), (times > 0).T @ rows
+    enough = np.flatnonzero(with_word >= (2 if n >= MANY_TEXTS else 1))
+    kept = np.sort(enough[np.argsort(-(times.T @ rows)[enough], kind="stable")[:MOST_WORDS]])
+    if not len(kept):
+        return wordless
+    words = counter.get_feature_names_out()[kept]
+    return Text(name, tuple(map(str, words)), np.log((1 + n) / (1 + with_word[kept])) + 1, analyzer)
 
 
 def _carry_information(gaps: np.ndarray, labels: np.ndarray | None) -> bool:

@@ -79,7 +79,7 @@ def label_matrix(cells: np.ndarray, name: str, source: Path_) -> tuple[tuple[str
         return (name,), label_vector(cells, name, source)[:, None]
     names = tuple(sorted({item for items in lists for item in items or ()}))
     if not names:
-        raise DataError(f"column {name[:60]!r} names no label in any row; is the right column named as labels?", path=source)
+        raise no_label(name, source)
     _check_room(len(lists), len(names), source)
     places = {item: k for k, item in enumerate(names)}
     Y = np.zeros((len(lists), len(names)))
@@ -91,31 +91,63 @@ def label_matrix(cells: np.ndarray, name: str, source: Path_) -> tuple[tuple[str
     return names, Y
 
 
+def no_label(name: str, source: Path_) -> DataError:
+    """Refuse lists without items."""
+    return DataError(f"column {name[:60]!r} names no label in any row; is the right column named as labels?", path=source)
+
+
 def label_vector(cells: np.ndarray, name: str, source: Path_) -> np.ndarray:
     """A label of two values (n,): 1, 0, and NaN for gaps; `cells` are numbers, or objects with None for gaps."""
     if cells.dtype.kind == "O":
         cells = _numbered(cells, name, source)
-    odd = np.flatnonzero(~(np.isin(cells, (-1, 0, 1)) | np.isnan(cells)))
-    if odd.size:
-        raise DataError(f"label {name[:60]!r} is {cells[odd[0]]:g} in row {odd[0] + 1}; {CURE}", path=source)
+    check_two_values(cells, name, source)
     negative = cells == -1
     if negative.any() and (cells == 0).any():
-        raise DataError(f"label {name[:60]!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it.", path=source)
+        raise two_codings(name, source)
     return np.where(negative, 0.0, cells)
+
+
+def check_two_values(cells: np.ndarray, name: str, source: Path_, first: int = 0) -> None:
+    """Refuse numbers that are no labels; `first` is the row of the first cell, from 0."""
+    odd = np.flatnonzero(~(np.isin(cells, (-1, 0, 1)) | np.isnan(cells)))
+    if odd.size:
+        raise DataError(f"label {name[:60]!r} is {cells[odd[0]]:g} in row {first + odd[0] + 1}; {CURE}", path=source)
+
+
+def two_codings(name: str, source: Path_) -> DataError:
+    """Refuse a label of three values."""
+    return DataError(f"label {name[:60]!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it.", path=source)
 
 
 def _numbered(cells: np.ndarray, name: str, source: Path_) -> np.ndarray:
     """Words and marks as numbers; NaN for gaps, but 0 for empty cells beside marks."""
     texts = [None if cell is None else key_text(cell) for cell in cells]
-    found = {text for text in texts if text is not None}
-    marks = {text for text in found if text.casefold() in MARKS}
-    values = {text: _meaning(text) for text in found - marks - GAPS}
-    wrong = {text for text, value in values.items() if value is None} or (marks if values else set())
+    known, wrong = meanings({text for text in texts if text is not None})
     if wrong:
         row, text = next((row, text) for row, text in enumerate(texts, 1) if text in wrong)
-        raise DataError(f"{text[:40]!r} in column {name[:60]!r}, row {row}; {CURE}", path=source)
-    known = {**dict.fromkeys(GAPS, np.nan), **values, **dict.fromkeys(marks, 1.0), "": 0.0 if marks else np.nan}
+        raise wrong_word(text, name, row, source)
     return np.array([known[text or ""] for text in texts], dtype=np.float64)
+
+
+def meanings(found: Collection[str]) -> tuple[dict[str, float], set[str]]:
+    """What each of the texts of a label of two values means, 1, 0 or NaN, gaps among them; and those that mean nothing.
+
+    Examples
+    --------
+    >>> known, wrong = meanings(["x"])
+    >>> known["x"], known[""], wrong
+    (1.0, 0.0, set())
+    """
+    marks = {text for text in found if text.casefold() in MARKS}
+    values = {text: _meaning(text) for text in set(found) - marks - GAPS}
+    wrong = {text for text, value in values.items() if value is None} or (marks if values else set())
+    said = {text: value for text, value in values.items() if value is not None}
+    return {**dict.fromkeys(GAPS, np.nan), **said, **dict.fromkeys(marks, 1.0), "": 0.0 if marks else np.nan}, wrong
+
+
+def wrong_word(text: str, name: str, row: int, source: Path_) -> DataError:
+    """Refuse a cell that means neither yes nor no."""
+    return DataError(f"{text[:40]!r} in column {name[:60]!r}, row {row}; {CURE}", path=source)
 
 
 def _meaning(text: str) -> float | None:
@@ -135,13 +167,17 @@ def item_lists(cells: np.ndarray, name: str, source: Path_) -> list[Sequence[str
     filled = [cell for cell in cells if cell is not None and not (isinstance(cell, str) and cell.strip() in GAPS)]
     if any(_is_list(cell) for cell in filled):
         return [None if cell is None else _items_of(cell) for cell in cells]
-    texts = {key_text(cell) for cell in filled}
+    items = written_lists({key_text(cell) for cell in filled})
+    return None if items is None else [items["" if cell is None else key_text(cell)] for cell in cells]
+
+
+def written_lists(texts: Collection[str]) -> dict[str, Sequence[str] | None] | None:
+    """Items of each of the texts of a column, gaps among them; None at all where it is a label of two values."""
     separator = list_separator(texts)
     if separator is None and (not texts or any(_meaning(text) is not None or text.casefold() in MARKS for text in texts)):
         return None  # also where words stand beside 1 or yes, more likely slips than labels
     items: dict[str, Sequence[str] | None] = {text: items_of(text, separator) for text in texts}
-    items |= dict.fromkeys(GAPS, None) | {"": ()}  # nothing written is no label, a word for a gap is unknown
-    return [items["" if cell is None else key_text(cell)] for cell in cells]
+    return items | dict.fromkeys(GAPS, None) | {"": ()}  # nothing written is no label, a word for a gap is unknown
 
 
 def _is_list(cell: object) -> bool:

@@ -8,6 +8,7 @@ rows of length 1. An estimator behind it needs no scaling of its own.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,9 +51,20 @@ class Differences:
     missing: tuple[str, ...]
     extra: tuple[str, ...]
 
-    def notes(self) -> list[str]:
+    def plus(self, other: Differences) -> Differences:
+        """Of the rows of both."""
+
+        def together(which: str) -> dict[str, int]:
+            return dict(Counter(getattr(self, which)) + Counter(getattr(other, which)))
+
+        missing, extra = (
+            tuple(dict.fromkeys(first + second)) for first, second in ((self.missing, other.missing), (self.extra, other.extra))
+        )
+        return Differences(together("unseen"), together("gaps"), together("unreadable"), missing, extra)
+
+    def notes(self, learned_from: str = "fit") -> list[str]:
         """A sentence for each difference."""
-        said = [f"{counted(n, 'row')} with a value of {name!r:.60} that the fit did not see" for name, n in self.unseen.items()]
+        said = [f"{counted(n, 'row')} with a value of {name!r:.60} that the {learned_from} did not see" for name, n in self.unseen.items()]
         said += [f"{counted(n, 'gap')} in {name!r:.60}, which had none" for name, n in self.gaps.items()]
         said += [f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as gaps" for name, n in self.unreadable.items()]
         said += [f"no column {name!r:.60}, taken as gaps" for name in self.missing]
@@ -81,6 +93,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     id_columns_ : tuple of str
         Columns that name the rows.
     feature_names_in_ : array of shape (number of columns,)
+    sampled_ : tuple of two ints
+        Where the fit saw a sample alone, as of files larger than memory: how many rows it saw, and of how many.
 
     Notes
     -----
@@ -154,6 +168,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             part_of(name, column, forced.get(name), labels, comma=comma, ranks=self.scaling == "rank") for name, column in columns.items()
         )
         self.n_features_in_ = len(columns)
+        self.__dict__.pop("sampled_", None)  # of an earlier fit
         if _has_names(X):
             self.feature_names_in_ = np.array(list(columns), dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -240,8 +255,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         if missing and not self.allow_missing:
             named = f"the column{'s' * (len(missing) > 1)} {shortened(missing, 8)}"
             raise ValueError(f"the table lacks {named} of the fit; add what is missing, or let it count as gaps (--allow-missing).")
+        given = dict.fromkeys(columns)
         nothing = Column(codes=np.full(len(next(iter(columns.values()))), -1))
-        read = [part.read(columns.get(part.name, nothing)) for part in used]
+        read = [part.read(columns.pop(part.name, nothing)) for part in used]  # a column that is read need not be kept
 
         def told(which: str, wanted: Callable[[Part], bool]) -> dict[str, int]:
             counts = {part.name: int(getattr(own, which).sum()) for part, own in zip(used, read, strict=True) if wanted(part)}
@@ -249,10 +265,10 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
         differences = Differences(
             unseen=told("odd", lambda part: isinstance(part, Category)),
-            gaps=told("gaps", lambda part: not part.gaps and part.name in columns),
+            gaps=told("gaps", lambda part: not part.gaps and part.name in given),
             unreadable=told("odd", lambda part: not isinstance(part, Category)),
             missing=missing,
-            extra=tuple(name for name in columns if name not in kinds),
+            extra=tuple(name for name in given if name not in kinds),
         )
         return self._stacked(used, read), differences
 
@@ -281,14 +297,21 @@ def side_by_side(blocks: Sequence[Any]) -> sparse.csr_array:
            [0., 2., 0.]])
     """
     n = blocks[0].shape[0]
-    lengths = [np.diff(block.indptr) if sparse.issparse(block) else np.full(n, block.shape[1]) for block in blocks]
-    indptr = np.append(0, np.cumsum(sum(lengths), dtype=np.int64))
+    lengths = [np.diff(block.indptr) if sparse.issparse(block) else block.shape[1] for block in blocks]  # of each row, or of all
+    indptr = np.append(0, np.cumsum(np.broadcast_to(sum(lengths), n), dtype=np.int64))
+    indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)  # both index arrays take the wider type
     data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], dtype=np.int32)
     ends, first = indptr[:-1].copy(), 0  # where the next block of each row begins
     for block, length in zip(blocks, lengths, strict=True):
-        places = np.repeat(ends - np.append(0, np.cumsum(length)[:-1]), length) + np.arange(length.sum())
-        data[places] = block.data if sparse.issparse(block) else block.ravel()
-        indices[places] = first + (block.indices if sparse.issparse(block) else np.tile(np.arange(block.shape[1]), n))
+        if sparse.issparse(block):
+            places = np.repeat(ends - block.indptr[:-1], length)
+            places += np.arange(len(places), dtype=indptr.dtype)
+            data[places] = block.data
+            indices[places] = first + block.indices
+        else:
+            for column in range(block.shape[1]):
+                data[ends + column] = block[:, column]
+                indices[ends + column] = first + column
         ends += length
         first += block.shape[1]
     joined = sparse.csr_array((data, indices, indptr), shape=(n, first))
@@ -300,8 +323,11 @@ def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
     """Columns of a frame, an array or a table file, by name; those named in `as_text` are read from a file as they are written."""
     if _is_path(X):
         from skcamel.data.readers import read_columns
+        from skcamel.data.separated import pyarrow_module
 
-        X = read_columns(X, as_text=as_text)
+        columns = columns_of(read_columns(X, as_text=as_text))
+        pyarrow_module().default_memory_pool().release_unused()  # pyarrow would keep that of the table
+        return columns
     names = column_names(X)
     if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
         names, cells = list(X), list(X.values())

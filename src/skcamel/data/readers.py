@@ -12,7 +12,8 @@ import re
 import sys
 import zipfile
 import zlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -155,34 +156,47 @@ def _content(path: Path_) -> bytes:
 
 def _parquet(content: bytes | None, path: Path_, as_text: Collection[str], *, plain: bool) -> pyarrow.Table:
     """Columns of a Parquet file; what it declares is checked before it is read."""
+    size = Path(path).stat().st_size if content is None else len(content)
+    with open_parquet(path, content) as file:
+        for needed, what in declared_bytes(file).items():
+            check_claimed_size(needed, what, path, size=size)
+        table = file.read()
+    return decoded_columns(table, as_text, path, plain=plain, size=size)
+
+
+@contextmanager
+def open_parquet(path: Path_, content: bytes | None = None, **more: Any) -> Iterator[Any]:
+    """Open a Parquet file; equal texts are read once. Damage becomes a DataError, also that found later, while it is read."""
     arrow, parquet = pyarrow_module(), pyarrow_module("pyarrow.parquet")
     size = Path(path).stat().st_size if content is None else len(content)
     options: dict[str, Any] = {"thrift_container_size_limit": max(size, 1), "thrift_string_size_limit": max(size, 1)}  # nothing is longer
-    source = Path(path) if content is None else arrow.BufferReader(content)
     try:
-        with parquet.ParquetFile(source, **options) as file:
-            _check_declared(file, size, path)
+        with parquet.ParquetFile(Path(path) if content is None else arrow.BufferReader(content), **options) as file:
+            check_width(len(file.schema_arrow), size, path)
             texts = [str(field.name) for field in file.schema_arrow if is_text(field.type)]
             named(file.schema_arrow.names, path)
         source = Path(path) if content is None else arrow.BufferReader(content)
-        with parquet.ParquetFile(source, read_dictionary=texts, **options) as file:
-            table = file.read()
+        with parquet.ParquetFile(source, read_dictionary=texts, **options, **more) as file:
+            yield file
     except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
         raise DataError(f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.", path=path) from error
+
+
+def declared_bytes(file: Any) -> dict[float, str]:
+    """What all of a Parquet file takes at the peak, as it declares: the cells, and what is unpacked."""
+    declared, n_columns = file.metadata, len(file.schema_arrow)
+    unpacked = sum(declared.row_group(k).total_byte_size for k in range(declared.num_row_groups))
+    cells = CELL_BYTES * declared.num_rows * n_columns
+    return {cells: f"{declared.num_rows} rows x {n_columns} columns", 2 * unpacked: f"{unpacked} unpacked bytes"}
+
+
+def decoded_columns(table: pyarrow.Table, as_text: Collection[str], path: Path_, *, plain: bool, size: int) -> pyarrow.Table:
+    """Columns of a Parquet file, of `size` bytes, in one of few types each, without the index of pandas."""
+    arrow = pyarrow_module()
     names = named(table.column_names, path)
     kept = [position for position, name in enumerate(names) if not PANDAS_INDEX.fullmatch(name)]
     columns = [_decoded(table.column(k), names[k], size, path, plain=plain, as_text=names[k] in as_text) for k in kept]
     return arrow.Table.from_arrays(columns, names=[names[k] for k in kept])
-
-
-def _check_declared(file: Any, size: int, path: Path_) -> None:
-    """Refuse sizes that do not fit, before anything is unpacked."""
-    declared, n_columns = file.metadata, len(file.schema_arrow)
-    n_rows = declared.num_rows
-    unpacked = sum(declared.row_group(k).total_byte_size for k in range(declared.num_row_groups))
-    check_width(n_columns, size, path)
-    check_claimed_size(CELL_BYTES * n_rows * n_columns, f"{n_rows} rows x {n_columns} columns", path, size=size)
-    check_claimed_size(2 * unpacked, f"{unpacked} unpacked bytes", path, size=size)
 
 
 def _decoded(column: Any, name: str, size: int, path: Path_, *, plain: bool, as_text: bool) -> Any:
@@ -205,7 +219,7 @@ def _decoded(column: Any, name: str, size: int, path: Path_, *, plain: bool, as_
             column = column.cast(arrow.string())
         except arrow.ArrowInvalid:
             raise DataError(f"column {name[:60]!r} holds bytes that are no text; remove it.", path=path) from None
-    elif (words and column.type == kind and kind != arrow.string()) or (as_text and not words):
+    elif (words and column.type == kind and kind != arrow.string()) or (as_text and not words and not lists):
         column = column.cast(arrow.string())
     return column
 

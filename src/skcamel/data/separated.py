@@ -8,6 +8,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,42 +63,139 @@ def is_text(kind: Any) -> bool:
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
-class _Dialect(NamedTuple):
+class Dialect(NamedTuple):
+    """How a text file is written."""
+
     separator: str
     decimal_point: str
-    start: int  # where the rows begin
+    start: int  # where the rows begin, in bytes of the text as UTF-8
+
+
+class Head(NamedTuple):
+    """What the first lines of a text file say."""
+
+    found: list[str]  # column names as they stand there
+    names: list[str]  # of the columns
+    dialect: Dialect
+
+
+def options_of(
+    names: Sequence[str],
+    dialect: Dialect,
+    types: Mapping[str, Any],
+    *,
+    quoted: bool,
+    threads: bool,
+    block: int,
+    only: Collection[str] = (),
+    handler: Callable[[Any], str] | None = None,
+) -> dict[str, Any]:
+    """What pyarrow.csv is told: gaps, truth values, the dialect, and types; columns without one get one from their cells."""
+    reader = pyarrow_module("pyarrow.csv")
+    return {
+        "read_options": reader.ReadOptions(column_names=list(names), block_size=block, use_threads=threads),
+        "parse_options": reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=quoted, invalid_row_handler=handler),
+        "convert_options": reader.ConvertOptions(
+            null_values=list(GAPS),
+            true_values=["true", "True", "TRUE"],  # 0 and 1 are numbers
+            false_values=["false", "False", "FALSE"],
+            strings_can_be_null=False,
+            decimal_point=dialect.decimal_point,
+            column_types=types,
+            include_columns=list(only),
+        ),
+    }
+
+
+class _Rows(NamedTuple):
+    content: bytes
+    names: list[str]  # of the columns
+    dialect: Dialect
+
+    def read(self, read: Any, types: Mapping[str, Any], *, threads: bool, block: int | None = None, **more: Any) -> Any:
+        """What `read` of pyarrow.csv makes of the rows."""
+        arrow = pyarrow_module()
+        quoted = b'"' in self.content  # without quotes, threads can begin at any line
+        options = options_of(self.names, self.dialect, types, quoted=quoted, threads=threads, block=block or BLOCK_BYTES, **more)
+        return read(arrow.BufferReader(arrow.py_buffer(self.content).slice(self.dialect.start)), **options)
 
 
 def read_separated(
     content: bytes, path: Path_, separator: str | None, header: bool, as_text: Collection[str], *, plain: bool
 ) -> pyarrow.Table:
     """Columns of a text file."""
-    arrow = pyarrow_module()
     content = utf8(content, path)
+    head = head_of(content, path, separator, header=header)
+    if not has_rows(content, head.dialect.start):
+        line = _line(content, head.dialect.start)
+        raise DataError("no row follows the column names; the file is empty or cut short.", path=path, line=line)
+    table = _typed(_Rows(content, head.names, head.dialect), as_text, path, plain=plain)
+    if b'"' in content and content.count(b'"') % 2:
+        check_closed(content, table, head.dialect, path)
+    return table.select(columns_in(head, table.schema.types[-1]))
+
+
+def head_of(content: bytes, path: Path_, separator: str | None = None, *, header: bool = True) -> Head:
+    """Column names and dialect, from the text of a file, or from its first lines."""
     line = SEP_LINE.match(content)
     start = line.end() if line else 0
     separator = separator or (line.group(1).decode() if line else _separator(content, start, path))
     first = _line(content, start)
     found, start = _header(content, start, separator, path) if header else (_numbered_names(content, start, separator, path), start)
-    names = named(found, path, first)
-    if re.compile(rb"\S").search(content, start) is None:
-        raise DataError("no row follows the column names; the file is empty or cut short.", path=path, line=_line(content, start))
     decimal_comma = separator != "," and _has_decimal_commas(content, start)
-    dialect = _Dialect(separator, "," if decimal_comma else ".", start)
-    table = _parse(content, names, dialect, as_text, path)
-    if b'"' in content and content.count(b'"') % 2:
-        _check_closed(content, table, dialect, path)
-    integers = [field.name for field in table.schema if arrow.types.is_integer(field.type)]
-    others = [field.name for field in table.schema if plain and _is_odd(field.type)]
-    suspects = others + (integers if integers and _has_leading_zeros(content, start, separator) else [])
-    if suspects:
-        arrow.default_memory_pool().release_unused()
-        texts = _parse(content, names, dialect, suspects, path, suspects)
-        odd = set(others)
-        kept = {name: texts.column(name) for name in suspects if name in odd or _holds_codes(texts.column(name))}
-        table = arrow.Table.from_arrays([kept.get(name, column) for name, column in zip(names, table.columns)], names=names)
-    trailing = len(names) > 1 and not found[-1].strip() and arrow.types.is_null(table.schema.types[-1])  # each line ends in a separator
-    return table.select(range(len(names) - 1)) if trailing else table
+    return Head(found, named(found, path, first), Dialect(separator, "," if decimal_comma else ".", start))
+
+
+def has_rows(content: bytes, start: int) -> bool:
+    """Whether anything but blanks follows."""
+    return re.compile(rb"\S").search(content, start) is not None
+
+
+def columns_in(head: Head, last: Any) -> range:
+    """Columns that the file means, given the type of the last: it is none where each line merely ends in a separator."""
+    trailing = len(head.names) > 1 and not head.found[-1].strip() and pyarrow_module("pyarrow.types").is_null(last)
+    return range(len(head.names) - trailing)
+
+
+def _typed(rows: _Rows, as_text: Collection[str], path: Path_, *, plain: bool) -> pyarrow.Table:
+    """Columns in types that fit all their cells; codes such as 007 are text, and dates and truth values where it is `plain`."""
+    arrow = pyarrow_module()
+    has_codes = cache(partial(_has_leading_zeros, rows.content, rows.dialect))  # asked only where there are whole numbers
+
+    def is_doubtful(kind: Any) -> bool:
+        return (plain and _is_odd(kind)) or (arrow.types.is_integer(kind) and has_codes())
+
+    table, settled = _by_first_block(rows, as_text, is_doubtful) or (_parse(rows, as_text, path), ())
+    doubtful = {field.name: field.type for field in table.schema if field.name not in settled and is_doubtful(field.type)}
+    if not doubtful:
+        return table
+    arrow.default_memory_pool().release_unused()
+    texts = _parse(rows, doubtful, path, doubtful)
+    kept = {name: texts.column(name) for name, kind in doubtful.items() if _is_odd(kind) or holds_codes(texts.column(name))}
+    return arrow.Table.from_arrays([kept.get(name, column) for name, column in zip(rows.names, table.columns)], names=rows.names)
+
+
+def _by_first_block(
+    rows: _Rows, as_text: Collection[str], is_doubtful: Callable[[Any], bool]
+) -> tuple[pyarrow.Table, Collection[str]] | None:
+    """Columns in the types of the first block, so that nothing is kept to try others; None where another block does not fit them.
+
+    Those of a doubtful type are read as text at once, and settled here; their names come second.
+    """
+    arrow, reader = pyarrow_module(), pyarrow_module("pyarrow.csv")
+    if len(rows.content) <= BLOCK_BYTES:
+        return None
+    try:
+        with rows.read(reader.open_csv, dict.fromkeys(as_text, arrow.string()), threads=False) as stream:
+            kinds = {field.name: field.type for field in stream.schema if not arrow.types.is_null(field.type)}
+        doubtful = {name for name, kind in kinds.items() if is_doubtful(kind)}
+        columns = rows.read(reader.read_csv, kinds | dict.fromkeys(doubtful, arrow.string()), threads=True).columns
+        for position, name in enumerate(rows.names):
+            if name in doubtful and arrow.types.is_integer(kinds[name]):
+                columns[position] = _settled(columns[position], rows.dialect.decimal_point)  # frees its text before the next is converted
+    except arrow.ArrowInvalid:
+        return None
+    return arrow.Table.from_arrays(columns, names=rows.names), doubtful
 
 
 def _is_odd(kind: Any) -> bool:
@@ -146,7 +244,7 @@ def _separator(content: bytes, start: int, path: Path_) -> str:
     best = max(order, key=lambda separator: _agreement(sample, separator))
     if _agreement(sample, best) > (False, 0.0):
         return best
-    return next((separator for separator in order if separator.encode() not in content), ABSENT)  # a single column
+    return ABSENT  # a single column
 
 
 def _agreement(sample: str, separator: str) -> tuple[bool, float]:
@@ -227,14 +325,14 @@ def _has_decimal_commas(content: bytes, start: int) -> bool:
     return any(not THOUSANDS.fullmatch(number) for number in DECIMAL_COMMA.findall(sample))
 
 
-def _has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
+def _has_leading_zeros(content: bytes, dialect: Dialect) -> bool:
     """Whether any cell may begin like 007 or 0x1F; cells of text count too."""
     codes = np.frombuffer(content, dtype=np.uint8)
     before = np.zeros(256, dtype=bool)
-    before[list(separator.encode() + b'\r\n" ')] = True
+    before[list(dialect.separator.encode() + b'\r\n" ')] = True
     behind = np.zeros(256, dtype=bool)
     behind[list(b"0123456789xX")] = True
-    for first in range(max(start - 1, 0), len(codes), BLOCK_BYTES):
+    for first in range(max(dialect.start - 1, 0), len(codes), BLOCK_BYTES):
         part = codes[first : first + BLOCK_BYTES + 2]
         zeros = np.flatnonzero(part[1:-1] == ord("0"))
         if (before[part[zeros]] & behind[part[zeros + 2]]).any():
@@ -242,64 +340,70 @@ def _has_leading_zeros(content: bytes, start: int, separator: str) -> bool:
     return False
 
 
-def _holds_codes(column: Any) -> bool:
+def _settled(texts: Any, decimal_point: str) -> Any:
+    """Numbers, as pyarrow.csv finds them in the texts of a column of which some are whole; the texts if one is no number or a code."""
+    arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
+    whole = _cast(texts, arrow.int64())
+    if whole is None:  # a gap, blanks around a number, or another type
+        filled = compute.if_else(compute.is_in(texts, value_set=arrow.array(list(GAPS))), None, texts)
+        filled = compute.ascii_trim(filled, characters=" \t")
+        whole = _cast(filled, arrow.int64())
+        if whole is None:
+            if decimal_point == ",":
+                filled = compute.replace_substring(compute.replace_substring(filled, ".", "?"), ",", ".")
+            numbers = _cast(filled, arrow.float64())
+            return texts if numbers is None else numbers
+    return texts if holds_codes(texts) else whole
+
+
+def _cast(texts: Any, kind: Any) -> Any:
+    """The same column in another type, or None where a cell does not fit it."""
+    try:
+        return texts.cast(kind)
+    except pyarrow_module().ArrowInvalid:
+        return None
+
+
+def holds_codes(column: Any) -> bool:
     """Whether a cell of these whole numbers begins like 007 or 0x1F."""
     compute = pyarrow_module("pyarrow.compute")
     cells = compute.utf8_trim_whitespace(column)
     return bool(compute.any(compute.and_(compute.starts_with(cells, "0"), compute.not_equal(cells, "0"))).as_py())
 
 
-def _parse(
-    content: bytes, names: list[str], dialect: _Dialect, as_text: Collection[str], path: Path_, only: Collection[str] = ()
-) -> pyarrow.Table:
-    """Rows of a text file, read by pyarrow."""
+def _parse(rows: _Rows, as_text: Collection[str], path: Path_, only: Collection[str] = ()) -> pyarrow.Table:
+    """Columns whose types pyarrow finds in all their cells."""
     arrow, reader = pyarrow_module(), pyarrow_module("pyarrow.csv")
+    texts = dict.fromkeys(as_text, arrow.string())
     wrong: list[Any] = []
 
     def refuse(row: Any) -> str:
         wrong.append(row)
         return "error"
 
-    quoted = b'"' in content  # without quotes, threads can begin at any line
-    rows = arrow.py_buffer(content).slice(dialect.start)
-    threads = len(content) > BLOCK_BYTES
-    texts = dict.fromkeys(as_text, arrow.string())
-
-    def call(read: Any, types: Mapping[str, Any], block: int, *, threads: bool, handler: Callable[[Any], str] | None = None) -> Any:
-        return read(
-            arrow.BufferReader(rows),
-            read_options=reader.ReadOptions(column_names=names, block_size=block, use_threads=threads),
-            parse_options=reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=quoted, invalid_row_handler=handler),
-            convert_options=reader.ConvertOptions(
-                null_values=list(GAPS),
-                true_values=["true", "True", "TRUE"],  # 0 and 1 are numbers
-                false_values=["false", "False", "FALSE"],
-                strings_can_be_null=False,
-                decimal_point=dialect.decimal_point,
-                column_types=types,
-                include_columns=list(only),
-            ),
-        )
-
-    if threads and not only:  # where the types of the first block fit all, nothing is kept to try others
-        try:
-            with call(reader.open_csv, texts, BLOCK_BYTES, threads=False) as stream:
-                types = {field.name: field.type for field in stream.schema if not arrow.types.is_null(field.type)}
-            return call(reader.read_csv, types, BLOCK_BYTES, threads=True)
-        except arrow.ArrowInvalid:
-            pass
     try:
-        return call(reader.read_csv, texts, BLOCK_BYTES, threads=threads)
+        return rows.read(reader.read_csv, texts, threads=len(rows.content) > BLOCK_BYTES, only=only)
     except arrow.ArrowInvalid:
         pass  # a row that is longer than a block, or a wrong one
     try:  # in one thread: rows are numbered, and no foreign thread calls Python
-        return call(reader.read_csv, texts, min(len(content) + 1, LARGEST_BLOCK), threads=False, handler=refuse)
+        block = min(len(rows.content) + 1, LARGEST_BLOCK)
+        return rows.read(reader.read_csv, texts, threads=False, block=block, only=only, handler=refuse)
     except arrow.ArrowInvalid as error:
         if wrong:
-            raise _ragged(wrong[0], content, dialect.start, path) from None
-        if "straddl" in str(error):
-            raise DataError(f"a row is longer than {LARGEST_BLOCK >> 20} MiB; is a quote left open?", path=path) from None
+            raise _ragged(wrong[0], rows.content, rows.dialect.start, path) from None
+        if is_too_long(error):
+            raise too_long(path) from None
         raise
+
+
+def is_too_long(error: Exception) -> bool:
+    """Whether pyarrow failed at a row that is longer than a block."""
+    return "straddl" in str(error)
+
+
+def too_long(path: Path_) -> DataError:
+    """Refuse a row that is longer than any."""
+    return DataError(f"a row is longer than {LARGEST_BLOCK >> 20} MiB; is a quote left open?", path=path)
 
 
 def _ragged(row: Any, content: bytes, start: int, path: Path_) -> DataError:
@@ -307,14 +411,17 @@ def _ragged(row: Any, content: bytes, start: int, path: Path_) -> DataError:
     text = row.text.encode()
     end = rb"(?![^\r\n])" if len(text) < SAMPLE_BYTES else b""
     place = re.compile(rb"(?<![^\r\n])" + re.escape(text[:SAMPLE_BYTES]) + end).search(content, start)
-    line = _line(content, place.start()) if place else None
+    return DataError(wrong_width(row), path=path, line=_line(content, place.start()) if place else None)
+
+
+def wrong_width(row: Any) -> str:
+    """What is wrong with a row that pyarrow refuses."""
     if row.text.count('"') % 2:
-        return DataError("a quote is left open; close the quotes of each cell and double those within.", path=path, line=line)
-    cure = "is a cell with the separator not quoted?"
-    return DataError(f"{row.actual_columns} cells, the first line has {row.expected_columns}; {cure}", path=path, line=line)
+        return "a quote is left open; close the quotes of each cell and double those within."
+    return f"{row.actual_columns} cells, the first line has {row.expected_columns}; is a cell with the separator not quoted?"
 
 
-def _check_closed(content: bytes, table: pyarrow.Table, dialect: _Dialect, path: Path_) -> None:
+def check_closed(content: bytes, table: pyarrow.Table, dialect: Dialect, path: Path_) -> None:
     """Refuse a last cell whose quotes are not closed: it would hold all the rows behind them."""
     last = table.column(table.num_columns - 1)[-1].as_py()
     tail = content.rstrip(b"\r\n")

@@ -216,9 +216,14 @@ def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0
     `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in plural. `size` is that of the file,
     where it has no name to look it up.
     """
+    check_proportion(needed, what, path, size)
+    check_memory(needed - held, f"Room for {what}", path)
+
+
+def check_proportion(needed: float, what: str, path: Path_, size: int | None = None) -> None:
+    """Refuse what a file claims where it is out of proportion to its size; `what` is in plural."""
     if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * (os.path.getsize(path) if size is None else size)):
         raise DataError(f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a part of them.", path=path)
-    check_memory(needed - held, f"Room for {what}", path)
 
 
 def check_room_for_labels(n: int, q: int, path: Path_) -> None:

@@ -118,7 +118,7 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
         from distributed.comm import get_address_host
     except ImportError as error:
         raise ImportError("A Dask cluster needs: pip install 'skcamel[distributed]'") from error
-    client = Client(_checked_address(cluster), set_as_default=False) if isinstance(cluster, str) else cluster
+    client = Client(checked_address(cluster), set_as_default=False) if isinstance(cluster, str) else cluster
     study = uuid4().hex
     refused: list[Result] = []
     waiting = _packed(tasks, time_limit, refused)
@@ -209,7 +209,7 @@ def end_workers(study: str) -> None:
         _workers.pop(study).__exit__()
 
 
-def _checked_address(address: str) -> str:
+def checked_address(address: str) -> str:
     """Refuse what is not an address: the client would leave threads that delay the end by a minute."""
     from distributed.comm import get_address_host_port
 

@@ -139,7 +139,13 @@ class Walk:
         if hasattr(value, "get_params"):
             # a parameter added later does not count at the value that it stands for: units computed before keep their identity
             added = getattr(type(value), "ADDED", {}) if _is_own(type(value).__module__) else {}
-            params = {name: item for name, item in value.get_params(deep=False).items() if name not in added or item != added[name]}
+            # and a new default counts as the old one, which it stands for
+            before = getattr(type(value), "DEFAULTS_BEFORE", {}) if added else {}
+            given = {
+                name: before.get(name, {}).get(item, item) if name in before else item
+                for name, item in value.get_params(deep=False).items()
+            }
+            params = {name: item for name, item in given.items() if name not in added or item != added[name]}
             return {"class": self._named(type(value))["class"], "params": {name: self(params[name]) for name in sorted(params)}}
         return {"object": self._named(type(value))["class"], "sha256": short_digest(canonical(self._state(value)))}
 

@@ -89,8 +89,20 @@ class EstimatorMethod:
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
         """Fit a clone; a single label is given as a 1-d y, unless the estimator takes matrices only."""
-        model = _seeded(self.estimator, seed)
-        return _FittedEstimator(model.fit(X, _target(model, Y)), Y.shape[1])
+        model = self._model(seed)
+        try:
+            fitted = model.fit(X, _target(model, Y))
+        except ValueError as error:
+            if not (np.isnan(Y).any() and "contains NaN" in str(error)):
+                raise
+            raise ValueError(
+                f"{self.name} does not take unknown labels, of which Y has {int(np.isnan(Y).sum())} (NaN); give "
+                "BinaryRelevance(estimator), which fits a clone for each label on the rows that know it, or complete rows."
+            ) from error
+        return _FittedEstimator(fitted, Y.shape[1])
+
+    def _model(self, seed: int) -> Any:
+        return _seeded(self.estimator, seed)
 
 
 class CamelMethod(EstimatorMethod):
@@ -126,9 +138,13 @@ class CamelMethod(EstimatorMethod):
         """Fit one model, or one for each metric from the same pass over the candidates."""
         if not self.per_metric:
             return super().fit(X, Y, seed=seed)
-        model = _seeded(self.estimator, seed)
+        model = self._model(seed)
         fitted = model.fit_each(X, _target(model, Y))
         return _FittedEach({name: _FittedEstimator(own, Y.shape[1]) for name, own in fitted.items()})
+
+    def _model(self, seed: int) -> Any:
+        """The exact solver: a result must not depend on how much memory a machine has."""
+        return super()._model(seed).set_params(solver="spectral")
 
 
 def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, device: str | None = None) -> Method:
@@ -227,8 +243,8 @@ def _seeded(estimator: Any, seed: int) -> Any:
 
 
 def _target(model: Any, Y: np.ndarray) -> np.ndarray:
-    """Labels Y (n, q) as the estimator wants them: a single one 1-d, unless it takes matrices only."""
-    return Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output else Y
+    """Labels Y (n, q) as the estimator wants them: a single one 1-d, unless it takes matrices only or some entries are unknown."""
+    return Y[:, 0] if Y.shape[1] == 1 and get_tags(model).target_tags.single_output and not np.isnan(Y).any() else Y
 
 
 @dataclass(frozen=True)

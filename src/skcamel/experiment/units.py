@@ -115,6 +115,7 @@ NUMBER = Kind("a number", (int, float), low=-LARGEST)
 AMOUNT = Kind("a number from 0 on, or null", (int, float), null=True)
 # a metric lies between 0 and 1, up to rounding; null where it is undefined
 METRIC = Kind("a number from 0 to 1, or null", (int, float), low=-1e-9, high=1 + 1e-9, null=True)
+SHARE = Kind("a number from 0 to 1", (int, float), high=1)
 ODDITY = Kind("a count or a list", (int, list))
 TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
@@ -134,6 +135,7 @@ RUNS = {"runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAP
 CARD = {"n": POSITIVE, "d": COUNT, "q": COUNT, "cardinality": NUMBER, "density": NUMBER, "label_counts": [COUNT], "label_names?": [TEXT]}
 CARD |= dict.fromkeys(("label_sets?", "mean_ir?", "sparsity?"), AMOUNT)
 CARD |= {f"{name}_rows?": ODDITY for name in ("unlabelled", "zero", "duplicate")}
+CARD |= {"known?": SHARE, "label_known?": [COUNT]}
 CARD |= dict.fromkeys(("constant_features?", "empty_labels?", "full_labels?", "missing_values?"), ODDITY)
 SETTING = dict.fromkeys(("alpha", "lambda1", "lambda2"), NUMBER)
 CURVE = {"values": [NUMBER]} | {name: [[METRIC]] for name in NAMES}
@@ -186,8 +188,9 @@ def _check_cards(cards: Any) -> None:
     check_shape(cards, MAPPING)
     for name, card in cards.items():
         check_shape(card, CARD, name)
-        if len(card.get("label_names", card["label_counts"])) != len(card["label_counts"]):
-            raise ValueError(f"{name} has {len(card['label_names'])} label_names, but {len(card['label_counts'])} label_counts")
+        for key in ("label_names", "label_known"):
+            if len(card.get(key, card["label_counts"])) != len(card["label_counts"]):
+                raise ValueError(f"{name} has {len(card[key])} {key}, but {len(card['label_counts'])} label_counts")
 
 
 def _check_curves(result: Any) -> None:

@@ -1,4 +1,4 @@
-"""The seven metrics of the paper, those of rankings in ``ranking``; with a report for each label, edge cases and scorers."""
+"""The seven metrics of the paper, those of rankings in ``ranking``; precision and gain at k, reports of labels, edge cases, scorers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from skcamel.arrays import Array, cast, namespace, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights, check_conventions, choice
-from skcamel.metrics.ranking import average_precision, coverage, one_error, ranking_loss, ranking_metrics
+from skcamel.metrics.ranking import average_precision, coverage, ndcg_at_k, one_error, precision_at_k, ranking_loss, ranking_metrics
 from skcamel.rows import default_names
 from skcamel.text import one_line
 
@@ -28,7 +28,9 @@ __all__ = [
     "hamming_loss",
     "macro_f1",
     "micro_f1",
+    "ndcg_at_k",
     "one_error",
+    "precision_at_k",
     "ranking_loss",
     "report",
 ]

@@ -1,13 +1,17 @@
-"""The four metrics that read the ranking of labels within a row: one sort gives them all."""
+"""Metrics that read the ranking of labels within a row: four by one sort of all labels, and those of the k best alone."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, take_along_rows, to_numpy
-from skcamel.metrics.conventions import RANKING, as_scores, as_truth, as_weights, check_conventions
+from skcamel.metrics.conventions import RANKING, as_relevance, as_scores, as_truth, as_weights, check_conventions
+from skcamel.rows import canonical
 
 BLOCK = 2**17  # scores sorted at a time; larger arrays are returned to the system after each use, at twice the cost
 
@@ -77,6 +81,119 @@ def average_precision(Y: Array, scores: Array, *, ties: str = "worst", rows: str
     0.75
     """
     return _mean_of("average_precision", Y, scores, ties, rows, sample_weight)
+
+
+def precision_at_k(
+    Y: Array, scores: Array | None = None, k: int = 5, *, ranked: Array | None = None, sample_weight: Array | None = None
+) -> float:
+    """Share of relevant labels among the k best of every row, averaged over all rows; larger is better.
+
+    Among labels of equal score the one with the lower index is better, as in ``top_k``. It is always divided by k, so a row of one
+    label has 1/k at most, and a row without labels has 0.
+
+    Parameters
+    ----------
+    Y : array or scipy sparse matrix of shape (n, q)
+        Relevance in {0, 1}, or {-1, +1} if it is an array; complete.
+    scores : array of shape (n, q), default=None
+        Higher means more relevant.
+    k : int, default=5
+        At most q.
+    ranked : int array of shape (n, k) or wider, default=None
+        Positions of the best labels, best first, in place of scores, as ``model.top_k(X, k)`` gives them.
+    sample_weight : array of shape (n,), default=None
+
+    Returns
+    -------
+    float
+        NaN where there is no row of weight.
+
+    Examples
+    --------
+    >>> Y, scores = [[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]]
+    >>> precision_at_k(Y, scores, 1), precision_at_k(Y, scores, 2), precision_at_k(Y, k=2, ranked=[[0, 2], [0, 1]])
+    (0.5, 0.75, 0.75)
+    """
+    hits, _, weights = _at_k(Y, scores, k, ranked, sample_weight)
+    return _row_mean(hits.sum(axis=1) / k, weights)
+
+
+def ndcg_at_k(
+    Y: Array, scores: Array | None = None, k: int = 5, *, ranked: Array | None = None, sample_weight: Array | None = None
+) -> float:
+    """Discounted gain of the k best labels of every row, as a share of the best possible one, averaged over all rows; larger is better.
+
+    A relevant label in position p counts 1 / log2(p + 1). A row without labels has 0, as in scikit-learn's `ndcg_score`, which differs
+    only where scores tie. Parameters and ties as in :func:`precision_at_k`.
+
+    Examples
+    --------
+    >>> round(ndcg_at_k([[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]], 2), 4)
+    0.8155
+    """
+    hits, total, weights = _at_k(Y, scores, k, ranked, sample_weight)
+    gains = 1 / np.log2(np.arange(2, k + 2))
+    best = np.cumsum(gains)[np.clip(total, 1, k) - 1]
+    return _row_mean(hits @ gains / best, weights)
+
+
+def best_labels(scores: np.ndarray, k: int) -> np.ndarray:
+    """Positions of the `k` highest scores of every row, highest first and the lower index first among equals: int64 (n, k).
+
+    >>> best_labels(np.array([[0.1, 0.5, 0.5, 0.2]]), 3)
+    array([[1, 2, 3]])
+    """
+    if k == scores.shape[1]:
+        return np.argsort(-scores, axis=1, kind="stable").astype(np.int64)
+    found = np.sort(np.argpartition(-scores, k - 1, axis=1)[:, :k], axis=1)
+    least = np.take_along_axis(scores, found, axis=1).min(axis=1, keepdims=True)
+    doubtful = np.flatnonzero(np.count_nonzero(scores >= least, axis=1) > k)  # equal labels on both sides of the end
+    found[doubtful] = np.sort(np.argsort(-scores[doubtful], axis=1, kind="stable")[:, :k], axis=1)
+    order = np.argsort(-np.take_along_axis(scores, found, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(found, order, axis=1).astype(np.int64)
+
+
+def _at_k(
+    Y: Array, scores: Array | None, k: int, ranked: Array | None, sample_weight: Array | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Which of the k best labels are relevant (n, k), how many labels every row has (n,), and the weights of the rows (n,)."""
+    truth: Any = _sparse_truth(Y) if sparse.issparse(Y) else to_numpy(as_relevance(Y))
+    n, q = truth.shape
+    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= q:
+        raise ValueError(f"k must be an integer from 1 to the number of labels, {q}, got {k!r}.")
+    if (scores is None) == (ranked is None):
+        raise ValueError("Give either scores (n, q) or ranked, the positions of the best labels (n, k), and not both.")
+    top = best_labels(to_numpy(as_scores(scores, truth)), int(k)) if ranked is None else _as_positions(ranked, n, q, int(k))
+    if sparse.issparse(truth):
+        present = np.repeat(np.arange(n), np.diff(truth.indptr)) * q + truth.indices
+        hits, total = np.isin(np.arange(n)[:, None] * q + top, present), np.diff(truth.indptr)
+    else:
+        hits, total = np.take_along_axis(truth, top, axis=1), truth.sum(axis=1)
+    weights = as_weights(sample_weight, np.zeros((n, 1)))
+    return hits, total, np.ones(n) if weights is None else weights
+
+
+def _sparse_truth(Y: Array) -> sparse.csr_array:
+    """Entries that are 1, and nothing else."""
+    rows = canonical(Y)
+    if (rows.data != 1).any():
+        raise ValueError(f"Y is sparse and must hold only 0 and 1; found {rows.data[rows.data != 1][0]!s}.")
+    return rows
+
+
+def _as_positions(ranked: Array, n: int, q: int, k: int) -> np.ndarray:
+    """The first k of the positions (n, k or more) that are given, checked."""
+    found = to_numpy(namespace(ranked).asarray(ranked))
+    if found.ndim != 2 or found.shape[0] != n or found.shape[1] < k or found.dtype.kind not in "iu":
+        raise ValueError(f"ranked must hold whole numbers, {n} rows of at least k={k}; got {found.dtype} of shape {found.shape}.")
+    top = found[:, :k].astype(np.int64)
+    if n and (top.min() < 0 or top.max() >= q or (np.diff(np.sort(top, axis=1), axis=1) == 0).any()):
+        raise ValueError(f"ranked must hold different positions from 0 to {q - 1} in each row.")
+    return top
+
+
+def _row_mean(values: np.ndarray, weights: np.ndarray) -> float:
+    return float(weights @ values / weights.sum()) if weights.sum() > 0 else float("nan")
 
 
 def ranking_metrics(

@@ -32,6 +32,7 @@ from importlib import import_module
 from inspect import signature
 from math import prod
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, BinaryIO, NamedTuple, Never
 
 import numpy as np
@@ -80,7 +81,7 @@ PARTS = {
     **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of
-SEARCH_ONLY = ("cv", "callback", "random_state")  # parameters that a fitted model does not need
+SEARCH_ONLY = ("cv", "callback", "random_state", "landmarks")  # parameters that a fitted model does not need
 
 
 class ModelFileError(ValueError):
@@ -351,6 +352,7 @@ def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, An
 
 
 OUTPUT = "_sklearn_output_config"  # what set_output chose; of transformers it is stored, since it is what the next step sees
+STREAM = "_stream"  # sums to which rows could be added, with a sample of the rows; too much for a file
 
 
 def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
@@ -358,7 +360,7 @@ def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
     if type(model) in PIPELINES:
         return _pipeline_node(model, arrays)
     parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
-    state = {key: value for key, value in vars(model).items() if key not in parameters and key != OUTPUT}
+    state = {key: value for key, value in vars(model).items() if key not in parameters and key not in (OUTPUT, STREAM)}
     output = vars(model).get(OUTPUT, {}).get("transform")
     return {
         "class": type(model).__name__,
@@ -396,7 +398,8 @@ def _storable(model: Any, key: str, value: Any) -> Any:
     if key not in SEARCH_ONLY or value is None or isinstance(value, str | int | float):
         return value
     if key != "callback":
-        warnings.warn(f"{key}={value!r} is not stored with the model; its predictions do not depend on it, a refit would.", stacklevel=3)
+        shown = shorten(repr(value), 60)
+        warnings.warn(f"{key}={shown} is not stored with the model; its predictions do not depend on it, a refit would.", stacklevel=3)
     return signature(type(model)).parameters[key].default
 
 

@@ -24,11 +24,31 @@ LARGEST = 1e50  # of a stored number; its inverse is the smallest divisor
 OF_PRODUCTS = 1e110  # of products of two such numbers, summed
 FINITE = float(np.finfo(np.float64).max)
 MOST = 2**31 - 1  # of whatever is counted
-MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, columns of a table that were left out
+MAY_BE_EMPTY = ("k", "p", "r", "x")  # columns that vary, problems that were solved, rows known again, columns of a table left out
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
-OPTIONAL = ("feature_names_in_", "input_columns_", "input_table_", "convergence_")  # not every fit sets them
-OPTIONAL += ("cooccurrence_", "total_weight_", "known_together_", "threshold_rule_", "estimate_", "_reference")  # not every version did
+OPTIONAL = (
+    "feature_names_in_",
+    "input_columns_",
+    "input_table_",
+    "sampled_",
+    "convergence_",
+    "Z_",
+    "residual_",
+    "compression_",
+)  # not every fit sets them
+OF_FEW_LABELS = ("A_", "b_")  # lacking where S is sparse
+OF_PAIRS = ("label_correlation_", "collaboration_", "cooccurrence_")  # all sparse or none
+OPTIONAL += (
+    "cooccurrence_",
+    "total_weight_",
+    "known_together_",
+    "threshold_rule_",
+    "estimate_",
+    "_reference",
+    "solver_",
+    "_sparse_labels",
+)  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 Sizes = dict[str, int]
@@ -122,14 +142,14 @@ def permutation(value: Any, sizes: Sizes, letter: str) -> None:
 
 
 @rule
-def rows(value: Any, sizes: Sizes, *shape: str) -> None:
+def rows(value: Any, sizes: Sizes, *shape: str, low: float = -LARGEST) -> None:
     """A matrix of float64, dense or sparse; a sparse one was checked when it was built."""
     if sparse.issparse(value):
         _bind(shape, value.shape, sizes)
         value = value.data
     else:
         array_of((np.float64,), *shape)(value, sizes)
-    _check_range(value, -LARGEST, LARGEST)
+    _check_range(value, low, LARGEST)
 
 
 def text(value: Any, sizes: Sizes) -> None:
@@ -323,7 +343,8 @@ FROM_A_FILE = {  # what the command line knows of the table that it fitted on
     "nominal": one_of("index", "onehot"),
     "rows": array_of((np.uint64,), "r"),
 }
-OF_A_TABLE = {"labels": each(text, "x", any_tuple), "rows": array_of((np.uint64,), "r")}  # the columns of labels, and the training rows
+# The columns of labels, and the training rows, if they were few enough to be kept.
+OF_A_TABLE = {"labels": each(text, "x", any_tuple), "rows": either(nothing, array_of((np.uint64,), "r"))}
 COMMON: dict[str, Rule] = {
     "n_features_in_": count("d"),
     "feature_names_in_": names("d"),
@@ -335,13 +356,20 @@ COMMON: dict[str, Rule] = {
     "thresholds_": floats("q", low=-FINITE, high=FINITE),
     "n_iter_": integer(0),
 }
+COMPRESSED = {  # what a smaller model tells of the larger one
+    **dict.fromkeys(("rows_before", "rows_after"), integer(0)),
+    **dict.fromkeys(("bytes_before", "bytes_after"), integer(1, 2**62)),
+    **dict.fromkeys(("mean_error", "max_error"), number(0)),
+}
 ANY_CAMEL = COMMON | {
-    "label_correlation_": floats("q", "q"),
-    "cooccurrence_": floats("q", "q", low=0),
+    "label_correlation_": rows("q", "q"),
+    "cooccurrence_": rows("q", "q", low=0),
+    "_sparse_labels": flag,
     "total_weight_": POSITIVE,
     "known_together_": floats("q", "q", low=0),
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "estimate_": record(dict.fromkeys(METRICS, either(number(), undefined))),
+    "compression_": record(COMPRESSED),
     "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
     "_reference": either(nothing, _reference),
 }
@@ -352,7 +380,9 @@ CAMEL = ANY_CAMEL | {
     "A_": floats("n", "q"),
     "b_": floats("q", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     "Z_": floats("n", "q"),
-    "collaboration_": floats("q", "q"),
+    "solver_": one_of("spectral", "landmark", "primal", "alternating"),
+    "collaboration_": rows("q", "q"),
+    "residual_": number(0),
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
     "X_fit_": either(nothing, rows("n", "d")),
@@ -453,7 +483,8 @@ def _column_parts(value: Any, sizes: Sizes) -> None:
 
 
 TABLES: dict[str, dict[str, Rule]] = {
-    "TablePreparer": {"n_features_in_": count("d"), "feature_names_in_": names("d"), "parts_": _column_parts},
+    "TablePreparer": {"n_features_in_": count("d"), "feature_names_in_": names("d"), "parts_": _column_parts}
+    | {"sampled_": pair(integer(1), integer(1))},
     "CamelClassifier": CAMEL,
     "CamelClassifierCV": CAMEL | CAMEL_SEARCH | {"bandwidth_multiplier_": POSITIVE},
     "BinaryRelevance": COMMON | {"model_": _logistic("d"), "estimators_": nothing},
@@ -478,8 +509,11 @@ def check(model: Any, state: Mapping[str, Any]) -> None:
     table = COMBINED if getattr(model, "combine", False) is True else TABLES[name]
     if unknown := [repr(key) for key in state if key not in table]:
         raise ValueError(f"{', '.join(unknown)[:200]} is no attribute of a fitted {name}")
-    if missing := [key for key in table if key not in state and key not in OPTIONAL]:
+    optional = (*OPTIONAL, *(OF_FEW_LABELS if sparse.issparse(state.get("label_correlation_")) else ()))
+    if missing := [key for key in table if key not in state and key not in optional]:
         raise ValueError(f"{', '.join(missing)} missing")
+    if len({sparse.issparse(state[key]) for key in OF_PAIRS if key in state}) > 1:
+        raise ValueError(f"{', '.join(OF_PAIRS)} must be sparse together or not at all")
     _check_parameters(model)
     sizes: Sizes = {}
     apply(table, state, sizes)
@@ -522,10 +556,12 @@ def _check_labels(state: Mapping[str, Any], q: int) -> None:
 
 
 def _check_training_rows(state: Mapping[str, Any], sizes: Sizes, *, pairwise: bool) -> None:
-    """Training rows, or none for a kernel that was computed before; then its columns are those rows."""
-    n, d = sizes["n"], sizes["d"]
-    if pairwise != (state["_kernel"].name == "precomputed") or pairwise != (state["X_fit_"] is None):
+    """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
+    n, d, primal = sizes["n"], sizes["d"], state.get("solver_") == "primal"
+    if pairwise != (state["_kernel"].name == "precomputed") or (pairwise or primal) != (state["X_fit_"] is None):
         raise ValueError("kernel, _kernel and X_fit_ do not belong together")
+    if primal and (pairwise or n != d or state["_kernel"].name != "linear"):
+        raise ValueError(f"{n} coefficients do not fit {d} features of a linear kernel")
     if pairwise and (state["_scaling"].name != "none" or (n != d if state["_kept"] is None else n > d)):
         raise ValueError(f"a kernel matrix of {d} columns does not fit {n} rows, or it is scaled")
     if not pairwise and state["_kept"] is not None:

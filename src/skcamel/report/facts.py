@@ -14,18 +14,20 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from skcamel.checks import ConstantLabelWarning
 from skcamel.classifier import CamelClassifier
-from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_digests, unknown_entries
+from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
 from skcamel.estimator import Outputs
 from skcamel.experiment.paper import paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_methods
 from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, newest, summarise
 from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
-from skcamel.explanation import Evidence, evidence, how_learned
+from skcamel.explanation import Evidence, evidence, how_learned, in_place_of_rows, training_rows
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.pipeline import final, prepared, source_names, transformers
+from skcamel.pipeline import final, n_seen, prepared, source_names, transformers
 from skcamel.rows import column_names
+from skcamel.support import MANY, PARTS, check_together
 
 MOST_REFIT = 5000  # training rows; a refit beyond that takes minutes
 RECOVERED = 1e-3  # labels are -1 or +1; what is further off was not recovered
@@ -54,7 +56,9 @@ class ModelFacts:
     names : label names, as text
     members : weights and models whose scores add up; the model itself where nothing is combined
     is_combined : whether these are several
-    n_train : number of training rows
+    n_train : number of training rows, by weight if they were summed up
+    n_kept : number of rows, landmarks or columns that the model has coefficients for; the most of any member
+    summed : these in words, if rows were summed up; else empty
     alpha : degree of collaboration; of a combined model the weighted mean of its members'
     S : label correlation, (q, q)
     learned : what S was learned from, in words that follow "learned"
@@ -65,10 +69,13 @@ class ModelFacts:
         self.steps, self.sources = transformers(model), source_names(model)
         self.model: Any = final(model)
         model = self.model
+        if sparse.issparse(model.label_correlation_):
+            check_together(MANY, PARTS)
         self.names = [str(name) for name in model.label_names_]
         self.members: list[tuple[float, Any]] = model.weighted_members()
         self.is_combined = hasattr(model, "members_")
-        self.n_train = len(self.members[0][1].dual_coef_)
+        self.n_train, self.summed = training_rows(model), in_place_of_rows(model)
+        self.n_kept = max(len(member.dual_coef_) for _, member in self.members)
         weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
         self.alpha = float(np.average(alphas, weights=weights))
         self.S: np.ndarray = model.label_correlation_
@@ -106,12 +113,9 @@ class Evaluated:
         return self.relevant.astype(np.int64) if self.known.all() else np.where(self.known, self.relevant, np.nan)
 
     @cached_property
-    def n_seen(self) -> int:
-        """How many of the rows the model was trained on."""
-        _, model = self.model.weighted_members()[0]
-        if model.X_fit_ is None:
-            return 0
-        return int(np.isin(row_digests(model.scaled_rows(self.X)), row_digests(model.X_fit_)).sum())
+    def n_seen(self) -> int | None:
+        """How many of the rows the model was trained on; None where it does not tell."""
+        return n_seen(self.model, self.X)
 
 
 def evaluated(model: Any, data: Any) -> Evaluated:
@@ -213,6 +217,7 @@ def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Indepen
     alone = CamelClassifier(alpha=0.0, bandwidth=model.bandwidth_, max_iter=1, **kept)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # about S, which α = 0 does not use
+        warnings.simplefilter("ignore", ConstantLabelWarning)  # the fit of the model has said it
         alone.fit(model.X_fit_, Y)
     sentence = (
         "The scores with α = 0 are those of the same model fitted again with α = 0 on its training rows, everything else equal: "
@@ -222,22 +227,33 @@ def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Indepen
 
 
 def training_labels(model: Any) -> np.ndarray | None:
-    """Labels of the training rows in {-1, +1}, (n, q), from the solution; None where it does not hold them.
+    """Labels of the training rows in {-1, +1}, (n, q), NaN where unknown, from the solution; None where it does not hold them.
 
     Notes
     -----
     At the solution λ1 (ZG - Y) Gᵀ = -A, hence Y = ZG + A G⁻ᵀ / λ1. A singular G has lost the part of Y in its null
-    space; row weights would divide A, and are not kept.
+    space; row weights would divide A, and are not kept. Unknown entries were filled with ZG: they are those where A G⁻ᵀ is least,
+    and the model knows how many each label has.
     """
     G, d = model.collaboration_, np.linalg.svd(model.collaboration_, compute_uv=False)
-    if d[-1] <= len(G) * np.finfo(np.float64).eps * d[0]:
+    if not hasattr(model, "Z_") or d[-1] <= len(G) * np.finfo(np.float64).eps * d[0]:
         return None
-    Y = model.Z_ @ G + np.linalg.solve(G, model.A_.T).T / chosen(model, "lambda1")
-    return np.where(Y > 0, 1.0, -1.0) if abs(abs(Y) - 1).max() < RECOVERED else None
+    residual = np.linalg.solve(G, model.A_.T).T / chosen(model, "lambda1")  # Y - ZG, 0 where unknown
+    Y = model.Z_ @ G + residual
+    together = getattr(model, "known_together_", None)
+    known = np.full(len(G), len(Y)) if together is None else np.diag(together)
+    is_unknown = abs(residual).argsort(axis=0).argsort(axis=0) < len(Y) - known
+    if abs(abs(Y) - 1)[~is_unknown].max(initial=0) > RECOVERED or abs(residual)[is_unknown].max(initial=0) > RECOVERED:
+        return None
+    return np.where(is_unknown, np.nan, np.where(Y > 0, 1.0, -1.0))
 
 
 def _reason_against(model: Any, Y: np.ndarray | None) -> str:
     """Why the model cannot be fitted again; empty where it can."""
+    if hasattr(model, "compression_"):
+        return "the model is compressed, and does not hold its training rows"
+    if in_place_of_rows(model):
+        return "the model was fitted by sums over rows, and does not hold them"
     if model.X_fit_ is None:
         return "a model of a precomputed kernel does not hold its training rows"
     if len(model.dual_coef_) > MOST_REFIT:

@@ -25,7 +25,7 @@ from skcamel.report.page import Column, Page, Rounded, Section, significant, wri
 from skcamel.selection.coverage import measured, reliability
 from skcamel.selection.thresholds import f1_curves
 from skcamel.solve.spectral import label_basis
-from skcamel.text import count, listed
+from skcamel.text import count, listed, sampled_words
 
 LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/report/test_model_page.py
 MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
@@ -103,12 +103,13 @@ def _sent(facts: ModelFacts) -> dict[str, Any] | None:
 def _check_memory(facts: ModelFacts, m: int) -> None:
     """Refuse a page of m rows that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
     q = len(facts.names)
-    rows = facts.members[0][1].X_fit_
-    wide = 0 if rows is None or hasattr(rows, "indptr") else m * facts.model.n_features_in_
-    is_refit = m > 0 and not facts.is_combined and facts.n_train <= MOST_REFIT  # with α = 0
-    refit = facts.n_train if is_refit else 0
+    first = facts.members[0][1]
+    is_kernel = chosen(first, "kernel") == "precomputed"
+    wide = 0 if is_kernel or hasattr(first.X_fit_, "indptr") else m * facts.model.n_features_in_
+    is_refit = m > 0 and not facts.is_combined and not facts.summed and facts.n_kept <= MOST_REFIT  # with α = 0
+    refit = facts.n_kept if is_refit else 0
     memory.require(
-        8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_train) * q + ROWS * wide),
+        8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_kept) * q + ROWS * wide),
         f"A page of {count(q, 'label')} and {count(m, 'row')}",
         "Give fewer rows of data, or none.",
     )
@@ -120,6 +121,16 @@ def _lead(without_data: bool) -> str:
     return f"{lead}. Made with data (skcamel report MODEL --data FILE), it also shows {more}" if without_data else f"{lead}, {more}"
 
 
+def _rows_held(facts: ModelFacts) -> list[tuple[str, str]]:
+    """How many rows the model holds, and for a compressed one how it differs from the larger one."""
+    told: dict[str, Any] | None = getattr(facts.model, "compression_", None)
+    if told is None:
+        return [("Training rows", f"{facts.n_train:,}")]
+    size, of = (f"{told[key] / 1e6:.2g} MB" for key in ("bytes_after", "bytes_before"))
+    error = f"scores differ by {significant(told['mean_error'])} on average"
+    return [("Compressed", f"{count(told['rows_before'], 'row')} to {count(told['rows_after'], 'centre')}, {of} to {size}; {error}")]
+
+
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     model = facts.model
     cuts = getattr(model, "threshold_rule_", model.threshold)
@@ -128,14 +139,29 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     return [
         ("Model", type(model).__name__),
         *([("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))] if facts.steps else []),
-        ("Training rows", f"{facts.n_train:,}"),
+        *_rows_held(facts),
+        ("Solver", _solver(facts)),
         ("Features", f"{model.n_features_in_:,}{made}"),
         ("Labels", f"{len(facts.names):,}"),
         ("Label correlation", f"learned {facts.learned}"),
         ("Collaboration α", significant(facts.alpha)),
         *_members(facts),
         ("Cuts", cuts if isinstance(cuts, str) else significant(cuts)),
+        *([("Cuts and probabilities", _judged(facts))] if facts.summed else []),
     ]
+
+
+def _solver(facts: ModelFacts) -> str:
+    """How the model was fitted; an earlier version had two ways, and only the alternation kept its course."""
+    if facts.summed:
+        return f"sums over rows, by {facts.summed}"
+    return "the paper’s Algorithm 1" if hasattr(facts.model, "convergence_") else "exact closed form"
+
+
+def _judged(facts: ModelFacts) -> str:
+    """What cuts and probabilities come from, if rows were summed up."""
+    n = facts.model.n_judged_
+    return "leave-one-out of all rows" if n is None or n >= facts.n_train else f"leave-one-out of a sample of {count(n, 'row')}"
 
 
 def _members(facts: ModelFacts) -> list[tuple[str, str]]:
@@ -162,7 +188,7 @@ def _members(facts: ModelFacts) -> list[tuple[str, str]]:
 LOADINGS = 5  # labels named for each direction of the spectrum
 POINTS, MOST_POINTS = 100, 20_000  # of a threshold curve and of all; the best point of each is always among them
 MOST_ROWS, MOST_SCORES = 500, 100_000  # taken apart; 500 rows of 174 labels take 0.6 MB
-TRUE, PREDICTED, PREDICTED_ALONE = 1, 2, 4  # bits of what is sent of each row and label
+TRUE, PREDICTED, PREDICTED_ALONE, UNKNOWN = 1, 2, 4, 8  # bits of what is sent of each row and label
 QUALITY = (
     Column("Label"),
     Column("Positives", 0, "rows that have the label"),
@@ -254,7 +280,9 @@ BECOMES = (
 def columns_section(facts: ModelFacts) -> list[Section]:
     """What the steps say that they make of each column; nothing where none says."""
     rows = [tuple(map(str, row)) for step in facts.steps if hasattr(step, "describe") for row in step.describe()]
-    return [Section("columns", "What becomes of each column", {"columns": BECOMES, "table": rows}, short="Table")] if rows else []
+    sampled = " ".join(sampled_words(*step.sampled_) for step in facts.steps if hasattr(step, "sampled_"))
+    context = {"columns": BECOMES, "table": rows, "sampled": sampled}
+    return [Section("columns", "What becomes of each column", context, short="Table")] if rows else []
 
 
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
@@ -264,7 +292,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     cuts = facts.model.thresholds_
     keys = ("label", "positives", "predicted", "precision", "recall", "f1")
     rows = [
-        (*(row[key] for key in keys), _average_precision(found, j), cuts[j], f1.max())
+        (*(row[key] for key in keys), _average_precision(found, j), cuts[j], f1.max() if found.known[:, j].any() else np.nan)
         for j, (row, (_, f1)) in enumerate(zip(report(Y, P, label_names=facts.names), curves, strict=True))
     ]
     points = min(POINTS, max(10, MOST_POINTS // len(curves)))
@@ -276,7 +304,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
         "columns": QUALITY,
         "table": rows,
     }
-    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(np.nan_to_num(row[5])) for row in rows]}
+    data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(row[5]) for row in rows]}
     return Section("quality", "Quality by label", context, data, ("quality.js",), short="Quality")
 
 
@@ -394,6 +422,9 @@ def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
 
 def _seen(found: Evaluated) -> str:
     seen, m = found.n_seen, len(found.scores)
+    if seen is None:
+        cannot = "The model does not hold its training rows, so nobody can tell whether these are among them."
+        return f"{cannot} If they are, the figures are better than they would be on new rows."
     if not seen:
         return "None of these rows was seen in training."
     which = "All of these rows were" if seen == m else f"{seen:,} of these rows {'was' if seen == 1 else 'were'}"
@@ -401,7 +432,7 @@ def _seen(found: Evaluated) -> str:
 
 
 def _flattered(found: Evaluated) -> str:
-    """The same where it matters: later sections need not repeat that all rows are new."""
+    """The same where it matters: later sections need not repeat that all rows are new, or that nobody knows."""
     return _seen(found) if found.n_seen else ""
 
 
@@ -417,6 +448,7 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
     alone = without_collaboration(facts, X, own)
     predicted_alone = replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions
     flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * predicted_alone
+    flags = flags + UNKNOWN * ~found.known[rows]
     context = {
         "alone": alone.sentence,
         "is_refit": alone.is_refit,
@@ -452,7 +484,8 @@ def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
     factors = sum(facts.model.n_features_in_ * len(own.dual_coef_) for _, own in facts.members)
     m = min(len(found.scores), MOST_ROWS, MOST_FACTORS // factors)
     if m < min(FEWEST_ROWS, len(found.scores)):
-        reason = f"This takes too long for a page of a model of {count(facts.n_train, 'training row')}; skcamel explain tells it of a row."
+        kept = facts.summed or count(facts.n_train, "training row")
+        reason = f"This takes too long for a page of a model of {kept}; skcamel explain tells it of a row."
         return Section(name, title, {"reason": reason}, short="Columns")
     rows = np.unique(np.linspace(0, len(found.scores) - 1, m).astype(int))
     try:

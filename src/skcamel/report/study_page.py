@@ -304,7 +304,7 @@ def _devices(costs: list[Cost]) -> str:
 
 
 def cards_section(facts: StudyFacts) -> Section | None:
-    """A table of the data sets, and the share of rows that have each label; None where the folder holds no card."""
+    """A table of the data sets, and the share of rows known to have each label; None where the folder holds no card."""
     cards = {name: facts.cards[name] for name in facts.summary.datasets if name in facts.cards}
     if not cards:
         return None
@@ -319,16 +319,21 @@ def cards_section(facts: StudyFacts) -> Section | None:
 
 
 def _labels(card: Mapping[str, Any]) -> dict[str, Any]:
-    """Labels from the commonest to the rarest, with the share of rows that have them."""
+    """Labels from the commonest to the rarest, with the share that has them of the rows that know them; 0 where none does."""
     counts = card["label_counts"]
-    order = sorted(range(len(counts)), key=lambda j: -counts[j])
+    known = card.get("label_known") or [card["n"]] * len(counts)
+    shares = [count / max(rows, 1) for count, rows in zip(counts, known, strict=True)]
+    order = sorted(range(len(counts)), key=lambda j: -shares[j])
     names = card.get("label_names") or default_names("label", len(counts))
-    return {"labels": [names[j] for j in order], "shares": [counts[j] / card["n"] for j in order]}
+    whole = "rows" if card.get("known", 1) == 1 else "rows that know it"
+    return {"labels": [names[j] for j in order], "shares": [shares[j] for j in order], "of": whole}
 
 
 def _odd(card: Mapping[str, Any]) -> str:
     found = {key: value if isinstance(value := card.get(key, 0), int) else len(value) for key in ODDITIES}
-    return ", ".join(count(number, *ODDITIES[key]) for key, number in found.items() if number) or "–"
+    told = [count(number, *ODDITIES[key]) for key, number in found.items() if number]
+    unknown = 1 - card.get("known", 1)
+    return ", ".join([*told, *([f"{100 * unknown:.2g} % of the labels unknown"] if unknown else [])]) or "–"
 
 
 def failures_section(facts: StudyFacts) -> Section:

@@ -17,19 +17,8 @@ from skcamel import correlation
 from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.selection.combination import LARGEST_ALPHA
-from skcamel.selection.search import (
-    Data,
-    Decomposed,
-    Grid,
-    Place,
-    Representation,
-    Results,
-    Scores,
-    candidate_metrics,
-    label_bases,
-    stacks,
-    targets_of,
-)
+from skcamel.selection.representation import Data, Decomposed, Grid, Place, Representation, label_bases, solver_name, solver_of, targets_of
+from skcamel.selection.search import Results, Scores, candidate_metrics, stacks
 from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
 from skcamel.solve import Solution, spectral, unknown
 
@@ -52,6 +41,7 @@ class Winner:
     solution: Solution
     largest: float  # eigenvalue of the kernel matrix
     scores: Array  # (n, q) by leave-one-out
+    solver: str = "spectral"
 
 
 @dataclass(frozen=True)
@@ -99,8 +89,8 @@ def search(
 ) -> Found:
     """Score every candidate by exact leave-one-out; among equal scores the first in the order of the grid wins.
 
-    `represented` comes from :func:`skcamel.selection.search.represent`. S (q, q) is the label correlation of the training rows. Each
-    of the `criteria` gets its own winner. `tell` is called with what is found so far after each representation.
+    `represented` comes from :func:`skcamel.selection.representation.represent`. S (q, q) is the label correlation of the training
+    rows. Each of the `criteria` gets its own winner. `tell` is called with what is found so far after each representation.
 
     Under the rule "auto" the table shows candidates with the cut 0. For a criterion of decisions the best of each metric are also
     tried with one tuned cut, and with one for each label. Every cut is judged on rows that did not set it, and the F1 metrics as
@@ -109,7 +99,7 @@ def search(
     With `combine`, each representation also gives a member, the candidate of α ≤ ½ with the least squared error; winners
     are then those of the first representation.
 
-    >>> from skcamel.selection.search import represent
+    >>> from skcamel.selection.representation import represent
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), None)
@@ -163,10 +153,10 @@ class _Turn:
     ) -> None:
         self.representation, self.spectrum = representation, spectrum
         self.bases, self.criteria, self.rule, self.seed = bases, criteria, rule, seed
-        self.unit = self.representation.unit(self.spectrum.weights)
+        self.unit = self.representation.unit(self.spectrum)
         self.penalties = grid.penalties(self.unit)
         self.Y, self.is_complete = to_match(data.Y, self.spectrum.values), data.is_complete
-        self.targets, solver = targets_of(spectrum, data), spectral if data.is_complete else unknown
+        self.targets, self.solver = targets_of(spectrum, data), solver_of(spectrum, data)
         self.relevant = self.Y > 0
         self.weights: Array = None if data.counts is None else to_match(data.counts, self.Y)  # of rows, or of entries
         self.tries_rules = rule.mode == AUTO and any(criterion in METRICS for criterion in criteria)
@@ -177,7 +167,7 @@ class _Turn:
         self.metrics: list[Scores] = []
         self.kept: dict[int, Array] = {}  # leave-one-out scores of those that lead
         self.solutions: dict[int, Solution] = {}
-        scores = solver.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties)
+        scores = self.solver.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties)
         for stack in stacks(F for _, _, F in scores):
             self._judge(stack)
 
@@ -238,13 +228,13 @@ class _Turn:
         if local not in self.solutions:
             penalties = {key: params[key] for key in ("lambda1", "lambda2")}
             if self.is_complete:
-                solution = spectral.solve_in(self.spectrum, self.targets, basis, **penalties)
+                solution = self.solver.solve_in(self.spectrum, self.targets, basis, **penalties)
             else:  # filled to the last digits
                 solution, self.kept[local] = unknown.solve(self.spectrum, self.targets, basis, **penalties)
             self.solutions[local] = solution.on_cpu()
         G = correlation.collaboration(S, params["alpha"])
-        largest = spectral.greatest(self.spectrum)
-        return Winner(start + local, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local])
+        largest, name = spectral.greatest(self.spectrum), solver_name(self.spectrum, self.representation)
+        return Winner(start + local, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local], name)
 
 
 def larger_is_better(name: str, value: float) -> float:

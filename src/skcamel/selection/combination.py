@@ -20,7 +20,7 @@ from scipy.optimize import nnls
 
 from skcamel.arrays import Array, as_floats, namespace, to_match, to_numpy
 from skcamel.metrics.ranking import ranking_rows
-from skcamel.selection.search import Data
+from skcamel.selection.representation import Data
 from skcamel.selection.thresholds import lowered
 
 if TYPE_CHECKING:

@@ -78,21 +78,33 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     if weights is not None:
         K *= xp.sqrt(weights)[:, None]
         K *= xp.sqrt(weights)
-    size = float(xp.linalg.norm(K)) or 1.0
-    if not np.isfinite(size):
-        raise ValueError("The kernel matrix holds NaN or infinity: features or weights are too large or too small for it; scale them.")
+    size = finite_size(K) or 1.0
     constant = xp.ones_like(mean) / n**0.5 if weights is None else xp.sqrt(weights / xp.sum(weights))
     for i in range(0, n, 512):  # rank-one update without a second n²
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant
     values, vectors = eigh_in_place(K)
     values, vectors = values[1:], vectors[:, 1:]
     rounding = n * np.finfo(np.float64).eps * float(xp.abs(mean).max())  # what centring leaves of a large common part
-    if n > 1 and float(values[0]) < -INDEFINITE * size - rounding:
+    if n > 1:
+        check_definite(float(values[0]), size, rounding)
+    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights)
+
+
+def finite_size(K: Array) -> float:
+    """The norm of a matrix, refused where it is not finite."""
+    size = float(namespace(K).linalg.norm(K))
+    if not np.isfinite(size):
+        raise ValueError("The kernel matrix holds NaN or infinity: features or weights are too large or too small for it; scale them.")
+    return size
+
+
+def check_definite(least: float, size: float, rounding: float = 0.0) -> None:
+    """Refuse a kernel matrix whose least eigenvalue is below 0, by more than `rounding` and a share of its norm."""
+    if least < -INDEFINITE * size - rounding:
         raise ValueError(
-            f"The kernel matrix is not positive semi-definite: its smallest eigenvalue is {float(values[0]):.3g} and its norm "
+            f"The kernel matrix is not positive semi-definite: its smallest eigenvalue is {least:.3g} and its norm "
             f"{size:.3g}. CAMEL needs a valid kernel; for similarities try K @ K.T."
         )
-    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights)
 
 
 def greatest(spectrum: Spectrum) -> float:
@@ -123,8 +135,8 @@ def label_basis(G: Array) -> LabelBasis:
     return LabelBasis(P[:, live], d[live], Rt.T[:, live])
 
 
-def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float) -> Solution:
-    """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables.
+def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float, embed: bool = True) -> Solution:
+    """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables; Z, if wanted, has a row for each training row.
 
     >>> K, Y, G = np.eye(3), np.array([[1.0, 1], [1, -1], [-1, -1]]), np.eye(2)
     >>> spectrum = decompose(K.copy())
@@ -137,16 +149,19 @@ def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1
     rho, w = basis.ridges(lambda1, lambda2), spectrum.weights
     beta = coefficients(spectrum, targets.projected @ basis.R, rho)
     offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
-    scores = targets.Y @ basis.R - rho * (beta if w is None else beta / w[:, None])  # (n, l) of the training rows
     to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
     A = lambda2 * beta @ to_paper
-    residual = A if w is None else A / w[:, None]
+    Z = None
+    if embed:
+        per_row = 1.0 if w is None else 1 / w[:, None]
+        scores = targets.Y @ basis.R - rho * beta * per_row  # (n, l) of the training rows
+        Z = scores @ to_paper + A * per_row
     return Solution(
         dual_coef=beta @ basis.R.T,
         intercept=offset @ basis.R.T,
         A=A,
         b=offset @ to_paper,
-        Z=scores @ to_paper + residual,
+        Z=Z,
         kernel_mean=spectrum.kernel_mean,
     )
 
@@ -164,7 +179,7 @@ def leave_one_out(
     """
     xp = namespace(targets.Y)
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    diagonal = Diagonal(spectrum, [rho for _, _, rho in candidates])
+    diagonal = Diagonal(spectrum.values, spectrum.vectors, [rho for _, _, rho in candidates])
     rotated = [(targets.projected @ basis.R, targets.Y @ basis.R) for basis in bases]  # (m, l) and (n, l) for each α
     for block in blocks(candidates, len(targets.Y)):
         rho = xp.concatenate([rho for _, _, rho in block])
@@ -221,18 +236,18 @@ def blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterato
 
 
 class Diagonal:
-    """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ).
+    """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ), from ω (m,) and U (n, m).
 
     log g is analytic in log ρ (all its singularities lie at Im log ρ = ±π), so interpolation at Chebyshev nodes gives
     it to rounding. A grid of 77 candidates and 100 labels needs 7 700 values of ρ per row, the interpolation 100 nodes, which
     halves the cost of leave-one-out. Few values are computed directly.
     """
 
-    def __init__(self, spectrum: Spectrum, ridges: Sequence[Array]) -> None:
-        xp = namespace(spectrum.values)
-        self.spectrum, self.nodes = spectrum, None
-        rho = xp.log(xp.concatenate(list(ridges))) if ridges else spectrum.values[:0]
-        if len(rho) == 0 or len(spectrum.values) == 0:
+    def __init__(self, values: Array, vectors: Array, ridges: Sequence[Array]) -> None:
+        xp = namespace(values)
+        self.values, self.vectors, self.nodes = values, vectors, None
+        rho = xp.log(xp.concatenate(list(ridges))) if ridges else values[:0]
+        if len(rho) == 0 or len(values) == 0:
             return
         self.middle, self.half = float(rho.max() + rho.min()) / 2, float(rho.max() - rho.min()) / 2
         if self.half < 1e-6:  # all equal, as for α = 0
@@ -242,9 +257,9 @@ class Diagonal:
         if len(rho) <= n_nodes:
             return
         angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
-        self.nodes = as_floats(np.cos(angles), spectrum.values)
-        self.barycentric = as_floats(np.sin(angles) * (-1.0) ** np.arange(n_nodes), spectrum.values)
-        self.logarithms = xp.log(self._direct(xp.exp(self.middle + self.half * self.nodes)))  # (n, n_nodes)
+        self.nodes = as_floats(np.cos(angles), values)
+        self.barycentric = as_floats(np.sin(angles) * (-1.0) ** np.arange(n_nodes), values)
+        self.logarithms = xp.log(xp.clip(self._direct(xp.exp(self.middle + self.half * self.nodes)), 1e-300, None))  # (n, n_nodes)
 
     def __call__(self, rho: Array) -> Array:
         """The sum for each ρ, (n, number of ρ)."""
@@ -257,4 +272,4 @@ class Diagonal:
         return xp.exp(self.logarithms @ (shares / xp.sum(shares, axis=0)))
 
     def _direct(self, rho: Array) -> Array:
-        return self.spectrum.vectors**2 @ (1 / (self.spectrum.values[:, None] + rho))
+        return self.vectors**2 @ (1 / (self.values[:, None] + rho))

@@ -85,7 +85,7 @@ def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, la
     (labels,), n_rounds = fill(spectrum, Y, [candidate])
     solution = spectral.solve_in(spectrum, spectral.project(spectrum, labels), basis, lambda1=lambda1, lambda2=lambda2)
     extra = _extra_ridges(spectrum, basis, lambda1, lambda2, _shares(Y, spectrum.weights))
-    diagonal = spectral.Diagonal(spectrum, [basis.ridges(lambda1, lambda2) + extra])
+    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [basis.ridges(lambda1, lambda2) + extra])
     (scores,) = _left_out(spectrum, [labels], [candidate], [extra], diagonal)
     counts = cast(namespace(Y).any(~namespace(Y).isnan(Y), axis=0), "float64")  # rounding leaves traces of labels that nobody knows
     of_labels = {key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")}
@@ -105,7 +105,7 @@ def leave_one_out(
     shares = _shares(Y, spectrum.weights)
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
     extra = {(a, p): _extra_ridges(spectrum, bases[a], *penalties[p], shares) for a, p, _ in candidates}
-    diagonal = spectral.Diagonal(spectrum, [rho + extra[a, p] for a, p, rho in candidates])
+    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [rho + extra[a, p] for a, p, rho in candidates])
     start = _middle(spectrum, Y, bases, penalties)
     for block in spectral.blocks(candidates, len(Y) // 2):
         pairs = [(bases[a], penalties[p]) for a, p, _ in block]

@@ -13,7 +13,7 @@ skcamel.section("cards", (root, { sets }) => {
     const rows = Math.ceil(sets.length / columns);
     const drawing = skcamel.blank(left * 2 + columns * (panel + gapX) - gapX, top + rows * (tall + gapY) - 20, paint, paint === skcamel.SCREEN
       ? { role: "group", tabindex: 0, "aria-label": "Shares of rows that have each label; left and right choose a label, up and down a data set" } : {});
-    sets.forEach(({ name, shares }, k) => {
+    sets.forEach(({ name, shares, of }, k) => {
       const [x0, y0] = at(k, columns);
       const step = panel / shares.length;
       drawing.append(text(x0, y0 - 8, short(name, 30), { "font-weight": 600 }));
@@ -23,7 +23,7 @@ skcamel.section("cards", (root, { sets }) => {
       const outline = [[x0, y0 + tall], ...shares.flatMap((share, j) => [[x0 + j * step, y0 + tall * (1 - share)], [x0 + (j + 1) * step, y0 + tall * (1 - share)]]), [x0 + panel, y0 + tall]];
       drawing.append(svg("polygon", { points: skcamel.points(outline), fill: paint.up, "fill-opacity": 0.75 }));
       const percent = (share) => `${(100 * share).toPrecision(2).replace(/\.0+$/, "")} %`;
-      drawing.append(text(x0, y0 + tall + 15, `${shares.length} labels, ${percent(shares[0])} to ${percent(shares[shares.length - 1])} of rows`, { fill: paint.muted, "font-size": 11 }));
+      drawing.append(text(x0, y0 + tall + 15, `${shares.length} labels, ${percent(shares[0])} to ${percent(shares[shares.length - 1])} of ${of}`, { fill: paint.muted, "font-size": 11 }));
     });
     return drawing;
   }
@@ -32,8 +32,8 @@ skcamel.section("cards", (root, { sets }) => {
 
   function show(k, j) {
     cursor = [k, j];
-    const { name, labels, shares } = sets[k];
-    readout.textContent = `${name}: ${labels[j]}, ${skcamel.number(100 * shares[j], 1)} % of rows`;
+    const { name, labels, shares, of } = sets[k];
+    readout.textContent = `${name}: ${labels[j]}, ${skcamel.number(100 * shares[j], 1)} % of ${of}`;
   }
 
   function listen(drawing) {

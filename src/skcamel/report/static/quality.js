@@ -30,7 +30,7 @@ skcamel.section("quality", (root, { cuts, curves, f1 }, { names }) => {
     drawing.append(
       svg("line", { x1: round(sx(cut)), x2: round(sx(cut)), y1: top, y2: top + 240, stroke: paint.accent, "stroke-width": 2 }),
       skcamel.text(sx(cut) + (right ? -6 : 6), top + 14, `cut of the model ${number(cut)}`, { fill: paint.accent, "text-anchor": right ? "end" : "start" }));
-    readout.textContent = `${names[label]}: F1 ${number(f1[label])} at the cut ${number(cut)} of the model; at best ${number(best[1])} at ${number(best[0])}.`;
+    readout.textContent = f1[label] === null ? `${names[label]} is unknown in all of these rows.` : `${names[label]}: F1 ${number(f1[label])} at the cut ${number(cut)} of the model; at best ${number(best[1])} at ${number(best[0])}.`;
     return drawing;
   }
 

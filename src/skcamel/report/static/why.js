@@ -6,7 +6,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   const { rows, own, base, cuts, alone, flags } = data;
   const q = names.length;
   const seen = skcamel.evidence(evidence, q);
-  const [TRUE, PREDICTED, ALONE] = [1, 2, 4];
+  const [TRUE, PREDICTED, ALONE, UNKNOWN] = [1, 2, 4, 8];
   const FEW = 20;
   const withoutName = data.is_refit ? "α = 0" : "own part alone";
 
@@ -29,7 +29,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     return names.map((name, j) => ({
       j, name, base: base.values[j], own: ownPart(r, j), push: pushed[j], score: base.values[j] + ownPart(r, j) + pushed[j],
       cut: cuts.values[j], alone: alone.values[r * q + j], aloneCut: data.alone_cuts.values[j],
-      isTrue: has(r, j, TRUE), predicted: has(r, j, PREDICTED), predictedAlone: has(r, j, ALONE),
+      isTrue: has(r, j, TRUE), isKnown: !has(r, j, UNKNOWN), predicted: has(r, j, PREDICTED), predictedAlone: has(r, j, ALONE),
     }));
   }
 
@@ -50,14 +50,14 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   const [line, top, nameWidth, plotWidth, markWidth] = [26, 26, 216, 388, 132];
 
   function verdict(p) {
-    const word = p.predicted ? (p.isTrue ? "right" : "false alarm") : p.isTrue ? "missed" : "";
+    const word = !p.isKnown ? "unknown" : p.predicted ? (p.isTrue ? "right" : "false alarm") : p.isTrue ? "missed" : "";
     return p.predicted === p.predictedAlone ? word : `${word}${word ? ", " : ""}changed`;
   }
 
   function bar(p, y, sx, paint) {
     const middle = y + line / 2;
     const group = svg("g", { class: "bar-row", role: "button", tabindex: -1, "data-label": p.j, "aria-pressed": String(p.j === label),
-      "aria-label": `${p.name}: score ${number(p.score, 2)}, cut ${number(p.cut, 2)}, ${p.predicted ? "predicted" : "not predicted"}${p.isTrue ? ", true" : ""}` });
+      "aria-label": `${p.name}: score ${number(p.score, 2)}, cut ${number(p.cut, 2)}, ${p.predicted ? "predicted" : "not predicted"}${!p.isKnown ? ", unknown" : p.isTrue ? ", true" : ""}` });
     group.append(svg("rect", { class: "ring", x: 1, y: round(y + 1), width: nameWidth + plotWidth + markWidth - 2, height: line - 2, rx: 4, fill: p.j === label ? paint.soft : "transparent" }));
     group.append(text(nameWidth - 12, middle + 4, short(p.name, 24), { "text-anchor": "end", "font-weight": p.predicted ? 700 : null, fill: p.predicted ? paint.ink : paint.muted }));
     const piece = (from, to, height, fill) => svg("rect", { x: round(Math.min(sx(from), sx(to))), y: round(middle - height / 2), width: round(Math.max(0.5, Math.abs(sx(to) - sx(from)))), height, fill });
@@ -101,7 +101,9 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     const effect = gained.length + lost.length === 0
       ? "changes no decision here"
       : [gained.length ? `adds ${listed(gained)}` : "", lost.length ? `removes ${listed(lost)}` : ""].filter(Boolean).join("; ");
-    const facts = [["Predicted", listed(parts.filter((p) => p.predicted))], ["True", listed(parts.filter((p) => p.isTrue))], ["Collaboration", effect]];
+    const unknown = parts.filter((p) => !p.isKnown);
+    const facts = [["Predicted", listed(parts.filter((p) => p.predicted))], ["True", listed(parts.filter((p) => p.isTrue))],
+      ...(unknown.length ? [["Unknown", listed(unknown)]] : []), ["Collaboration", effect]];
     summary.replaceChildren(...facts.flatMap(([name, words]) => [html("dt", {}, name), html("dd", {}, words)]));
     const shownCount = visible(parts).length;
     readout.textContent = shownCount < q ? `${shownCount} of ${q} labels.` : "";
@@ -114,7 +116,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     }
     side.replaceChildren(
       html("h3", {}, p.name),
-      html("p", {}, `${p.predicted ? "Predicted" : "Not predicted"}${p.predicted === p.predictedAlone ? "" : p.predicted ? ", and would not be without collaboration" : ", but would be without collaboration"}; ${p.isTrue ? "true" : "not true"} in the data.`),
+      html("p", {}, `${p.predicted ? "Predicted" : "Not predicted"}${p.predicted === p.predictedAlone ? "" : p.predicted ? ", and would not be without collaboration" : ", but would be without collaboration"}; ${!p.isKnown ? "unknown" : p.isTrue ? "true" : "not true"} in the data.`),
       sum,
       html("h4", {}, "Strongest pushes on it"),
       pushes.length ? skcamel.pushes(pushes.slice(0, 10), chooseLabel) : html("p", { class: "note" }, "none"),
@@ -157,12 +159,13 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   }
 
   function counts(r) {
-    let [right, missed, wrong] = [0, 0, 0];
+    let [right, missed, wrong, unknown] = [0, 0, 0, 0];
     for (let j = 0; j < q; j++) {
       const [t, p] = [has(r, j, TRUE), has(r, j, PREDICTED)];
-      right += t && p; missed += t && !p; wrong += p && !t;
+      if (has(r, j, UNKNOWN)) unknown += 1;
+      else { right += t && p; missed += t && !p; wrong += p && !t; }
     }
-    return `${right} right, ${missed} missed, ${wrong} false`;
+    return `${right} right, ${missed} missed, ${wrong} false${unknown ? `, ${unknown} unknown` : ""}`;
   }
 
   select.append(...rows.map((id, r) => html("option", { value: r }, `${id}: ${counts(r)}${changed[r] ? `, ${changed[r]} changed` : ""}`)));
@@ -171,7 +174,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     draw,
     after: listen,
     csv: () => [["row", "label", "base", "own", "push", "score", "cut", "predicted", "true", "score_without_collaboration", "predicted_without_collaboration"],
-      ...partsOf(row).map((p) => [rows[row], p.name, p.base, p.own, p.push, p.score, p.cut, Number(p.predicted), Number(p.isTrue), p.alone, Number(p.predictedAlone)])],
+      ...partsOf(row).map((p) => [rows[row], p.name, p.base, p.own, p.push, p.score, p.cut, Number(p.predicted), p.isKnown ? Number(p.isTrue) : "", p.alone, Number(p.predictedAlone)])],
   });
   tell();
   select.addEventListener("change", () => chooseRow(Number(select.value)));

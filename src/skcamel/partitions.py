@@ -1,0 +1,161 @@
+"""Dask arrays and frames ► sums where the rows are, and answers partition by partition.
+
+A fit maps over partitions on whatever cluster Dask is set to use, and the model comes back small: sums of a few thousand numbers squared,
+and two samples of rows. Partitions are taken in chains of a few, each of which adds to one sum, and the chains in a fixed tree. So results
+repeat to the last bit for the same partitions, however many workers there are, and few sums are alive at a time. What a lost worker
+held, Dask computes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial, wraps
+from typing import Any
+
+import numpy as np
+
+from skcamel.arrays import Array
+from skcamel.rows import dense, is_lazy
+from skcamel.selection.source import Batch, Source, added
+from skcamel.selection.stream import Streaming
+
+CHAIN = 8  # partitions that add to one sum, at the most;
+CHAINS = 32  # fewer where there are few, so that many workers have something to do
+METHODS = {"decision_function": "float64", "predict": "int64", "predict_proba": "float64", "predict_sets": "int8", "top_k": "int64"}
+
+
+class Partitions(Source):
+    """Rows in partitions of Dask collections X (n, d), Y (n, q) and weights (n,), of known size or not.
+
+    `check` makes a :class:`skcamel.selection.source.Batch` of what a partition holds; it runs where the partition is.
+    """
+
+    def __init__(self, X: Any, Y: Any, weights: Any, by: Streaming, check: Callable[[Any, Any, Any], Batch]) -> None:
+        super().__init__(replace(by, threads=1, tell=None))  # a cluster has a thread for each task
+        named = {"X": X, "y": Y, "sample_weight": weights}
+        columns = [parts_of(collection, name) for name, collection in named.items() if collection is not None]
+        if len({len(parts) for parts in columns}) > 1:
+            raise ValueError(
+                f"X, y and sample_weight have {', '.join(str(len(parts)) for parts in columns)} partitions; each one of X needs one of "
+                "the others, with the same rows: rechunk or repartition them alike."
+            )
+        self.parts = list(zip(*columns, strict=True))
+        self.check = check
+
+    def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:
+        """Sum of a function over all partitions."""
+        found = where_they_are(self.parts, partial(_checked, self.check), function, constant)
+        if found is None:
+            raise ValueError("X has no rows in any of its partitions.")
+        return found
+
+
+def where_they_are(
+    parts: Sequence[tuple[Any, ...]], read: Callable[..., Iterable[Any]], function: Callable[[Any, Any], Any], constant: Any
+) -> Any:
+    """Sum of a function over the batches that ``read(number, *part)`` makes of each part, on the cluster; None where there are none."""
+    import dask
+
+    step, plus = dask.delayed(_step, pure=True), dask.delayed(_plus, pure=True)
+    given = dask.delayed((read, function, constant), pure=True, traverse=False)
+    sums = []
+    length = max(1, min(CHAIN, len(parts) // CHAINS))
+    for i in range(0, len(parts), length):
+        found = None
+        for k, part in enumerate(parts[i : i + length]):
+            found = step(given, found, i + k, *part)
+        sums.append(found)
+    while len(sums) > 1:
+        pairs = [sums[k : k + 2] for k in range(0, len(sums), 2)]
+        sums = [plus(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    (found,) = dask.compute(*sums)
+    return found
+
+
+def _step(given: tuple[Any, Any, Any], before: Any, number: int, *part: Any) -> Any:
+    """What came before plus what a part adds."""
+    read, function, constant = given
+    return added(read(number, *part), function, constant, before)
+
+
+def _checked(check: Callable[[Any, Any, Any], Batch], number: int, X: Any, Y: Any, weights: Any = None) -> Iterator[Batch]:
+    """The batch of a partition; none where no row has weight."""
+    if not len_of_part(X):
+        return
+    try:
+        batch = check(X, Y, weights)
+    except ValueError as error:
+        raise ValueError(f"Partition {number}: {error}") from error
+    if batch.Y.shape[0]:
+        yield Batch(*map(_aligned, batch))
+
+
+def _plus(first: Any, second: Any) -> Any:
+    return second if first is None else first if second is None else first.plus(second)
+
+
+def _aligned(part: Any) -> Any:
+    """Arrays as numpy makes them: those that a network delivers may lie askew, and sum up differently in the last bit."""
+    return np.require(part, requirements=["A", "C"]) if isinstance(part, np.ndarray) else part
+
+
+def parts_of(collection: Any, name: str) -> list[Any]:
+    """Partitions of a Dask array or frame, each with all columns."""
+    if not is_lazy(collection) or not hasattr(collection, "to_delayed"):
+        raise TypeError(f"{name} is a {type(collection).__name__}; where X is a Dask array or frame, give a Dask array or frame.")
+    if hasattr(collection, "numblocks"):
+        if collection.ndim == 2 and collection.numblocks[1] > 1:
+            collection = collection.rechunk({1: -1})
+        return list(collection.to_delayed().ravel())
+    return list(collection.to_delayed())
+
+
+def len_of_part(X: Any) -> int:
+    """Number of rows of what a partition holds."""
+    return int(X.shape[0])
+
+
+def by_partition(method: Callable[..., Array]) -> Callable[..., Array]:
+    """Let a method of a fitted model answer lazily for a Dask array or frame: nothing is computed before the answer is asked for."""
+
+    @wraps(method)
+    def answered(self: Any, X: Array, *args: Any, **options: Any) -> Array:
+        if not is_lazy(X):
+            return method(self, X, *args, **options)
+        return _mapped(self, method.__name__, X, *args, **options)
+
+    return answered
+
+
+def _mapped(model: Any, name: str, X: Any, *args: Any, **options: Any) -> Any:
+    """A Dask array with the answers for each partition."""
+    import dask
+    import dask.array as da
+
+    width, dtype = _width(model, name, *args, **options), METHODS[name]
+    given = dask.delayed((model, name, width, args, options), pure=True, traverse=False)
+    if hasattr(X, "numblocks"):
+        X = X.rechunk({1: -1})
+        shape = {"drop_axis": 1} if width is None else {"chunks": (X.chunks[0], (width,))}
+        return X.map_blocks(_answer, given=given, dtype=dtype, meta=np.empty((0,) * (1 if width is None else 2), dtype), **shape)
+    answer = dask.delayed(_answer, pure=True)
+    shape = (np.nan,) if width is None else (np.nan, width)
+    return da.concatenate([da.from_delayed(answer(part, given), shape, dtype=dtype) for part in parts_of(X, "X")])
+
+
+def _answer(X: Any, given: tuple[Any, str, int | None, tuple[Any, ...], dict[str, Any]]) -> np.ndarray:
+    """What a model answers for the rows of one partition, none if it has none."""
+    model, name, width, args, options = given
+    if not len_of_part(X):
+        return np.zeros((0,) if width is None else (0, width), dtype=METHODS[name])
+    return np.asarray(dense(getattr(model, name)(X, *args, **options)), dtype=METHODS[name])
+
+
+def _width(model: Any, name: str, *args: Any, **options: Any) -> int | None:
+    """Columns of an answer; None where it is 1-d."""
+    if name == "top_k":
+        return int(args[0] if args else options["k"])
+    if model._target == "matrix" or (name != "predict" and model._target == "multiclass"):
+        return len(model.label_names_)
+    return len(model.classes_) if name == "predict_proba" else None

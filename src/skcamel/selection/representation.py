@@ -1,0 +1,259 @@
+"""Grid ► representations: training rows as each kernel sees them, decomposed once for all α, λ1 and λ2."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby, product
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from skcamel import correlation, kernel, scaling
+from skcamel.arrays import Array, one_thread_for_small, to_device, to_match
+from skcamel.rows import alike, on_device, signed
+from skcamel.selection.source import Source
+from skcamel.selection.stream import Stream, begin, centred_for
+from skcamel.solve import krylov, landmark, sampling, spectral, unknown
+
+log = logging.getLogger("skcamel")
+
+
+@dataclass(frozen=True)
+class Data:
+    """Checked training data, always on the CPU."""
+
+    X: Array  # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel; any floats where rows are summed up
+    Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8, or CSR with 1 where a label is present, where rows are summed up
+    weights: np.ndarray | None  # (n,)
+    is_sample: bool = False  # whether these are some of the rows, by which a fit by sums is judged
+
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether all labels are known."""
+        return self.Y.dtype.kind == "i" or not np.isnan(self.Y).any()
+
+    @property
+    def counts(self) -> np.ndarray | None:
+        """What criteria and cuts count by: the weights (n,) or, if labels are unknown, those of entries (n, q), 0 where unknown."""
+        if self.is_complete:
+            return self.weights
+        return ~np.isnan(self.Y) * (np.ones(len(self.Y)) if self.weights is None else self.weights)[:, None]
+
+    def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
+        """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
+        X = self.X[index] if columns is None else self.X[index][:, columns]
+        return Data(X, self.Y[index], None if self.weights is None else self.weights[index])
+
+    def with_weight(self, pairwise: bool) -> tuple[Data, np.ndarray | None]:
+        """The rows that have weight, and their indices (None where all have)."""
+        if self.weights is None or self.weights.all():
+            return self, None
+        kept = np.flatnonzero(self.weights)
+        return self.rows(kept, kept if pairwise else None), kept
+
+
+def sampled(rows: sampling.Rows) -> Data:
+    """A sample of rows as the data that candidates are judged by."""
+    weights = rows.weights / rows.chance
+    return Data(rows.X, signed(rows.Y).astype(np.float64), None if (weights == 1).all() else weights, is_sample=True)
+
+
+Place = tuple[str, Any, float]  # scaling, kernel, multiple of the mean distance
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All candidates, in the order in which equal scores are decided."""
+
+    alphas: Sequence[float]
+    lambda1s: Sequence[float]
+    lambda2s: Sequence[float]
+    places: Sequence[Place] = (("none", "rbf", 1.0),)
+
+    @property
+    def width(self) -> int:
+        """Candidates of one representation."""
+        return len(self.alphas) * len(self.lambda1s) * len(self.lambda2s)
+
+    def __len__(self) -> int:
+        return len(self.places) * self.width
+
+    def penalties(self, unit: float = 1.0) -> list[tuple[float, float]]:
+        """Pairs (λ1, λ2), λ2 in this unit."""
+        return [(lambda1, lambda2 * unit) for lambda1, lambda2 in product(self.lambda1s, self.lambda2s)]
+
+    def candidates(self, place: Place, unit: float = 1.0) -> list[dict[str, Any]]:
+        """One mapping of parameters for each candidate of a representation."""
+        named = dict(zip(("scaling", "kernel", "bandwidth"), place, strict=True))
+        return [
+            named | {"alpha": alpha, "lambda1": lambda1, "lambda2": lambda2}
+            for alpha, (lambda1, lambda2) in product(self.alphas, self.penalties(unit))
+        ]
+
+    def for_rows(self, *, are_sparse: bool) -> Grid:
+        """Without rank scaling if rows are sparse, which it would make dense, unless nothing else is left."""
+        fit = tuple(place for place in self.places if place[0] != "rank")
+        return replace(self, places=fit) if are_sparse and fit else self
+
+    def only(self, index: int) -> Grid:
+        """The grid of one candidate alone."""
+        place, within = divmod(index, self.width)
+        alpha, (lambda1, lambda2) = list(product(self.alphas, self.penalties()))[within]
+        return Grid((alpha,), (lambda1,), (lambda2,), (self.places[place],))
+
+
+def places(scalings: Sequence[str], kernels: Sequence[Any], bandwidths: Sequence[float]) -> tuple[Place, ...]:
+    """Every scaling with every kernel and every bandwidth; a kernel without bandwidth comes with the first alone.
+
+    >>> places(["none"], ["rbf", "linear"], [0.5, 1.0])
+    (('none', 'rbf', 0.5), ('none', 'rbf', 1.0), ('none', 'linear', 0.5))
+    """
+    return tuple(
+        (scaling_name, name, multiple)
+        for scaling_name, name in product(scalings, kernels)
+        for multiple in (bandwidths if name in kernel.RADIAL else bandwidths[:1])
+    )
+
+
+@dataclass(frozen=True)
+class Representation:
+    """Training rows, or landmarks, as the kernel sees them; none where the features themselves are meant."""
+
+    scaling: scaling.Scaling
+    kernel: kernel.Kernel
+    rows: Array | None  # (n, d) scaled, numpy or CSR
+    X: Array | None  # the same on the device
+
+    def unit(self, spectrum: spectral.Spectrum) -> float:
+        """What λ2 is measured in: 1, and for the linear kernel its mean eigenvalue, which grows with the features."""
+        if self.kernel.name != "linear":
+            return 1.0
+        if isinstance(spectrum, landmark.Summary):
+            return float(spectrum.values.sum()) / spectrum.weight or 1.0
+        return kernel.mean_eigenvalue(self.X, spectrum.weights)
+
+    def kernel_rows(self, X: Array, device: Any) -> Array:
+        """Kernel between other rows X (m, d), not yet scaled, and the training rows: (m, n)."""
+        rows = on_device(alike(self.scaling(X), self.rows), device)
+        return rows if self.X is None else self.kernel(rows, self.X)
+
+
+Decomposed = tuple[Representation, spectral.Spectrum]
+
+
+def represent(data: Data | Source, grid: Grid, device: Any) -> Iterator[Decomposed]:
+    """Every representation of the grid, decomposed; distances are computed once for neighbours that differ in bandwidth alone."""
+    return _by_sums(data, grid) if isinstance(data, Source) else _exactly(data, grid, device)
+
+
+def representation_of(stream: Stream) -> Representation:
+    """What is left of the rows that were summed up."""
+    return Representation(stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks)
+
+
+def _by_sums(source: Source, grid: Grid) -> Iterator[Decomposed]:
+    """Each by one pass over the rows."""
+    for scaling_name, name, multiple in grid.places:
+        log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", source.n_rows, scaling_name, name, multiple)
+        options: dict[str, Any] = {"multiple": multiple, "n_rows": source.n_rows, "lambda2": min(grid.lambda2s)}
+        stream = source.streamed(begin(scaling_name, name, *source.prepared, source.by, **options))
+        yield representation_of(stream), stream.summary(source.sample)
+
+
+def _exactly(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
+    weights = None if data.weights is None else to_device(data.weights, device)
+    for scaling_name, of_scaling in groupby(grid.places, itemgetter(0)):
+        plain = scaling.fitted(scaling_name, data.X, data.weights)
+        for name, of_kernel in groupby(of_scaling, itemgetter(1)):
+            scaler, rows = rows_for(name, plain, data.X)
+            X = on_device(rows, device)
+            multiples = [multiple for _, _, multiple in of_kernel]
+            rounding = scaler.rounding(X.shape[1])
+            for fitted, K in _quiet(kernel.fitted_many(name, X, multiples, weights=weights, rounding=rounding)):
+                log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", scaling_name, name, fitted.bandwidth, len(K))
+                yield Representation(scaler, fitted, rows, X), spectral.decompose(K, weights)
+
+
+def represent_ahead(data: Data | Source, grid: Grid, device: Any) -> Iterator[Decomposed]:
+    """The same; a device works on the first representation while the caller does something else on the CPU."""
+    made = represent(data, grid, device)
+    if device is None or isinstance(data, Source):
+        return made
+    pool = ThreadPoolExecutor(1)
+    started = [pool.submit(next, made)]
+    pool.shutdown(wait=False)
+
+    def resumed() -> Iterator[Decomposed]:
+        yield started.pop().result()  # and nobody keeps it
+        yield from made
+
+    return resumed()
+
+
+def all_candidates(data: Data | Source, grid: Grid, device: Any) -> list[dict[str, Any]]:
+    """Parameters of every candidate; λ2 of linear kernels in numbers."""
+    found: list[dict[str, Any]] = []
+    for place in grid.places:
+        unit = 1.0
+        if place[1] == "linear" and isinstance(data, Source):
+            ((representation, spectrum),) = represent(data, replace(grid, places=(place,)), device)
+            unit = representation.unit(spectrum)
+        elif place[1] == "linear" and isinstance(data, Data):
+            weights = None if data.weights is None else to_device(data.weights, device)
+            _, rows = rows_for("linear", scaling.fitted(place[0], data.X, data.weights), data.X)
+            unit = kernel.mean_eigenvalue(on_device(rows, device), weights)
+        found += grid.candidates(place, unit)
+    return found
+
+
+def rows_for(name: Any, plain: scaling.Scaling, X: Array) -> tuple[scaling.Scaling, Array]:
+    """Training rows as the kernel of that name wants them, and the scaling that makes others like them."""
+    scaler = centred_for(name, plain, X)
+    return scaler, scaler(X)
+
+
+def _quiet(kernels: Iterator[tuple[kernel.Kernel, Array]]) -> Iterator[tuple[kernel.Kernel, Array]]:
+    """Silence warnings of overflow: the decomposition refuses a matrix that is not finite, and says what to do."""
+    while True:
+        with np.errstate(over="ignore", invalid="ignore"):
+            following = next(kernels, None)
+        if following is None:
+            return
+        yield following
+        del following
+
+
+def solver_name(spectrum: spectral.Spectrum, representation: Representation) -> str:
+    """What users call the solver of a decomposition."""
+    if not isinstance(spectrum, landmark.Summary):
+        return "spectral"
+    return "primal" if representation.rows is None else "landmark"
+
+
+def solver_of(spectrum: spectral.Spectrum, data: Data) -> Any:
+    """The module of :mod:`skcamel.solve` that goes on from a decomposition."""
+    if isinstance(spectrum, landmark.Summary):
+        return landmark if len(spectrum.targets.mean) <= correlation.MANY else krylov
+    return spectral if data.is_complete else unknown
+
+
+def targets_of(spectrum: spectral.Spectrum, data: Data) -> spectral.Targets | Array:
+    """What the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`."""
+    if isinstance(spectrum, landmark.Summary):
+        return spectrum.targets
+    Y = to_match(data.Y, spectrum.values)
+    return spectral.project(spectrum, Y) if data.is_complete else Y
+
+
+def label_bases(S: Array, alphas: Sequence[float]) -> list[Any]:
+    """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here; sparse S is not decomposed."""
+    if sparse.issparse(S):
+        return [krylov.LabelOperator.of(S, alpha) for alpha in alphas]
+    with one_thread_for_small(len(S)):
+        return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]

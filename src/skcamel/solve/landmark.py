@@ -1,0 +1,290 @@
+"""The same problem in m features instead of n rows: sums over rows, then one decomposition of m x m.
+
+Features of a row are its kernel with m landmarks Z, φ(x) = k(x, Z) V s^-½ with K_ZZ = V diag(s) Vᵀ (Nyström), or for the linear
+kernel the row itself, which is no approximation. With sums over all rows, additive over blocks, batches and machines,
+
+    C = Σ w (φ - μ)(φ - μ)ᵀ = Q diag(ω) Qᵀ,     M = Σ w (φ - μ)(y - ȳ)ᵀ,
+
+the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in :mod:`skcamel.solve.spectral`, whose formulas serve here as
+they are. Leave-one-out of any row, with the landmarks held, takes its features alone: with u = Qᵀ(φ(x) - μ),
+
+    h = 1 / Σw + Σ_k u_k² / (ω_k + ρ_c),     loo = t - (t - f) / (1 - h),
+
+so a sample of the rows, kept from the one pass, scores every candidate, and the cost of that does not grow with n.
+
+Sums are taken of k(x, Z) - k₀ as it is, for to whiten every block would cost more than the rest: V s^-½ is applied at the end. Where
+that would lose too many digits, blocks are whitened first (:func:`keeps_digits`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small, to_match
+from skcamel.kernel import Against, Kernel
+from skcamel.solve import spectral
+from skcamel.solve.spectral import Diagonal, LabelBasis, Spectrum, Targets
+
+SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
+DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
+BLOCK_ROWS = 2048  # enough for products to be fast
+CANDIDATE_BYTES = 2**27  # scores of candidates that are computed together
+ALONE = 3000  # features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other work
+
+
+@dataclass(frozen=True)
+class Features:
+    """x ► k(x, Z) - k₀, and what makes features of it; without landmarks the row itself is meant."""
+
+    kernel: Kernel
+    landmarks: Array | None  # (m, d)
+    origin: Array  # (m,) k₀
+    whitening: Array | None = None  # (m, r) V s^-½; None: the identity
+    of_blocks: bool = False  # whether blocks are whitened, or their sums
+
+    def to_sum(self) -> Features:
+        """What sums over rows need: whitening only if it is that of blocks."""
+        return self if self.of_blocks else replace(self, whitening=None)
+
+    @property
+    def width(self) -> int:
+        """Length of what is summed up."""
+        return self.whitening.shape[1] if self.of_blocks and self.whitening is not None else len(self.origin)
+
+
+class Moments(NamedTuple):
+    """Sums over rows, of p numbers each; those of two sets of rows add up to those of both."""
+
+    gram: Array  # (p, p) Σ w k kᵀ
+    cross: Array  # (p, q + 1) Σ w k (y, 1)ᵀ
+    kernel: Array  # (m,) Σ w (k - k₀), never whitened
+    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ; CSR if y is 1 where a label is present and else 0, as sparse labels are
+
+    def plus(self, other: Moments) -> Moments:
+        """Of the rows of both."""
+        return Moments(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    @property
+    def weight(self) -> float:
+        """Σ w."""
+        return float(self.labels[-1, -1])
+
+    def of_labels(self) -> tuple[Array, Array]:
+        """Mean of the labels in {-1, +1} (q,), and Σ w (k - k̄)(y - ȳ)ᵀ (p, q)."""
+        total = self.weight
+        mean = self.cross[:, -1] / total
+        if not sparse.issparse(self.labels):
+            label_mean = self.labels[:-1, -1] / total
+            return label_mean, self.cross[:, :-1] - total * mean[:, None] * label_mean
+        share = to_match(self.labels[:-1, [-1]].toarray()[:, 0] / total, mean)
+        return 2 * share - 1, 2 * (self.cross[:, :-1] - total * mean[:, None] * share)
+
+
+class Block(NamedTuple):
+    """Some rows, scaled, with their labels."""
+
+    X: Array  # (b, d)
+    Y: Array  # (b, q) in {-1, +1}; in {0, 1}, CSR on the CPU, where labels came sparse
+    weights: Array | None  # (b,)
+
+
+def label_sums(Y: sparse.csr_array, weights: np.ndarray | None) -> sparse.csr_array:
+    """Σ w (y, 1)(y, 1)ᵀ of sparse labels in {0, 1}, (q + 1, q + 1)."""
+    targets = sparse.csr_array(sparse.hstack([Y.astype(np.float64), np.ones((Y.shape[0], 1))]))
+    return sparse.csr_array(targets.T @ (targets if weights is None else sparse.diags_array(weights) @ targets))
+
+
+@dataclass(frozen=True)
+class Summary(Spectrum):
+    """Eigenbasis of the features of all rows, and a sample of rows in it.
+
+    `vectors` (m, r) lead from kernels with the landmarks to the eigenbasis, `kernel_mean` (m,) is the kernel of the average row;
+    weights are None, for they are in the sums.
+    """
+
+    targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
+    rows: Array  # (s, r) u of the sample
+    units: Array  # (s,) weight that leave-one-out takes away: 1, or all of it if it is less
+    weight: float  # Σ w
+
+
+def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
+    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
+    xp = namespace(Z) if not hasattr(Z, "toarray") else np
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = kernel(Z, Z)
+        size = spectral.finite_size(K)
+    origin = xp.mean(K, axis=0)
+    scatter = float(xp.mean(xp.diagonal(K)) - xp.mean(origin)) if kernel.name == "linear" else 1.0
+    values, vectors = _decomposed(K)
+    spectral.check_definite(float(values[0]), size)
+    live = values > SMALLEST * values[-1]
+    if not bool(live.any()):  # all landmarks at the origin of the linear kernel
+        live, values = xp.ones_like(live), xp.ones_like(values)
+    s = values[live]
+    unit = min(1.0, max(scatter, 0.0) or 1.0)  # a search measures λ2 in it, a plain fit does not
+    m, total = len(origin), float(xp.sum(s))
+    spread = max(float(xp.sum(s**2)) - m * float(origin @ origin), total**2 / m)  # or, as rows may differ more, as of unlike rows
+    raw = keeps_digits(float(s[0]), spread**0.5, n_rows / m, lambda2 * unit)
+    return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
+
+
+def _decomposed(K: Array) -> tuple[Array, Array]:
+    with one_thread_for_small(len(K), ALONE):
+        return eigh_in_place(K)
+
+
+def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
+    """Whether sums of kernels may be whitened afterwards: from the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge."""
+    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
+
+
+def moments(
+    of: Features,
+    blocks: Sequence[Callable[[], Block]],
+    q: int,
+    *,
+    threads: int = 1,
+    tell: Callable[[int], None] = lambda _: None,
+    labels: sparse.csr_array | None = None,
+) -> Moments:
+    """Sums over all blocks, each made when its turn comes; on the CPU by several threads, each with sums of its own.
+
+    Which thread takes which block is fixed, so that results repeat to the last bit. `tell` hears the number of blocks that are done.
+    `labels` are the sums of labels that came sparse.
+    """
+    sums = [_Sums(of, q, of_labels=labels is None) for _ in range(max(1, min(threads, len(blocks))))]
+    done: list[int] = []
+
+    def work(k: int) -> None:
+        for block in blocks[k :: len(sums)]:
+            with np.errstate(over="ignore", invalid="ignore"):  # sums that are not finite are refused in the end
+                sums[k].add(block())
+            done.append(k)  # in one step, whichever thread does it
+            tell(len(done))
+
+    if len(sums) == 1:
+        work(0)
+    else:
+        with one_thread(), ThreadPoolExecutor(len(sums)) as pool:
+            list(pool.map(work, range(len(sums))))
+    total = sums[0].moments
+    for other in sums[1:]:
+        total = total.plus(other.moments)
+    return total if labels is None else total._replace(labels=labels)
+
+
+class _Sums:
+    """Sums that grow in place, and the memory for one block."""
+
+    def __init__(self, of: Features, q: int, *, of_labels: bool = True) -> None:
+        self.features, self.p = of, of.width
+        self.kernels = None if of.landmarks is None else Against(of.kernel, of.landmarks)
+        xp, zeros = namespace(of.origin), of.origin.new_zeros if is_tensor(of.origin) else np.zeros
+        pairs = (q + 1, q + 1) if of_labels else (0, 0)
+        self.of_labels = of_labels
+        self.moments = Moments(*(zeros(shape) for shape in ((self.p, self.p), (self.p, q + 1), (len(of.origin),), pairs)))
+        self.product = xp.empty_like(self.moments.gram)
+
+    def add(self, block: Block) -> None:
+        """Add the rows of a block."""
+        of, (gram, cross, kernel, labels) = self.features, self.moments
+        xp = namespace(of.origin)
+        K = block.X - of.origin if self.kernels is None else self.kernels(block.X)
+        if self.kernels is not None:
+            K -= of.origin
+        root = xp.ones_like(K[:, :1]) if block.weights is None else xp.sqrt(block.weights)[:, None]
+        if block.weights is not None:
+            K *= root
+        kernel += root[:, 0] @ K
+        if of.of_blocks:
+            K = K @ of.whitening
+        xp.matmul(K.T, K, out=self.product)  # numpy forms AᵀA in half the time
+        gram += self.product
+        if sparse.issparse(block.Y):
+            cross[:, -1] += root[:, 0] @ K
+            _add_sparse(cross, K, block.Y, root)
+            return
+        targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(root)], axis=1)
+        if self.of_labels:
+            labels += (
+                targets if block.weights is None else block.weights[:, None] * targets
+            ).T @ targets  # whole numbers, without rounding
+        cross += ((targets if block.weights is None else targets * root).T @ K).T  # a third faster than Kᵀ times the targets
+
+
+def _add_sparse(cross: np.ndarray, K: np.ndarray, Y: sparse.csr_array, root: np.ndarray) -> None:
+    """Add Kᵀ diag(root) Y to the columns of labels that occur in the block."""
+    seen, column = np.unique(Y.indices, return_inverse=True)
+    entries = np.repeat(root[:, 0], np.diff(Y.indptr))
+    present = sparse.csr_array((entries, column, Y.indptr), shape=(Y.shape[0], len(seen)))
+    cross[:, seen] += (present.T @ K).T
+
+
+def summarise(of: Features, found: Moments, sample: Block) -> Summary:
+    """The eigenbasis of the features, and the sample in it, with what leave-one-out takes of its rows in place of their weights."""
+    xp = namespace(of.origin)
+    total = found.weight
+    spectral.finite_size(found.gram)
+    mean = found.cross[:, -1] / total
+    gram = found.gram - total * mean[:, None] * mean
+    label_mean, cross = found.of_labels()
+    if of.whitening is not None and not of.of_blocks:
+        gram, cross = of.whitening.T @ gram @ of.whitening, of.whitening.T @ cross
+        gram = (gram + gram.T) / 2
+    values, vectors = _decomposed(gram)
+    projected = vectors.T @ cross
+    vectors = vectors if of.whitening is None else of.whitening @ vectors
+    kernel_mean = of.origin + found.kernel / total
+    return Summary(
+        values=xp.clip(values, 0, None),
+        vectors=vectors,
+        kernel_mean=kernel_mean,
+        weights=None,
+        targets=Targets(cast(sample.Y, "float64"), label_mean, projected),
+        rows=in_basis(of, kernel_mean, vectors, sample.X),
+        units=xp.ones_like(kernel_mean[:1]) if sample.weights is None else sample.weights,
+        weight=total,
+    )
+
+
+def in_basis(of: Features, kernel_mean: Array, vectors: Array, X: Array) -> Array:
+    """Rows X (s, d), scaled, in the eigenbasis, (s, r), in blocks."""
+    xp = namespace(vectors)
+    kernels = None if of.landmarks is None else Against(of.kernel, of.landmarks)
+    blocks = (X[i : i + BLOCK_ROWS] for i in range(0, X.shape[0], BLOCK_ROWS))
+    return xp.concatenate([((rows if kernels is None else kernels(rows)) - kernel_mean) @ vectors for rows in blocks])
+
+
+def leave_one_out(
+    spectrum: Summary, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
+) -> Iterator[tuple[int, int, Array]]:
+    """As :func:`skcamel.solve.spectral.leave_one_out`, for the rows of the sample, with the landmarks held."""
+    xp = namespace(targets.Y)
+    candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
+    diagonal = Diagonal(spectrum.values, spectrum.rows, [rho for _, _, rho in candidates])
+    rotated = [(targets.projected @ basis.R, targets.Y @ basis.R, targets.mean @ basis.R) for basis in bases]
+    width = max(len(rho) for _, _, rho in candidates)
+    size = max(1, CANDIDATE_BYTES // (8 * width * (len(targets.Y) + len(spectrum.values))))
+    for block in (candidates[i : i + size] for i in range(0, len(candidates), size)):
+        rho = xp.concatenate([rho for _, _, rho in block])
+        fitted = spectrum.rows @ (xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1) / (spectrum.values[:, None] + rho))
+        left = 1 - spectrum.units[:, None] * (1 / spectrum.weight + diagonal(rho))
+        end = 0
+        for a, p, own in block:
+            start, end = end, end + len(own)
+            _, truth, mean = rotated[a]
+            rest = left[:, start:end]
+            step = (truth - mean - fitted[:, start:end]) / xp.where(rest > 0, rest, xp.inf)
+            yield a, p, (truth - step) @ bases[a].R.T
+
+
+solve_in = partial(spectral.solve_in, embed=False)  # coefficients of the landmarks; Z would have a row for each training row
+held_out = spectral.held_out  # with the kernel between other rows and the landmarks

@@ -1,0 +1,235 @@
+"""Files larger than memory: `fit` sums up batches, `predict` answers batch by batch, and nothing is half-written."""
+
+import json
+
+import numpy as np
+import pytest
+
+import skcamel
+from skcamel import CamelClassifierCV, memory
+from skcamel.cli.predict import read_predictions
+from skcamel.data import TablePreparer, read_columns
+from skcamel.presets import PREPARED
+
+pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
+pq = pytest.importorskip("pyarrow.parquet")
+csv = pytest.importorskip("pyarrow.csv").write_csv
+LABELS = ["sea", "sun"]
+
+
+def made(n=90, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n).round(4)
+    colour = rng.choice(["red", "green", "blue"], n)
+    return pa.table(
+        {
+            "name": [f"row {k}" for k in range(n)],
+            "x": pa.array(np.where(np.arange(n) % 9 == 4, np.nan, x), from_pandas=True),
+            "colour": colour,
+            "smoker": np.where(rng.random(n) > 0.5, "yes", "no"),
+            "sea": (x + (colour == "red") > 0.3).astype(int),
+            "sun": (x + rng.normal(size=n) > 0).astype(int),
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two Parquet files of one table, in other orders of their columns; and the whole table as one file."""
+    table = made()
+    pq.write_table(table.slice(0, 40), tmp_path / "a.parquet")
+    pq.write_table(table.slice(40).select(table.column_names[::-1]), tmp_path / "b.parquet", row_group_size=20)
+    pq.write_table(table, tmp_path / "all.parquet", row_group_size=25)
+    return tmp_path
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    monkeypatch.setattr("skcamel.table_files.BATCH_ROWS", 16)
+    monkeypatch.setattr("skcamel.cli.inputs.LARGE", 0)
+
+
+@pytest.fixture
+def model(cli, files):
+    assert cli("fit", "a.parquet", "b.parquet", "--labels", "sea,sun", "-o", "m.skcamel").exit_code == 0
+    return files / "m.skcamel"
+
+
+def by_hand(table):
+    preparer = TablePreparer()
+    X = preparer.fit(table.drop_columns(LABELS), np.column_stack([table[name] for name in LABELS])).transform(table)
+    model = CamelClassifierCV.from_preset("quick", representations=PREPARED["quick"], solver="landmark")
+    return model.fit(X, np.column_stack([table[name] for name in LABELS])).decision_function(X)
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("options", [("a.parquet", "b.parquet"), ("all.parquet", "--max-memory", "1GiB")], ids=["several", "max-memory"])
+def test_a_fit_in_batches_is_that_of_all_rows(cli, files, options):
+    result = cli("fit", *options, "--labels", "sea,sun", "-o", "m.skcamel", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "rows are read in batches and summed up by landmarks" in result.stderr
+    facts = json.loads(result.stdout)
+    assert (facts["rows"], facts["in_batches"], "sampled" in facts) == (90, True, False)
+    scores = skcamel.load(files / "m.skcamel").decision_function(read_columns(files / "all.parquet"))
+    np.testing.assert_allclose(scores, by_hand(read_columns(files / "all.parquet")), atol=1e-9)
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_text_files_and_lists_of_labels_are_fitted_in_batches(cli, tmp_path):
+    table = made()
+    tags = [";".join(name for name in LABELS if row[name]) for row in table.to_pylist()]
+    table = table.drop_columns(LABELS).append_column("tags", pa.array(tags))
+    csv(table.slice(0, 50), tmp_path / "a.csv")
+    csv(table.slice(50), tmp_path / "b.csv")
+    result = cli("fit", "a.csv", "b.csv", "--labels", "tags", "--id", "name", "-o", "m.skcamel")
+    assert result.exit_code == 0, result.stderr
+    fitted = skcamel.load(tmp_path / "m.skcamel")
+    assert fitted.label_names_.tolist() == LABELS
+    csv(table, tmp_path / "all.csv")
+    np.testing.assert_allclose(fitted.decision_function(read_columns(tmp_path / "all.csv")), by_hand(made()), atol=1e-9)
+
+
+def test_a_file_that_does_not_fit_is_read_in_batches(cli, files, monkeypatch):
+    assert "batches" not in cli("fit", "all.parquet", "--labels", "sea,sun").stderr
+    monkeypatch.setattr("skcamel.data.batches.in_one_piece", lambda _: 2.0**60)
+    result = cli("fit", "all.parquet", "--labels", "sea,sun", "--force")
+    assert result.exit_code == 0
+    assert "it needs 1073741824.0 GiB as a whole, and" in result.stderr
+    assert skcamel.load(files / "all.skcamel").solver_ == "landmark"
+
+
+def test_what_the_columns_were_prepared_from_is_stated(cli, files, monkeypatch):
+    monkeypatch.setattr("skcamel.table_files.SAMPLE_ROWS", 60)
+    table = made().slice(0, 1).set_column(2, "colour", pa.array(["violet"]))
+    pq.write_table(table, files / "c.parquet")
+    monkeypatch.setattr("skcamel.table_files._least", lambda table, places, asked: (table.slice(0, asked.size), places[: asked.size]))
+    result = cli("fit", "a.parquet", "b.parquet", "c.parquet", "--labels", "sea,sun", "-o", "m.skcamel")
+    assert result.exit_code == 0, result.stderr
+    assert "Columns were prepared from a sample of 60 of 91 rows." in result.stdout
+    assert "Note: 1 row with a value of 'colour' that the sample did not see." in result.stderr
+    assert skcamel.load(files / "m.skcamel").steps[0][1].sampled_ == (60, 91)
+    assert cli("report", "m.skcamel", "-o", "m.html").exit_code == 0
+    assert "Columns were prepared from a sample of 60 of 91 rows." in (files / "m.html").read_text(encoding="utf-8")
+    assert "were in the fit" not in cli("evaluate", "m.skcamel", "all.parquet").stderr
+
+
+def lacking(folder):
+    pq.write_table(made().drop_columns(["x"]), folder / "bad.parquet")
+
+
+def unknown(folder):
+    pq.write_table(made().set_column(4, "sea", pa.array([1, None] * 45)), folder / "bad.parquet")
+
+
+def broken(folder):
+    pq.write_table(made(3000), folder / "bad.parquet", row_group_size=1000)
+    content = bytearray((folder / "bad.parquet").read_bytes())
+    content[len(content) // 2 : len(content) // 2 + 200] = b"\xff" * 200
+    (folder / "bad.parquet").write_bytes(content)
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lacking, "bad.parquet: lacks the column 'x' of a.parquet"),
+        (unknown, "bad.parquet: label 'sea' is unknown in row 2; sums over rows take complete labels"),
+        (broken, "bad.parquet: is damaged"),
+    ],
+)
+def test_a_bad_file_is_named_and_nothing_is_written(refused, files, make, message):
+    make(files)
+    refused(1, message, "fit", "a.parquet", "bad.parquet", "b.parquet", "--labels", "sea,sun", "-o", "m.skcamel")
+    assert not (files / "m.skcamel").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--test-size", "0.2"), "--test-size needs all rows in memory, and several files are one table; keep a file aside"),
+        (("--method", "br"), "--method br needs all rows in memory"),
+        (("--labels-file", "a.parquet"), "--labels-file goes with one file that fits into memory"),
+        (("--max-memory", "much"), "a number of bytes, or text such as '1GiB', is needed, got 'much'"),
+        (("--dask", "nowhere"), "dask='nowhere'"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_what_needs_all_rows_is_refused(cli, options, message):
+    result = cli("fit", "a.parquet", "b.parquet", "--labels", "sea,sun", *options)
+    assert result.exit_code in (1, 2)
+    assert message in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("data", [("a.arff", "b.parquet"), ("-", "b.parquet"), ("a.xlsx", "b.parquet")])
+def test_other_files_are_read_as_a_whole_only(refused, files, data):
+    for name in ("a.arff", "a.xlsx"):
+        (files / name).touch()
+    refused(2, f"{data[0]} cannot be read in batches, and", "fit", *data, "--labels", "sea,sun")
+
+
+@pytest.mark.usefixtures("model", "small_batches")
+def test_a_budget_that_is_too_small_is_refused(refused):
+    refused(1, "and max_memory allows 1 MiB", "fit", "all.parquet", "--labels", "sea,sun", "--max-memory", "1MiB")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("source", ["new.parquet", "new.csv"])
+def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, suffix, source):
+    table = made(60, seed=1)
+    table = table.set_column(2, "colour", pa.array(["violet" if k in (3, 50) else "red" for k in range(60)])).append_column("y", table["x"])
+    pq.write_table(table, model.parent / "new.parquet", row_group_size=25)
+    csv(table, model.parent / "new.csv")
+    asked = ("predict", model, source, "--probabilities", "--coverage", "0.8")
+    whole = cli(*asked, "-o", f"whole{suffix}")
+    monkeypatch.setattr("skcamel.table_files.BATCH_ROWS", 16)
+    monkeypatch.setattr("skcamel.cli.inputs.LARGE", 0)
+    parts = cli(*asked, "-o", f"parts{suffix}")
+    assert (whole.exit_code, parts.exit_code) == (0, 0), parts.stderr
+    assert "2 rows with a value of 'colour' that the fit did not see" in parts.stderr
+    assert parts.stderr.replace("parts.", "whole.") == whole.stderr
+    one, other = (read_predictions(model.parent / f"{name}{suffix}") for name in ("whole", "parts"))
+    assert one[0] == other[0]
+    for key, matrix in one[1].items():
+        np.testing.assert_allclose(other[1][key], matrix, atol=1e-12)
+    if suffix == ".parquet":
+        ids = [pq.read_table(model.parent / f"{name}.parquet").select(["row", "name", "labels"]) for name in ("whole", "parts")]
+        assert ids[0].combine_chunks().equals(ids[1].combine_chunks())
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_predictions_of_a_broken_file_leave_what_was_there(cli, model):
+    broken(model.parent)
+    (model.parent / "out.csv").write_text("before")
+    result = cli("predict", model, "bad.parquet", "-o", "out.csv")
+    assert result.exit_code == 1
+    assert "bad.parquet: is damaged" in result.stderr
+    assert (model.parent / "out.csv").read_text() == "before"
+    assert sorted(path.name for path in model.parent.glob(".*")) == []
+
+
+def test_little_memory_makes_predictions_come_in_batches(cli, model, monkeypatch):
+    monkeypatch.setattr("skcamel.cli.inputs.rows_for", None)  # that reads the whole file
+    monkeypatch.setattr("skcamel.data.batches.in_one_piece", lambda _: 2.0**27)
+    with memory.allowance(2**28):
+        assert cli("predict", model, "all.parquet", "-o", "out.csv").exit_code == 0
+
+
+def test_workers_of_a_cluster_fit_the_same_model(cli, files, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'skcamel[distributed]'")
+    monkeypatch.setattr("skcamel.data.batches.PIECE_ROWS", 20)
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
+        result = cli(
+            "fit", "a.parquet", "b.parquet", "--labels", "sea,sun", "-o", "m.skcamel", "--json", "--dask", cluster.scheduler_address
+        )
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["rows"] == 90
+    scores = skcamel.load(files / "m.skcamel").decision_function(read_columns(files / "all.parquet"))
+    np.testing.assert_allclose(scores, by_hand(read_columns(files / "all.parquet")), atol=1e-9)
+
+
+def test_lists_of_a_parquet_file_can_be_predicted_from(cli, tmp_path):
+    """Columns of lists were cast to text at prediction, which pyarrow refuses."""
+    table = made().append_column("tags", pa.array([["a", "b"][: k % 3] for k in range(90)]))
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert cli("fit", "a.parquet", "--labels", "sea,sun", "-o", "m.skcamel").exit_code == 0
+    assert cli("predict", "m.skcamel", "a.parquet").exit_code == 0

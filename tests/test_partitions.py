@@ -1,0 +1,229 @@
+"""Dask collections: the fit of all rows in memory, to rounding, and to the last bit however many workers there are."""
+
+from contextlib import contextmanager
+from threading import Event, Thread
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import doomed
+from skcamel import CamelClassifier, CamelClassifierCV, correlation, find_label_errors
+from skcamel.partitions import CHAIN
+
+dask = pytest.importorskip("dask", reason="dask is not installed: pip install skcamel[distributed]")
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(900, 5))
+Y = (X[:, :3] + 0.5 * RNG.normal(size=(900, 3)) > 0.4).astype(int)
+WEIGHTS = np.arange(900) % 4
+UNEVEN = (1, 300, 0, 99, 400, 0, 100)
+LANDMARK = {"solver": "landmark", "n_landmarks": 40, "scaling": "standard", "threshold": "label"}
+PRIMAL = {"solver": "primal", "kernel": "linear"}
+
+
+@pytest.fixture(autouse=True)
+def in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@contextmanager
+def cluster(n_workers, *, processes=False):
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=processes, dashboard_address=":0", silence_logs=50
+        ) as local,
+        distributed.Client(local) as client,
+        dask.config.set(scheduler=client),
+    ):
+        yield client
+
+
+def lazy(array, chunks=200):
+    return da.from_array(array, chunks=(chunks, *array.shape[1:]))
+
+
+def assert_same(model, other, atol=1e-9):
+    np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=atol)
+    np.testing.assert_allclose(model.thresholds_, other.thresholds_, atol=atol)
+    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=atol)
+    np.testing.assert_array_equal(model.predict_sets(X), other.predict_sets(X))
+    np.testing.assert_allclose(model.cooccurrence_, other.cooccurrence_)
+
+
+@pytest.mark.parametrize("options", [LANDMARK, PRIMAL, {"n_landmarks": 40, "kernel": "laplacian"}], ids=["landmark", "primal", "auto"])
+@pytest.mark.parametrize("chunks", [200, 7, 900, UNEVEN], ids=["even", "many", "one", "uneven, some empty"])
+def test_partitions_give_the_fit_of_all_rows(options, chunks):
+    here = CamelClassifier(**(options | {"solver": options.get("solver", "landmark")})).fit(X, Y)
+    assert_same(CamelClassifier(**options).fit(lazy(X, chunks), lazy(Y, chunks)), here)
+
+
+def test_weights_come_in_partitions_too():
+    here = CamelClassifier(**LANDMARK).fit(X, Y, WEIGHTS)
+    assert_same(CamelClassifier(**LANDMARK).fit(lazy(X), lazy(Y), lazy(WEIGHTS)), here)
+
+
+def test_columns_may_be_split():
+    split = da.from_array(X, chunks=(200, 2))
+    assert_same(CamelClassifier(**LANDMARK).fit(split, lazy(Y)), CamelClassifier(**LANDMARK).fit(X, Y))
+
+
+def test_partitions_may_be_sparse():
+    rows = sparse.random_array((900, 5), density=0.4, rng=1, format="csr")
+    assert_same(CamelClassifier(**PRIMAL).fit(sparsely(rows.toarray()), lazy(Y)), CamelClassifier(**PRIMAL).fit(rows, Y))
+
+
+def sparsely(array):
+    return lazy(array).map_blocks(sparse.csr_array, dtype=array.dtype, meta=sparse.csr_array((0, array.shape[1])))
+
+
+@pytest.mark.parametrize("most", [1_000, 2], ids=["few", "many"])
+def test_labels_may_be_sparse_in_all_partitions(monkeypatch, most):
+    monkeypatch.setattr(correlation, "MANY", most)
+    here = CamelClassifier(0.3, **LANDMARK).fit(X, sparse.csr_array(Y))
+    there = CamelClassifier(0.3, **LANDMARK).fit(lazy(X), sparsely(Y))
+    np.testing.assert_allclose(there.decision_function(X), here.decision_function(X), atol=1e-6)
+    assert sparse.issparse(there.predict(X)) == sparse.issparse(here.predict(X)) == (most == 2)
+    assert sparse.issparse(there.cooccurrence_) == (most == 2)
+    np.testing.assert_array_equal(there.predict(lazy(X)).compute(), sparse.csr_array(here.predict(X)).toarray())
+    np.testing.assert_array_equal(there.top_k(lazy(X), 2).compute(), here.top_k(X, 2))
+
+
+def test_labels_that_are_sparse_in_some_partitions_alone_are_refused():
+    mixed = da.concatenate([lazy(Y[:400]), sparsely(Y[400:])])
+    with pytest.raises(ValueError, match="sparse in some batches and not in others"):
+        CamelClassifier(**LANDMARK).fit(lazy(X), mixed)
+
+
+def test_a_search_of_many_labels_in_partitions_judges_alphas_of_its_own(monkeypatch):
+    monkeypatch.setattr(correlation, "MANY", 2)
+    model = CamelClassifierCV((0.3,), lambda2s=(0.1,), solver="landmark", n_landmarks=40).fit(lazy(X), sparsely(Y))
+    assert model.best_params_["alpha"] == 0.3
+    with pytest.raises(ValueError, match="alpha=1"):
+        CamelClassifierCV((1.0,), lambda2s=(0.1,), solver="landmark", n_landmarks=40).fit(lazy(X), sparsely(Y))
+
+
+def test_partitions_of_unknown_size_are_as_good():
+    keep = np.arange(900) % 7 > 0
+    mask = da.from_array(keep, chunks=200)
+    rows, labels = lazy(X)[mask], lazy(Y)[mask]
+    assert np.isnan(rows.shape[0])
+    model = CamelClassifier(**LANDMARK).fit(rows, labels)
+    assert_same(model, CamelClassifier(**LANDMARK).fit(X[keep], Y[keep]))
+    np.testing.assert_array_equal(model.predict(rows).compute(), model.predict(X[keep]))
+
+
+def test_a_search_and_a_combination_take_partitions():
+    for options in ({"preset": "quick"}, {"preset": "best", "alphas": (0.0, 0.5), "lambda2s": (0.1, 1.0)}):
+        here, there = (CamelClassifierCV.from_preset(**options, solver="landmark", n_landmarks=30) for _ in range(2))
+        here.fit(X, Y)
+        there.fit(lazy(X), lazy(Y))
+        assert here.best_params_ == pytest.approx(there.best_params_)
+        assert here.estimate_ == pytest.approx(there.estimate_)
+        assert_same(there, here)
+
+
+def test_frames_bring_their_names():
+    dd = pytest.importorskip("dask.dataframe")
+    frame, labels = pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["x", "y", "z"])
+    there = dd.from_pandas(frame, npartitions=4)
+    model = CamelClassifier(**LANDMARK).fit(there, dd.from_pandas(labels, npartitions=4))
+    assert model.label_names_.tolist() == ["x", "y", "z"]
+    assert model.feature_names_in_.tolist() == list("abcde")
+    np.testing.assert_array_equal(model.predict(there).compute(), model.predict(frame))
+    expected = CamelClassifier(**LANDMARK).fit(frame, labels).decision_function(frame)
+    np.testing.assert_allclose(model.decision_function(frame), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("ask", ["decision_function", "predict", "predict_proba", "predict_sets"])
+def test_answers_are_lazy_and_those_of_all_rows(ask):
+    model = CamelClassifier(**LANDMARK).fit(X, Y)
+    answer = getattr(model, ask)(lazy(X, UNEVEN))
+    assert isinstance(answer, da.Array)
+    assert answer.chunks == (UNEVEN, (3,))
+    expected = getattr(model, ask)(X)
+    assert answer.dtype == expected.dtype
+    np.testing.assert_allclose(answer.compute(), expected, atol=1e-12)
+
+
+def test_the_first_labels_and_other_coverages_are_lazy_too():
+    model = CamelClassifier().fit(X[:100], Y[:100])  # of any solver
+    np.testing.assert_array_equal(model.top_k(lazy(X), 2).compute(), model.top_k(X, 2))
+    np.testing.assert_array_equal(model.predict_sets(lazy(X), coverage=0.7).compute(), model.predict_sets(X, 0.7))
+
+
+def test_classes_of_a_1d_y_are_answered_for_partitions():
+    model = CamelClassifier().fit(X[:100], np.where(Y[:100, 0], "yes", "no") == "yes")
+    assert model.predict(lazy(X)).compute().tolist() == model.predict(X).astype(int).tolist()
+    assert model.predict_proba(lazy(X)).shape == (900, 2)
+
+
+def test_results_do_not_depend_on_the_number_of_workers():
+    found = []
+    for n_workers in (1, 2, 5):
+        with cluster(n_workers):
+            found.append(CamelClassifier(**LANDMARK).fit(lazy(X, 50), lazy(Y, 50)))
+    for other in found[1:]:
+        for name in ("dual_coef_", "intercept_", "thresholds_", "X_fit_"):
+            np.testing.assert_array_equal(getattr(other, name), getattr(found[0], name))
+
+
+def test_a_worker_killed_while_it_computes_costs_nothing_but_time(tmp_path):
+    marker, give_up = tmp_path / "worker", Event()
+    rows = lazy(X, 90).map_blocks(doomed.first_time_wait, marker=str(marker), dtype=float, meta=X[:0])
+    killer = Thread(target=doomed.kill_when_told, args=(marker, give_up))
+    killer.start()
+    try:
+        with cluster(2, processes=True):
+            found = CamelClassifier(**LANDMARK).fit(rows, lazy(Y, 90))
+    finally:
+        give_up.set()
+        killer.join()
+    assert marker.read_text()  # a worker was killed
+    undisturbed = CamelClassifier(**LANDMARK).fit(lazy(X, 90), lazy(Y, 90))
+    np.testing.assert_array_equal(found.dual_coef_, undisturbed.dual_coef_)
+
+
+def test_more_partitions_than_one_chain_add_up():
+    chunks = 900 // (3 * CHAIN + 2)
+    assert_same(CamelClassifier(**LANDMARK).fit(lazy(X, chunks), lazy(Y, chunks)), CamelClassifier(**LANDMARK).fit(X, Y))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda x, y: (da.where(da.arange(900, chunks=200)[:, None] == 207, np.nan, x), y), r"Partition 1: .*NaN.*row 7, column 0"),
+        (lambda x, y: (x, da.where(da.arange(900, chunks=200)[:, None] == 207, np.nan, y)), "Partition 1: .*unknown labels"),
+        (lambda x, y: (x, da.where(da.arange(900, chunks=200)[:, None] == 207, 3, y)), "Partition 1: Y must hold only 0 and 1"),
+        (lambda x, y: (x, y[:-200]), "5, 4 partitions"),
+        (lambda x, y: (x[:0], y[:0]), "no rows"),
+        (lambda x, y: (x, y[:, 0]), "a 1-d y do not go together"),
+    ],
+    ids=["NaN", "unknown label", "no label", "fewer partitions", "no rows", "1-d"],
+)
+def test_what_is_wrong_is_told_with_the_partition(change, message):
+    model = CamelClassifier(**LANDMARK).fit(X, Y)
+    before = model.dual_coef_
+    with pytest.raises(ValueError, match=message):
+        model.fit(*change(lazy(X), lazy(Y)))
+    assert model.dual_coef_ is before  # a failed fit leaves the model as it was
+
+
+def test_arrays_beside_collections_and_other_methods_are_refused():
+    model = CamelClassifier(**LANDMARK).fit(lazy(X), lazy(Y))
+    with pytest.raises(TypeError, match="y is a ndarray; where X is a Dask array"):
+        CamelClassifier(**LANDMARK).fit(lazy(X), Y)
+    for refused in (
+        lambda: model.explain(lazy(X)),
+        lambda: model.partial_fit(lazy(X), lazy(Y)),
+        lambda: find_label_errors(lazy(X), lazy(Y)),
+        lambda: CamelClassifier(solver="spectral").fit(lazy(X), lazy(Y)),
+        lambda: CamelClassifierCV(cv=3).fit(lazy(X), lazy(Y)),
+        lambda: CamelClassifier(kernel="precomputed").fit(lazy(X), lazy(Y)),
+    ):
+        with pytest.raises(ValueError, match="do not go together"):
+            refused()

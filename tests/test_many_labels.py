@@ -473,3 +473,14 @@ def test_sparse_labels_ask_for_memory_by_their_entries_and_dense_ones_by_all(rng
             patch.setattr(Stream, "_require", lambda _, needed: asked.append(needed))
             watched.add(X, labels, None)
     assert asked[0] - asked[1] == 17 * 60 * 900 - 40 * (60 + 60)
+
+
+@pytest.mark.parametrize("preset", ["quick", "paper", "best"])
+def test_presets_leave_out_what_takes_a_decomposition(preset, monkeypatch):
+    monkeypatch.setattr(correlation, "MANY", 5)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    Y = sparse.csr_array((X @ rng.normal(size=(4, 8)) + rng.normal(size=(80, 8)) > 1.5).astype(int))
+    model = CamelClassifierCV.from_preset(preset, solver="landmark", n_landmarks=30).fit(X, Y)
+    assert max(model.cv_results_["param_alpha"]) < 1
+    assert model.top_k(X, 3).shape == (80, 3)

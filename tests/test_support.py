@@ -59,7 +59,7 @@ REFUSALS = {
     frozenset({support.COLUMNS, support.UNSHARED}): lambda _: CamelClassifier(kernel="exponential").fit(X, Y).explain(X, features=True),
     frozenset({support.COMPRESS, support.PRECOMPUTED}): lambda _: compress(CamelClassifier(kernel="precomputed").fit(X @ X.T, Y)),
     frozenset({support.FUNCTION, support.FILE}): save_with_a_function,
-    frozenset({support.MANY, support.ALPHA_ONE}): lambda _: CamelClassifierCV(solver="landmark").fit(X, MANY_LABELS),
+    frozenset({support.MANY, support.ALPHA_ONE}): lambda _: CamelClassifierCV([1.0], solver="landmark").fit(X, MANY_LABELS),
     frozenset({support.MANY, support.SETS}): lambda _: with_many_labels().predict_sets(X),
     frozenset({support.MANY, support.PARTS}): lambda _: with_many_labels().explain(X),
     frozenset({support.MANY, support.SUSPECTS}): lambda _: find_label_errors(X, MANY_LABELS, CamelClassifier(solver="landmark")),

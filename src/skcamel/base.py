@@ -319,8 +319,8 @@ class BaseCamel(MultiLabelClassifier):
         raise NotImplementedError
 
     def _check_many(self, q: int) -> None:
-        """Refuse α = 1 where G is not decomposed."""
-        if q > correlation.MANY and 1 in self._alphas():
+        """Refuse α = 1 where G is not decomposed; a search that has others leaves it out."""
+        if q > correlation.MANY and min(self._alphas()) == 1:
             check_together(MANY, ALPHA_ONE)
 
     def _sums(self, d: int) -> Streaming:

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
+from skcamel import correlation
 from skcamel.arrays import Array, to_numpy
 from skcamel.base import (
     Answering,
@@ -288,6 +289,8 @@ class CamelClassifierCV(BaseCamel):
         if whole.Y.shape[0] < 2:
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {whole.Y.shape[0]}; use CamelClassifier.")
         grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
+        if source is not None and len(labels.names) > correlation.MANY:
+            grid = grid.for_many_labels()
         data, kept = whole.with_weight(self._is_pairwise())
         represented = represent_ahead(source or data, grid, self.device) if isinstance(self.cv, str) else iter(())
         S = learn_correlation(self, data if source is None else source.counts)

@@ -101,6 +101,10 @@ class Grid:
         fit = tuple(place for place in self.places if place[0] != "rank")
         return replace(self, places=fit) if are_sparse and fit else self
 
+    def for_many_labels(self) -> Grid:
+        """Without α = 1, which takes a decomposition of G."""
+        return replace(self, alphas=tuple(alpha for alpha in self.alphas if alpha < 1))
+
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
         place, within = divmod(index, self.width)

@@ -95,7 +95,7 @@ def _write(start: float, slope: float, times: dict[int, float], predicted: float
     core_seconds = LARGE * work / per_core
     read = LARGE * (d + 1) * 8
     chains = math.ceil(LARGE / 100_000 / 8)
-    moved, held = chains * 8 * m**2, 100_000 * d * 8 + 2048 * m * 16 + 3 * 8 * m**2
+    moved, held = chains * 8 * (m**2 + 30_000 * d), 100_000 * d * 8 + 2048 * m * 16 + 3 * 8 * m**2
     lines = [
         "# Fits on a cluster: a cost model",
         "",
@@ -120,7 +120,7 @@ def _write(start: float, slope: float, times: dict[int, float], predicted: float
         f"| hours on {CORES} cores | if reading keeps up | {core_seconds / 3600 / CORES:.1f} |",
         f"| bytes read, twice (survey, sums) | 2 n (8 d + labels) | {2 * read / 1e12:.1f} TB |",
         f"| to read them in that time | each of 50 machines | {2 * read / 50 / (core_seconds / CORES) / 1e6:,.0f} MB/s |",
-        f"| bytes moved between machines | sums of {chains:,} chains of 8 partitions, 8 m² each | {moved / 1e9:,.0f} GB at most |",
+        f"| bytes moved between machines | sums of {chains:,} chains of 8 partitions, 8 m² each, samples | {moved / 1e9:,.0f} GB at most |",
         f"| memory of a worker | a partition, its kernels in blocks, two sums | {held / 2**30:.2f} GiB |",
         f"| the model that comes back | m (d + q) numbers and a sample | {(8 * m * (d + q) + 30_000 * 8 * d) / 1e6:.0f} MB |",
     ]

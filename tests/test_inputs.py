@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.base import RoundingWarning
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.checks import ConstantLabelWarning, check_memory
+from skcamel.learning import RoundingWarning
 
 X = np.arange(12.0).reshape(6, 2) % 5
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])

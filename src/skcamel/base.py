@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import active_set, attribution, correlation, memory
+from skcamel import attribution, correlation, memory
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.checks import (
     Labels,
@@ -28,16 +27,14 @@ from skcamel.checks import (
 )
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
+from skcamel.learning import Answering, Model
 from skcamel.partitions import Partitions, by_partition
 from skcamel.rows import alike, column_names, default_names, is_lazy, on_device, signed
-from skcamel.selection import chosen_rule
-from skcamel.selection.coverage import Reference, reference
 from skcamel.selection.representation import Data, Representation, sampled
-from skcamel.selection.search import Scores, candidate_metrics, stacks
 from skcamel.selection.source import Batch, InMemory, Named, Source
 from skcamel.selection.stream import Streaming
-from skcamel.selection.thresholds import Rule, probabilities, slopes
-from skcamel.solve import Solution, unknown
+from skcamel.selection.thresholds import probabilities
+from skcamel.solve import Solution
 from skcamel.support import (
     ALPHA_ONE,
     ALTERNATING,
@@ -56,143 +53,6 @@ from skcamel.support import (
     check_together,
     reason_against,
 )
-
-
-@dataclass(frozen=True)
-class Model:
-    """Everything a fit found out, before it is stored in attributes."""
-
-    representation: Representation
-    S: Array
-    G: Array
-    lambda2: float
-    solution: Solution
-    answering: Answering
-    solver: str = "spectral"
-
-
-@dataclass(frozen=True)
-class Answering:
-    """How scores become answers."""
-
-    rule: Rule  # what "auto" came to
-    cuts: np.ndarray  # (q,)
-    slopes: np.ndarray | None = None  # (q,) of the probabilities; None where there are no leave-one-out scores
-    reference: Reference | None = None  # what new scores are compared with by answers with a stated coverage
-
-
-class Held(NamedTuple):
-    """Leave-one-out scores (n, q) of a model, and what decides about its cuts."""
-
-    scores: Array
-    rule: Rule
-    scoring: str = ""
-
-
-def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
-    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance.
-
-    It is CSC if it comes from how often more than `correlation.MANY` labels occur together.
-    """
-    q = data.Y.shape[1] if isinstance(data, Data) else data[0].shape[0]
-    strength = active_set.resolved(estimator.sparsity, q)
-    options: dict[str, Any] = {"strength": strength, "tol": estimator.tol}
-    centred = estimator.correlation == "centred"
-    if q > correlation.MANY or strength == "noise":
-        found = _by_active_sets(data, centred=centred or strength == "noise", **options)
-    elif isinstance(data, Data):
-        found = correlation.learn(data.Y, centred=centred, weights=data.weights, max_iter=estimator.max_iter, **options)
-    else:
-        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), max_iter=estimator.max_iter, **options)
-    worst = float(found.violation.max())
-    if worst > estimator.tol:
-        warnings.warn(
-            f"Label correlation stopped after {found.n_iter} iterations with a KKT violation of {worst:.1e} of the penalty, above "
-            f"tol={estimator.tol:.1e}; raise max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    return found.S
-
-
-def _by_active_sets(data: Data | tuple[Array, float], *, centred: bool, **options: Any) -> correlation.Correlation:
-    """S by a solver for many labels; an array where a matrix of rows is taken, or labels are few."""
-    if isinstance(data, Data) and not data.is_complete:
-        total = float(len(data.Y) if data.weights is None else data.weights.sum())
-        C = active_set.gram_of_matrix(correlation.known_gram(data.Y, data.weights, centred=centred))
-        found = active_set.learn(C, total, complete=False, **options)
-    else:
-        together, total = cooccurrence(sparse.csr_array(data.Y > 0), data.weights) if isinstance(data, Data) else data
-        C = active_set.gram_of_counts(sparse.csr_array(together), total, centred=centred)
-        found = active_set.learn(C, total, **options)
-    is_dense = isinstance(data, Data) or found.S.shape[0] <= correlation.MANY
-    return found._replace(S=found.S.toarray()) if is_dense else found
-
-
-def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:
-    """Cuts, probabilities and answers of some models from the leave-one-out scores of the training rows."""
-    relevant, weights = _truth(data, held[0].scores)
-    rules = [chosen_rule(relevant, own.scores, own.rule, own.scoring, weights=weights, seed=seed) for own in held]
-    cuts = [to_numpy(rule.cuts(relevant, own.scores, weights)) for rule, own in zip(rules, held, strict=True)]
-    if not data.is_complete:  # labels that nobody knows have the score 0, and are not predicted
-        never = np.isnan(data.Y).all(axis=0)
-        cuts = [np.where(never, np.maximum(own, 0.0), own) if rule.is_tuned else own for rule, own in zip(rules, cuts, strict=True)]
-    found = [to_numpy(slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
-    many = data.Y.shape[1] > correlation.MANY and data.is_sample  # as many scores as the sample has entries would be kept
-    references = [None if many else reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
-    return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), references, strict=True)]
-
-
-def estimated(held: Sequence[Held], answering: Sequence[Answering], data: Data) -> list[Scores]:
-    """The seven metrics of some models by leave-one-out, with their cuts."""
-    relevant, weights = _truth(data, held[0].scores)
-    found: list[Scores] = []
-    for stack in stacks(own.scores for own in held):
-        cuts = np.stack([own.cuts for own in answering[len(found) : len(found) + len(stack)]])  # (c, q)
-        found += candidate_metrics(relevant, stack, to_match(cuts[:, None], stack), weights)
-    return found
-
-
-def _truth(data: Data, like: Array) -> tuple[Array, Array | None]:
-    """Which labels are present, and the weights of the rows, or of the entries if some are unknown, where `like` lives."""
-    return to_match(data.Y, like) > 0, None if data.counts is None else to_match(data.counts, like)
-
-
-class RoundingWarning(UserWarning):
-    """The kernel matrix is so large that its rounding outweighs the penalty."""
-
-
-def warn_of_rounding(largest: float, lambda2: float) -> None:
-    """Say so where eigenvalues that should be 0 come out larger than the ridge: they are then fitted as if they were data."""
-    if np.finfo(np.float64).eps * largest > lambda2:
-        warnings.warn(
-            f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its rounding exceeds lambda2={lambda2:g}: "
-            "scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
-            RoundingWarning,
-            stacklevel=4,
-        )
-
-
-def warn_of_filling(solution: Solution) -> None:
-    """Say so where unknown labels were not filled to the last digits."""
-    if solution.convergence is None and solution.n_iter >= unknown.MOST_ROUNDS:
-        warnings.warn(
-            f"Unknown labels were still changing after {solution.n_iter} rounds: lambda2 is very small for so few known labels, or lambda1 "
-            "very large. Scores may lack digits; raise lambda2.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-
-
-def warn_of_residual(solution: Solution) -> None:
-    """Say so where conjugate gradients stopped early."""
-    if solution.residual is not None and solution.residual > RESIDUAL:
-        warnings.warn(
-            f"Conjugate gradients stopped after {solution.n_iter} steps with a residual of {solution.residual:.1e}, above {RESIDUAL:.0e}: "
-            "alpha is near 1, or lambda2 very small. Scores may lack digits; lower alpha.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
 
 
 class SolverWarning(UserWarning):
@@ -218,7 +78,6 @@ NO_REFERENCE = (
     "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: an earlier version saved it, "
     "or it is a member of a combination. Fit it anew, or ask the combination."
 )
-RESIDUAL = 1e-6  # of conjugate gradients, above which there is a warning
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
 

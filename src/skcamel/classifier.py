@@ -13,19 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.base import (
-    Answering,
-    BaseCamel,
-    Held,
-    Model,
-    check_solver,
-    choose_solver,
-    learn_correlation,
-    learn_to_answer,
-    warn_of_filling,
-    warn_of_residual,
-    warn_of_rounding,
-)
+from skcamel.base import BaseCamel, check_solver, choose_solver
 from skcamel.checks import (
     Labels,
     check_bandwidth,
@@ -36,6 +24,7 @@ from skcamel.checks import (
     check_shared_parameters,
     unchanged_on_error,
 )
+from skcamel.learning import Answering, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_residual, warn_of_rounding
 from skcamel.rows import on_device
 from skcamel.selection.representation import (
     Data,

@@ -15,21 +15,7 @@ from sklearn.model_selection import BaseCrossValidator
 
 from skcamel import correlation
 from skcamel.arrays import Array, to_numpy
-from skcamel.base import (
-    Answering,
-    BaseCamel,
-    Held,
-    Model,
-    check_solver,
-    choose_solver,
-    estimated,
-    learn_correlation,
-    learn_to_answer,
-    seed_of,
-    warn_of_filling,
-    warn_of_residual,
-    warn_of_rounding,
-)
+from skcamel.base import BaseCamel, check_solver, choose_solver, seed_of
 from skcamel.checks import (
     COPIES_ALIVE,
     SCORES_ALIVE,
@@ -45,6 +31,17 @@ from skcamel.checks import (
 from skcamel.classifier import CamelClassifier
 from skcamel.explanation import cooccurrence
 from skcamel.kernel import RADIAL
+from skcamel.learning import (
+    Answering,
+    Held,
+    Model,
+    estimated,
+    learn_correlation,
+    learn_to_answer,
+    warn_of_filling,
+    warn_of_residual,
+    warn_of_rounding,
+)
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.presets import PREPARED, PRESETS
 from skcamel.rows import is_lazy

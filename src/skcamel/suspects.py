@@ -19,11 +19,12 @@ from sklearn.pipeline import Pipeline
 
 from skcamel import classifier, correlation
 from skcamel.arrays import namespace, to_device, to_numpy
-from skcamel.base import BaseCamel, learn_correlation
+from skcamel.base import BaseCamel
 from skcamel.checks import check_count
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.explanation import Evidence, Told, cooccurrence, known_together, ordered
+from skcamel.learning import learn_correlation
 from skcamel.pipeline import final
 from skcamel.rows import is_lazy, signed
 from skcamel.selection.representation import (

@@ -18,11 +18,11 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from skcamel import correlation, kernel, scaling
-from skcamel.base import learn_correlation
 from skcamel.checks import check_in_unit_interval, check_labels, check_memory, check_positive
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
 from skcamel.files import whole_file
+from skcamel.learning import learn_correlation
 from skcamel.metrics.conventions import NAMES, choice
 from skcamel.selection.representation import Data, Grid, label_bases, represent, rows_for, targets_of
 from skcamel.selection.search import candidate_metrics

@@ -22,6 +22,7 @@ from skcamel.selection.search import Scores, candidate_metrics, tabulate
 from skcamel.selection.thresholds import MODES
 
 PRESETS = ("faithful", "fair")
+PRECISIONS: dict[str, type[np.floating]] = {"single": np.float32, "double": np.float64}
 N_CUTS = 51
 TUNED = "tuned"  # the authors' rule for the cut
 
@@ -131,7 +132,9 @@ class LinearBaseline(Baseline):
         """The penalties to learn with."""
         return {name: getattr(self, name) for name in self.PENALTIES._fields}
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[Prepared, proximal.Problem]:
+    def _problem(
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, dtype: type[np.floating] = np.float64
+    ) -> tuple[Prepared, proximal.Problem]:
         raise NotImplementedError
 
     def _solver(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
@@ -169,6 +172,7 @@ class GridSearch(LinearBaseline):
     grid: str = "coarse"
     cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
     scoring: str = "average_precision"
+    precision: str = "single"
     memory_budget: int = proximal.MEMORY_BUDGET
     random_state: Any = None
     GRIDS: ClassVar[dict[str, Axes]]
@@ -176,6 +180,7 @@ class GridSearch(LinearBaseline):
     def _check_parameters(self) -> None:
         choice(self.grid, tuple(self.GRIDS), "grid")
         choice(self.scoring, NAMES, "scoring")
+        choice(self.precision, tuple(PRECISIONS), "precision")
         super()._check_parameters()
         check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
         if isinstance(self.cv, str):
@@ -250,7 +255,7 @@ class GridSearch(LinearBaseline):
         self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
         """Number of each candidate, its F of the test part and, if the authors' rule needs it, of the training part."""
-        prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2])
+        prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2], PRECISIONS[self.precision])
         new, known = (scaled(prepared.scale, X) for X in (X_test, train[0]))
         for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):
             for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate

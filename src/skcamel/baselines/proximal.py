@@ -6,6 +6,7 @@ Weights of C candidates are stacked as an array (q, C, d): seen as (q·C, d) one
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -60,7 +61,7 @@ def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated
     before, now = 1.0, 1.0
     for t in range(1, max_iter + 1):
         reached = state.step((before - 1) / now if accelerated else 0.0)
-        before, now = now, (1 + np.sqrt(1 + 4 * now**2)) / 2
+        before, now = now, (1 + math.sqrt(1 + 4 * now**2)) / 2  # a Python float, beside which arrays keep their precision
         stops = (np.abs(reached - values[index]) <= tol) | (reached <= 0)
         stops = running & (stops if t < max_iter else True)
         values[index[running]], n_iter[index[running]] = reached[running], t
@@ -77,13 +78,16 @@ def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated
 class Problem:
     """Training data ready for any number of candidates: rows X (n, d) and cosine distances R (q, q) of the labels.
 
+    Iterates are of `dtype`; their starts and step constants are computed in double precision, and monitored values summed in it.
+
     A subclass says in `state` how candidates go on, in `groups` which may be solved together, and in `bytes_each` what one takes.
     """
 
     state: ClassVar[Any]  # class of a State, made from the problem and the penalties
     bytes_each: int  # of working arrays
 
-    def __init__(self, X: Array, R: np.ndarray) -> None:
+    def __init__(self, X: Array, R: np.ndarray, dtype: type[np.floating] = np.float64) -> None:
+        self.dtype = np.dtype(dtype)
         self.X, self.R = X, R
         self.label_norm = float(np.linalg.norm(R, 2))
 
@@ -94,7 +98,7 @@ class Problem:
     def solve(self, penalties: Any, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True) -> Run:
         """The sequences of all candidates, those of a group in one batch; penalties are a named tuple of arrays (C,)."""
         n_candidates = len(penalties[0])
-        W = np.empty((len(self.R), n_candidates, self.X.shape[1]))
+        W = np.empty((len(self.R), n_candidates, self.X.shape[1]), dtype=self.dtype)
         whole = Run(W, np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates))
         for index in self.groups(penalties):
             end = run(self.state(self, part(penalties, index)), max_iter=max_iter, tol=tol, accelerated=accelerated)

@@ -30,6 +30,7 @@ from skcamel.data.dataset import Dataset, digest, known_share
 from skcamel.data.formats import read_dataset
 from skcamel.data.splitting import MultilabelStratifiedKFold
 from skcamel.experiment.identity import jsonable
+from skcamel.experiment.measures import Measure, measures_of
 from skcamel.experiment.methods import Method, Outcome
 from skcamel.experiment.units import Unit
 from skcamel.metrics import edge_cases, evaluate
@@ -61,6 +62,7 @@ class Task:
     unit: Unit
     method: Method
     source: Source
+    measures: tuple[Measure, ...] = ()  # beside the seven
     threads: int | None = None  # of BLAS, at most; None leaves them as they are
     allowance: int | None = None  # bytes, where several units share a machine
 
@@ -132,9 +134,10 @@ def _record(task: Task) -> dict[str, Any]:
         after_fit = time.perf_counter()
         outcomes = fitted.outcomes(data.X[test])
         after_predict = time.perf_counter()
+        found = measured(data.Y[test], outcomes, task.measures)
     return (
         unit.as_dict()
-        | measured(data.Y[test], outcomes)
+        | found
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
         | ({"known": known} if (known := known_share(data.Y)) < 1 else {})
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
@@ -146,8 +149,8 @@ def _record(task: Task) -> dict[str, Any]:
     )
 
 
-def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """The seven metrics against the truth Y (m, q), with parameters and edge cases.
+def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: tuple[Measure, ...] = ()) -> dict[str, Any]:
+    """The seven metrics against the truth Y (m, q), and others, with parameters and edge cases.
 
     With several criteria, each metric is that of the model selected for it; all other figures are kept, too.
 
@@ -164,6 +167,8 @@ def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         for criterion, outcome in outcomes.items():
             record |= {f"{name}_by_{criterion}": float(value) for name, value in values[criterion].items()}
             record[f"params_by_{criterion}"] = jsonable(outcome.params)
+    if measures:
+        record["more"] = measures_of(Y, outcomes, measures)
     # absent labels matter to macro-F1 most
     decisions = outcomes["macro_f1" if shown == EACH else shown].decisions
     return record | {f"edge_{name}": count for name, count in asdict(edge_cases(Y, decisions)).items()}

@@ -18,7 +18,18 @@ from pathlib import Path
 from typing import Any, Self, overload
 
 from skcamel import files, memory
-from skcamel.experiment.units import KEY, PLACE, RecordsError, Unit, check_failure, check_record, decoded, read_cards, read_requests
+from skcamel.experiment.units import (
+    KEY,
+    PLACE,
+    RecordsError,
+    Unit,
+    check_failure,
+    check_record,
+    decoded,
+    read_cards,
+    read_metrics,
+    read_requests,
+)
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
 from skcamel.text import plain_cell
@@ -83,7 +94,8 @@ class Records(Sequence[Record]):
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study --out wrote.")
         # units first: what is compacted in between is found in the second place, and nothing is missed
-        found = _read_units(self.folder / UNITS, check_record) | _read_compact(self.folder / COMPACT)
+        single = _read_units(self.folder / UNITS, check_record)
+        found = _read_compact(self.folder / COMPACT) | single  # what was measured again is newer than the compact file
         self._records = _sorted(found.values())
         self.failures = _sorted(_still_failed(found, _read_units(self.folder / FAILURES, check_failure)))
 
@@ -142,7 +154,8 @@ class Records(Sequence[Record]):
         def plain(value: Any) -> Any:
             return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
 
-        return [{name: plain(value) for name, value in finite(record).items()} for record in self]
+        rows = (finite({name: value for name, value in record.items() if name != "more"} | record.get("more", {})) for record in self)
+        return [{name: plain(value) for name, value in row.items()} for row in rows]
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
@@ -152,7 +165,11 @@ def encoded(record: Mapping[str, Any]) -> bytes:
 
 def finite(row: Mapping[str, Any]) -> Record:
     """With None for NaN and infinity, which JSON lacks."""
-    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
+
+    def plain(value: Any) -> Any:
+        return finite(value) if isinstance(value, dict) else None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return {name: plain(value) for name, value in row.items()}
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -220,7 +237,9 @@ def _decoded(text: bytes, check: Callable[[Any], None]) -> tuple[str, Record]:
         key = Unit.of(record).key
     except RecursionError as error:
         raise ValueError("its settings are nested too deeply") from error
-    return key, {name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value for name, value in record.items()}
+    values = {name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value for name, value in record.items()}
+    more = {name: math.nan if value is None else value for name, value in record.get("more", {}).items()}
+    return key, values | ({"more": more} if "more" in record else {})
 
 
 def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> list[Record]:
@@ -232,7 +251,15 @@ def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> 
     last: dict[tuple[Any, ...], str] = {}
     for record in (*found.values(), *failed.values()):
         last[place(record)] = max(last.get(place(record), ""), record.get("finished_at", ""))
-    return [failure for key, failure in failed.items() if key not in found and failure.get("finished_at", "") == last[place(failure)]]
+
+    def done_since(key: str, failure: Record) -> bool:
+        return key in found and found[key].get("finished_at", "") >= failure.get("finished_at", "")
+
+    return [
+        failure
+        for key, failure in failed.items()
+        if failure.get("finished_at", "") == last[place(failure)] and not done_since(key, failure)
+    ]
 
 
 def _sorted(records: Iterable[Record]) -> list[Record]:
@@ -340,6 +367,7 @@ class StudyFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.again: set[str] = set()  # keys of finished units that this run does once more
         for name in (UNITS, FAILURES):
             (path / name).mkdir(parents=True, exist_ok=True)
         self.locks = UnitLocks(path / LOCK)
@@ -366,13 +394,14 @@ class StudyFolder:
 
     def is_finished(self, key: str) -> bool:
         """Whether any run has finished the unit."""
-        return (self.path / UNITS / f"{key}.json").exists() or key in self._compacted()
+        return key not in self.again and ((self.path / UNITS / f"{key}.json").exists() or key in self._compacted())
 
     def finish(self, key: str, record: Mapping[str, Any]) -> None:
         """Write the record of a claimed unit, whole, and release the unit."""
         with whole_file(self.path / UNITS / f"{key}.json") as file:
             file.write(encoded({**record, "finished_at": _now()}))
         (self.path / FAILURES / f"{key}.json").unlink(missing_ok=True)
+        self.again.discard(key)
         self.locks.free(key)
 
     def fail(self, key: str, failure: Mapping[str, Any]) -> None:
@@ -385,12 +414,18 @@ class StudyFolder:
         for folder in (self.path, self.path / UNITS, self.path / FAILURES):
             files.sweep(folder)
 
-    def add_request(self, request: Mapping[str, Any]) -> None:
-        """Note in ``study.json`` what was asked for, if it is new."""
+    def add_request(self, request: Mapping[str, Any], metrics: Mapping[str, Any]) -> None:
+        """Note in ``study.json`` what was asked for, and what metrics beside the seven are, if it is new."""
         with self.locks.whole_folder():
-            runs = read_requests(self.path)
-            if request not in runs:
-                _write_json(self.path / "study.json", {"runs": [*runs, request]})
+            runs, known = read_requests(self.path), read_metrics(self.path)
+            for name, entry in metrics.items():
+                if known.get(name, entry) != entry:
+                    cure = "give it another name, or choose another folder"
+                    raise RecordsError(f"{self.path} holds a metric {name} that is another one, or whose code has changed; {cure}.")
+            if request not in runs or not metrics.keys() <= known.keys():
+                runs = runs if request in runs else [*runs, request]
+                every = {**known, **metrics}
+                _write_json(self.path / "study.json", {"runs": runs} | ({"metrics": every} if every else {}))
 
     def add_card(self, name: str, card: Mapping[str, Any]) -> None:
         """Note the card of a data set in ``cards.json``."""

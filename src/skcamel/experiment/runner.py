@@ -23,6 +23,7 @@ from skcamel.data.dataset import Dataset
 from skcamel.experiment.compute import Result, Source, Task, as_source, load
 from skcamel.experiment.executors import Executor, executor
 from skcamel.experiment.identity import jsonable, settings_of
+from skcamel.experiment.measures import get_measures
 from skcamel.experiment.methods import FOLDS, get_method
 from skcamel.experiment.records import Records, StudyFolder
 from skcamel.experiment.units import FOLD_KINDS, NAME, SEED, RecordsError, Unit, read_cards
@@ -62,6 +63,8 @@ def run_study(
     dask: Any = None,
     device: str | None = None,
     time_limit: float | None = None,
+    metrics: Sequence[Any] = (),
+    rerun: bool = False,
     progress: str | Listener | None = None,
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
@@ -98,6 +101,10 @@ def run_study(
     time_limit : float, default=None
         Seconds that a unit may take. One that takes longer fails, and its process is killed; so units run in worker
         processes, even one at a time.
+    metrics : sequence of str, (name, function, best) or Measure, default=()
+        Metrics to record beside the seven, under `more`; see :func:`skcamel.experiment.get_measure`. "all": those with a name.
+    rerun : bool, default=False
+        Compute units again that were recorded without one of the metrics; otherwise such a folder is refused.
     progress : {"auto", "bars", "lines", "quiet"} or callable, default=None
         "auto": bars if stderr is a terminal, else lines. A callable is given each `Event`. None is quiet.
 
@@ -125,8 +132,9 @@ def run_study(
     _check_numbers(count, seed, time_limit, sources)
     count, seed = int(count), int(seed)  # records and keys take no integers of numpy
     settings = {method.name: settings_of(method) for method in chosen}
+    measures = get_measures(metrics)
     tasks = [
-        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, settings[method.name]), method, source)
+        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, settings[method.name]), method, source, measures)
         for source in sources
         for method in chosen
         for fold in range(count)
@@ -137,12 +145,15 @@ def run_study(
     asked_for = [{"name": name, "settings": told} for name, told in settings.items()]
     request = {"datasets": [source.name for source in sources], "methods": asked_for, "preset": preset, "seed": seed}
     request |= {"n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
+    request |= {"metrics": [measure.spec for measure in measures]} if measures else {}
     execute = executor(n_jobs, backend, dask, time_limit, len(tasks))
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
-            _refuse_other_data(Records(path), sources)
-            folder.add_request(request)
+            before = Records(path)
+            _refuse_other_data(before, sources)
+            folder.again = _incomplete(before, tasks, rerun=rerun)
+            folder.add_request(request, {measure.name: measure.entry() for measure in measures})
             _add_cards(folder, sources)
             _run(folder, tasks, execute, progress)
             folder.sweep()
@@ -258,6 +269,22 @@ def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
                 f"{records.folder} holds records of {record['dataset']} with other values than those given now; "
                 "choose another folder, or give the data set another name."
             )
+
+
+def _incomplete(records: Records, tasks: Sequence[Task], *, rerun: bool) -> set[str]:
+    """Keys of units that are recorded without a metric that is wanted now; refused unless they may be computed again."""
+    wanted = {task.unit.key: [measure.name for measure in task.measures] for task in tasks}
+    missing = {
+        (key := Unit.of(record).key): [name for name in wanted.get(key, ()) if name not in record.get("more", ())] for record in records
+    }
+    found = {key: names for key, names in missing.items() if names}
+    if found and not rerun:
+        names = ", ".join(dict.fromkeys(name for names in found.values() for name in names))
+        raise RecordsError(
+            f"{records.folder} holds {len(found)} of the {len(tasks)} units without {names}, and without the scores to compute it from; "
+            "give rerun=True (--rerun) to compute these units again, or choose another folder."
+        )
+    return set(found)
 
 
 def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:

@@ -101,6 +101,14 @@ def test_further_metrics_are_shown_below_the_seven_and_missing_ones_ask_for_a_re
     assert found["summary"][0]["brier"] == pytest.approx(sum(record["more"]["brier"] for record in Records("out")) / 3)
 
 
+def test_kept_scores_give_new_metrics_without_a_fit(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("STUDY_LOG", str(tmp_path / "log"))
+    assert study("--methods", "study_methods:Mean", "--keep", "scores", "--quiet").exit_code == 0
+    result = study("--methods", "study_methods:Mean", "--metrics", "one_error_ties_by_index", "--quiet")
+    assert (result.exit_code, "one error ties by index" in result.stdout) == (0, True)
+    assert len((tmp_path / "log").read_text().splitlines()) == 3
+
+
 def test_the_help_names_every_metric(study):
     shown = " ".join(study("--help").stdout.split())
     for name in BUILT_IN:

@@ -32,6 +32,7 @@ from skcamel.data.splitting import MultilabelStratifiedKFold
 from skcamel.experiment.identity import jsonable
 from skcamel.experiment.measures import Measure, measures_of
 from skcamel.experiment.methods import Method, Outcome
+from skcamel.experiment.scores import packed
 from skcamel.experiment.units import Unit
 from skcamel.metrics import edge_cases, evaluate
 from skcamel.metrics.conventions import NAMES
@@ -63,6 +64,7 @@ class Task:
     method: Method
     source: Source
     measures: tuple[Measure, ...] = ()  # beside the seven
+    keep: bool = False  # scores, decisions and probabilities of the test rows
     threads: int | None = None  # of BLAS, at most; None leaves them as they are
     allowance: int | None = None  # bytes, where several units share a machine
 
@@ -74,6 +76,7 @@ class Result:
     unit: Unit
     record: dict[str, Any]
     failed: bool = False
+    kept: bytes | None = None  # scores, as a file
     killed: bool = False  # from outside, most often for lack of memory: alone, the unit may succeed
 
 
@@ -86,7 +89,7 @@ def compute(task: Task) -> Result:
     process = os.getpid()
     try:
         with _put_back(), _limited(task.threads), memory.allowance(task.allowance):
-            return Result(task.unit, _record(task))
+            return _done(task)
     except BaseException as error:
         if os.getpid() != process:  # a child that the method forked: it must not go on with the study
             os._exit(1)
@@ -120,7 +123,7 @@ def _limited(threads: int | None) -> AbstractContextManager[object]:
     return threadpool_limits({library["prefix"]: min(threads, library["num_threads"]) for library in threadpool_info()})
 
 
-def _record(task: Task) -> dict[str, Any]:
+def _done(task: Task) -> Result:
     unit, method = task.unit, task.method
     start = time.perf_counter()
     data, (train, test) = load_split(task.source, unit)
@@ -135,7 +138,8 @@ def _record(task: Task) -> dict[str, Any]:
         outcomes = fitted.outcomes(data.X[test])
         after_predict = time.perf_counter()
         found = measured(data.Y[test], outcomes, task.measures)
-    return (
+        kept = packed(test, outcomes) if task.keep else None
+    record = (
         unit.as_dict()
         | found
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
@@ -147,6 +151,7 @@ def _record(task: Task) -> dict[str, Any]:
         | {"unit_seconds": time.perf_counter() - start}
         | {"peak_memory_bytes": max(0, memory.peak() - held) if peak_is_ours else None}
     )
+    return Result(task.unit, record, kept=kept)
 
 
 def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: tuple[Measure, ...] = ()) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 import skcamel
 from skcamel.data import write_dataset
 from skcamel.experiment import Records, run_study
+from skcamel.experiment.measures import BUILT_IN
 from study_methods import Mean, made
 
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
@@ -83,6 +85,37 @@ def test_units_of_other_folds_and_settings_in_the_folder_do_not_count(study):
     assert found["summary"][0]["coverage"] == pytest.approx(sum(values) / 3)
 
 
+def test_further_metrics_are_shown_below_the_seven_and_missing_ones_ask_for_a_rerun(study, tmp_path):
+    (tmp_path / "metric_of_mine.py").write_text("def gain(Y, scores):\n    return float((Y * scores).mean())\n")
+    first = study("--methods", "br", "--metrics", "jaccard,ndcg_at_5,mine=metric_of_mine:gain:largest", "--quiet")
+    assert (first.exit_code, first.stderr) == (0, "")
+    lines = first.stdout.splitlines()
+    assert lines[4].split() == ["jaccard", "ndcg", "at", "5", "mine"]
+    values = [record["more"]["mine"] for record in Records("out")]
+    assert f"{abs(sum(values) / 3):.3f}".removeprefix("0") + "±" in lines[5]
+    assert "undefined" in lines[5]
+    second = study("--methods", "br", "--metrics", "jaccard,brier", "--quiet")
+    assert second.exit_code == 1
+    assert "out holds 3 of the 3 units without brier" in second.stderr.replace("\\", "/")
+    found = json.loads(study("--methods", "br", "--metrics", "jaccard,brier", "--rerun", "--json", "--quiet").stdout)
+    assert found["summary"][0]["brier"] == pytest.approx(sum(record["more"]["brier"] for record in Records("out")) / 3)
+
+
+def test_kept_scores_give_new_metrics_without_a_fit(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("STUDY_LOG", str(tmp_path / "log"))
+    assert study("--methods", "study_methods:Mean", "--keep", "scores", "--quiet").exit_code == 0
+    result = study("--methods", "study_methods:Mean", "--metrics", "one_error_ties_by_index", "--quiet")
+    assert (result.exit_code, "one error ties by index" in result.stdout) == (0, True)
+    assert len((tmp_path / "log").read_text().splitlines()) == 3
+
+
+def test_the_help_names_every_metric(study):
+    shown = " ".join(study("--help").stdout.split())
+    for name in BUILT_IN:
+        stem = re.sub(r"_at_\d|_ties_by_index", "", name)
+        assert stem in shown
+
+
 def test_long_errors_are_cut_and_many_counted():
     failures = [{"dataset": "d", "method": f"m{i}", "fold": 0, "error": f"ValueError: {'x' * 400}"} for i in range(5)]
     told = _failed(failures, "out")
@@ -112,6 +145,8 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
         (["--methods", "nowhere:Method"], 2, "nowhere:Method: No module named 'nowhere'"),
         (["--methods", "study_methods:FailsOnce"], 2, "it is called without arguments"),
         (["--methods", "study_methods:FitsNothing"], 2, "needs fit, predict and get_params"),
+        (["--methods", "br", "--metrics", "jacard"], 2, "metric='jacard' is not known; choose of subset_accuracy"),
+        (["--methods", "br", "--metrics", "mine=math:sqrt"], 2, "does not say which values are best"),
         (["--methods", "br", "--n-jobs", "0"], 2, "0 units at the same time are impossible"),
         (["--methods", "br", "--labels", "label*"], 2, "--labels names columns of a CSV, TSV or Parquet file, and --datasets has none"),
         (["--methods", "br", "--datasets", "yeast", "--xml", "made.xml"], 2, "--xml is the label file of an ARFF file, and --datasets has"),

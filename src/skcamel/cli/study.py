@@ -6,9 +6,11 @@ import math
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,13 +23,16 @@ from skcamel.text import count, one_line
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
+    from skcamel.experiment.measures import Measure
     from skcamel.experiment.methods import Method
 
 LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
 FIGURE = OutputFile(".png", ".svg", ".pdf")
 
 
-def _names(_: click.Context, __: click.Parameter, text: str) -> list[str]:
+def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]:
+    if text is None:
+        return []
     names = [name.strip() for name in text.split(",") if name.strip()]
     if not names:
         raise click.BadParameter("name at least one; put commas between several.")
@@ -45,6 +50,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
         "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR",
         "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 -o DIR",
         "skcamel study --datasets mine.arff --methods sklearn.neighbors:KNeighborsClassifier -o DIR",
+        "skcamel study --datasets yeast --methods camel,br --metrics label_auc,ndcg_at_5,mine=my_module:gain:largest -o DIR",
         "skcamel study --datasets yeast --methods camel --dask tcp://127.0.0.1:8786 -o DIR",
     )
 )
@@ -69,6 +75,20 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 @click.option(
     "--folds", type=click.Choice(["plain", "stratified"]), default="plain", show_default=True, help="Shuffled, or labels spread evenly."
 )
+@click.option(
+    "--metrics",
+    metavar="A,B,…",
+    callback=_names,
+    help="Beside the seven: all, or some of subset_accuracy, example_f1, jaccard, precision_at_K, ndcg_at_K, label_auc, log_loss, brier, "
+    "one_error_ties_by_index (and the same of coverage, ranking_loss, average_precision), name=package.module:function:largest "
+    "(or :smallest).",
+)
+@click.option(
+    "--keep",
+    type=click.Choice(["scores"]),
+    help="Keep the scores of the test rows: the same command with other --metrics then needs no fit.",
+)
+@click.option("--rerun", is_flag=True, help="Compute units again that are recorded without one of the --metrics, and without scores.")
 @click.option("--n-folds", type=click.IntRange(min=2), help="Outer folds; default: 3 for quick, else 10.")
 @seed
 @click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")
@@ -87,7 +107,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 def study(
     ctx: click.Context, /, datasets: Sequence[str], methods: Sequence[str], folder: str, *, quiet: bool, as_json: bool, **options: Any
 ) -> None:
-    """Compare methods on data sets by seven metrics, and keep the figures in a folder.
+    """Compare methods on data sets by seven metrics and --metrics, and keep the figures in a folder.
 
     A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again;
     several commands may share the work of one folder. If a unit fails, the others go on, and the exit code is 1. With
@@ -100,6 +120,7 @@ def study(
         need("distributed", "distributed", "Dask clusters")
     device, per_metric = options.pop("device"), options.pop("per_metric")
     chosen = [_method(spec, options["preset"], per_metric, device) for spec in methods]
+    options["metrics"] = measures = _measures(options["metrics"])
     opened = _opened(datasets, **{key: options.pop(key) for key in HOW_READ})
     options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
     try:
@@ -112,11 +133,12 @@ def study(
     asked = _keys([name if isinstance(name, str) else name.name for name in opened], chosen, options)
     finished, failures = ([unit for unit in units if _key(unit) in asked] for units in (records, records.failures))
     _note_other_settings(records, finished)
-    shown = summary(finished)
+    further = [measure.name for measure in measures]
+    shown = summary(finished, further)
     if as_json:
         say_json({"out": folder, "finished": len(finished), "failures": failures, "summary": shown})
     else:
-        say("\n".join(_lines(shown)))
+        say("\n".join(_lines(shown, further)))
         place = one_line(folder)
         say(f"\nMore: skcamel tables {place} --significance, or skcamel report {place} -o page.html")
     if failures:
@@ -159,14 +181,27 @@ def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, dat
 
 
 def _method(spec: str, preset: str, per_metric: bool, device: str | None) -> Method:
-    """The method of that name; a module of the user's own may lie in this folder."""
     from skcamel.experiment.methods import get_method
 
+    with _own_code():
+        return get_method(spec, preset, per_metric=per_metric, device=device)
+
+
+def _measures(specs: Sequence[str]) -> tuple[Measure, ...]:
+    from skcamel.experiment.measures import get_measures
+
+    with _own_code():
+        return get_measures(specs)
+
+
+@contextmanager
+def _own_code() -> Iterator[None]:
+    """A module of the user's own may lie in this folder; what is wrong with it is wrong use."""
     here = str(Path.cwd())
-    if ":" in spec and here not in sys.path:
+    if here not in sys.path:
         sys.path.append(here)
     try:
-        return get_method(spec, preset, per_metric=per_metric, device=device)
+        yield
     except (ImportError, TypeError, ValueError) as error:
         raise click.UsageError(str(error)) from error
 
@@ -192,7 +227,7 @@ def _key(unit: Mapping[str, Any]) -> str:
     return Unit.of(unit).key
 
 
-def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def summary(records: Iterable[Mapping[str, Any]], further: Sequence[str] = ()) -> list[dict[str, Any]]:
     """For each data set and method: folds, and for each metric its mean and ``<metric>_std`` (n - 1), NaN where it is undefined."""
     from skcamel.experiment.summary import summarise
 
@@ -205,24 +240,34 @@ def summary(records: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for name in METRICS:
             mean, std, _ = figures[dataset, name, method]
             row |= {name: mean, f"{name}_std": std}
+        own = [record["more"] for record in records if (record["dataset"], record["method"]) == (dataset, method) and further]
+        for name in further:
+            values = [float(more[name]) for more in own if not math.isnan(more[name])]
+            row |= {name: fmean(values) if values else math.nan, f"{name}_std": stdev(values) if len(values) > 1 else math.nan}
         rows.append(row)
     return rows
 
 
-def _lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One block for each data set: a line for each method, mean ± std to three decimals."""
+def _lines(rows: Sequence[Mapping[str, Any]], further: Sequence[str] = ()) -> list[str]:
+    """Blocks for each data set, of the seven metrics and of the others: a line for each method, mean ± std to three decimals."""
     rows = [{**row, "dataset": one_line(row["dataset"]), "method": one_line(row["method"])} for row in rows]
-    heads = [name.replace("_", " ") for name in METRICS]
     lines: list[str] = []
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         block = [row for row in rows if row["dataset"] == dataset]
-        width = max(len(row["method"]) for row in block)
-        widths = [max(9, len(head)) for head in heads]
         lines += ["", f"{dataset} (mean ± std of {max(row['folds'] for row in block)} folds)"]
-        lines.append("  ".join([" " * width, *(head.rjust(w) for head, w in zip(heads, widths, strict=True))]))
-        for row in block:
-            cells = (_cell(row[name], row[f"{name}_std"]).rjust(w) for name, w in zip(METRICS, widths, strict=True))
-            lines.append("  ".join([row["method"].ljust(width), *cells]))
+        for start in range(0, len(METRICS) + len(further), len(METRICS)):
+            lines += _block(block, [*METRICS, *further][start : start + len(METRICS)])
+    return lines
+
+
+def _block(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    width = max(len(row["method"]) for row in rows)
+    heads = [name.replace("_", " ") for name in names]
+    widths = [max(9, len(head)) for head in heads]
+    lines = ["  ".join([" " * width, *(head.rjust(w) for head, w in zip(heads, widths, strict=True))])]
+    for row in rows:
+        cells = (_cell(row[name], row[f"{name}_std"]).rjust(w) for name, w in zip(names, widths, strict=True))
+        lines.append("  ".join([row["method"].ljust(width), *cells]))
     return lines
 
 

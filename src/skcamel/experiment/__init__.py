@@ -6,6 +6,7 @@ from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.experiment.comparison import compare_with_paper, recount_claims
+    from skcamel.experiment.measures import Measure, get_measure
     from skcamel.experiment.methods import METHOD_TITLES, EstimatorMethod, Fitted, Method, Outcome, get_method
     from skcamel.experiment.paper import paper_cell
     from skcamel.experiment.records import Records
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "comparison": ("compare_with_paper", "recount_claims"),
+    "measures": ("Measure", "get_measure"),
     "methods": ("METHOD_TITLES", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"),
     "paper": ("paper_cell",),
     "records": ("Records",),
@@ -32,6 +34,7 @@ __all__ = [
     "METHOD_TITLES",
     "EstimatorMethod",
     "Fitted",
+    "Measure",
     "Method",
     "Outcome",
     "Records",
@@ -39,6 +42,7 @@ __all__ = [
     "Unit",
     "compare_methods",
     "compare_with_paper",
+    "get_measure",
     "get_method",
     "paper_cell",
     "recount_claims",

@@ -30,7 +30,9 @@ from skcamel.data.dataset import Dataset, digest, known_share
 from skcamel.data.formats import read_dataset
 from skcamel.data.splitting import MultilabelStratifiedKFold
 from skcamel.experiment.identity import jsonable
+from skcamel.experiment.measures import Measure, measures_of
 from skcamel.experiment.methods import Method, Outcome
+from skcamel.experiment.scores import packed
 from skcamel.experiment.units import Unit
 from skcamel.metrics import edge_cases, evaluate
 from skcamel.metrics.conventions import NAMES
@@ -61,6 +63,8 @@ class Task:
     unit: Unit
     method: Method
     source: Source
+    measures: tuple[Measure, ...] = ()  # beside the seven
+    keep: bool = False  # scores, decisions and probabilities of the test rows
     threads: int | None = None  # of BLAS, at most; None leaves them as they are
     allowance: int | None = None  # bytes, where several units share a machine
 
@@ -72,6 +76,7 @@ class Result:
     unit: Unit
     record: dict[str, Any]
     failed: bool = False
+    kept: bytes | None = None  # scores, as a file
     killed: bool = False  # from outside, most often for lack of memory: alone, the unit may succeed
 
 
@@ -84,7 +89,7 @@ def compute(task: Task) -> Result:
     process = os.getpid()
     try:
         with _put_back(), _limited(task.threads), memory.allowance(task.allowance):
-            return Result(task.unit, _record(task))
+            return _done(task)
     except BaseException as error:
         if os.getpid() != process:  # a child that the method forked: it must not go on with the study
             os._exit(1)
@@ -118,7 +123,7 @@ def _limited(threads: int | None) -> AbstractContextManager[object]:
     return threadpool_limits({library["prefix"]: min(threads, library["num_threads"]) for library in threadpool_info()})
 
 
-def _record(task: Task) -> dict[str, Any]:
+def _done(task: Task) -> Result:
     unit, method = task.unit, task.method
     start = time.perf_counter()
     data, (train, test) = load_split(task.source, unit)
@@ -132,9 +137,11 @@ def _record(task: Task) -> dict[str, Any]:
         after_fit = time.perf_counter()
         outcomes = fitted.outcomes(data.X[test])
         after_predict = time.perf_counter()
-    return (
+        found = measured(data.Y[test], outcomes, task.measures)
+        kept = packed(test, outcomes) if task.keep else None
+    record = (
         unit.as_dict()
-        | measured(data.Y[test], outcomes)
+        | found
         | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
         | ({"known": known} if (known := known_share(data.Y)) < 1 else {})
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
@@ -144,10 +151,11 @@ def _record(task: Task) -> dict[str, Any]:
         | {"unit_seconds": time.perf_counter() - start}
         | {"peak_memory_bytes": max(0, memory.peak() - held) if peak_is_ours else None}
     )
+    return Result(task.unit, record, kept=kept)
 
 
-def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """The seven metrics against the truth Y (m, q), with parameters and edge cases.
+def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: tuple[Measure, ...] = ()) -> dict[str, Any]:
+    """The seven metrics against the truth Y (m, q), and others, with parameters and edge cases.
 
     With several criteria, each metric is that of the model selected for it; all other figures are kept, too.
 
@@ -164,6 +172,8 @@ def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         for criterion, outcome in outcomes.items():
             record |= {f"{name}_by_{criterion}": float(value) for name, value in values[criterion].items()}
             record[f"params_by_{criterion}"] = jsonable(outcome.params)
+    if measures:
+        record["more"] = measures_of(Y, outcomes, measures)
     # absent labels matter to macro-F1 most
     decisions = outcomes["macro_f1" if shown == EACH else shown].decisions
     return record | {f"edge_{name}": count for name, count in asdict(edge_cases(Y, decisions)).items()}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
+from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,6 +17,7 @@ from skcamel.baselines.base import class_one
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.experiment.identity import described, jsonable
+from skcamel.experiment.imports import imported
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
 from skcamel.metrics.conventions import choice
 from skcamel.selection import GROUPS, PARTS, SHORTLIST
@@ -29,11 +30,16 @@ WHERE_NOT_WHAT = ("device", "callback", "random_state")  # parameters of CAMEL t
 
 
 class Outcome(NamedTuple):
-    """Scores and decisions for the test rows, and the hyper-parameters that gave them."""
+    """Scores and decisions for the test rows, and the hyper-parameters that gave them; probabilities where a method has some."""
 
     scores: np.ndarray  # (m, q)
     decisions: np.ndarray  # (m, q) of 0 and 1
     params: dict[str, Any]
+    probabilities: np.ndarray | Callable[[], np.ndarray] | None = None  # (m, q); a function is called only if a metric needs them
+
+    def given_probabilities(self) -> np.ndarray | None:
+        """The probabilities, computed now if need be."""
+        return self.probabilities() if callable(self.probabilities) else self.probabilities
 
 
 class Fitted(Protocol):
@@ -221,13 +227,7 @@ def _of_scikit(name: str, preset: str) -> Method:
 
 def _imported(path: str) -> Any:
     """The estimator that ``package.module:Class`` names, made without arguments; or an instance, or what a function makes."""
-    module, _, attribute = path.partition(":")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (Exception, SystemExit) as error:  # a module of one's own may raise anything
-        cure = "a method is package.module:Class, importable from here (PYTHONPATH names further folders)"
-        told = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__} in its module: {error}"
-        raise ImportError(f"{path}: {told}; {cure}.") from error
+    found, attribute = imported(path, "a method is package.module:Class"), path.rpartition(":")[2]
     try:
         return found() if callable(found) else found
     except (Exception, SystemExit) as error:
@@ -266,20 +266,26 @@ class _FittedEstimator:
         chosen = dict(getattr(self.model, "best_params_", {}))
         if hasattr(self.model, "threshold_rule_"):
             chosen["cuts"] = self.model.threshold_rule_
-        scores = self._scores(X, decisions) if ours is None else ours.scores
-        return Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen))
+        scores, probabilities = self._scores(X, decisions) if ours is None else _of_ours(ours)
+        return Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen), probabilities)
 
-    def _scores(self, X: Array, decisions: np.ndarray) -> np.ndarray:
-        for answer in ("decision_function", "predict_proba"):
-            if hasattr(self.model, answer):
-                given = getattr(self.model, answer)(X)
-                if isinstance(given, list):  # of scikit-learn: for each label an array (m, its classes)
-                    return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.model.classes_, strict=True)])
-                columns = _dense(given).astype(np.float64)
-                if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
-                    columns = class_one(columns, self.model.classes_)
-                return self._columns(columns, answer, X.shape[0])
-        return decisions.astype(np.float64)
+    def _scores(self, X: Array, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | Callable[[], np.ndarray] | None]:
+        """Scores, and probabilities where the model has some."""
+        has_probabilities = hasattr(self.model, "predict_proba")
+        if hasattr(self.model, "decision_function"):
+            return self._answer("decision_function", X), partial(self._answer, "predict_proba", X) if has_probabilities else None
+        scores = self._answer("predict_proba", X) if has_probabilities else decisions.astype(np.float64)
+        return scores, scores if has_probabilities else None
+
+    def _answer(self, name: str, X: Array) -> np.ndarray:
+        """What a method of the model says of class 1 of each label, (m, q)."""
+        given = getattr(self.model, name)(X)
+        if isinstance(given, list):  # of scikit-learn: for each label an array (m, its classes)
+            return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.model.classes_, strict=True)])
+        columns = _dense(given).astype(np.float64)
+        if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
+            columns = class_one(columns, self.model.classes_)
+        return self._columns(columns, name, X.shape[0])
 
     def _columns(self, given: np.ndarray, answer: str, rows: int) -> np.ndarray:
         """An answer as (m, q); only that of a single label may be 1-d."""
@@ -298,6 +304,11 @@ class _FittedEach:
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         outputs = outputs_together([own.model for own in self.fitted.values()], X)
         return {name: own.outcome(X, ours) for (name, own), ours in zip(self.fitted.items(), outputs, strict=True)}
+
+
+def _of_ours(ours: Outputs) -> tuple[np.ndarray, Callable[[], np.ndarray] | None]:
+    """Scores, and probabilities where the model has some."""
+    return ours.scores, None if ours.link is None else lambda: ours.probabilities
 
 
 def _dense(given: Any) -> np.ndarray:

@@ -4,47 +4,34 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import tempfile
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from numbers import Integral
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
 import skcamel
 from skcamel.arrays import check_device
 from skcamel.checks import as_number, check_count
 from skcamel.data.dataset import Dataset
+from skcamel.experiment.completion import incomplete, measure_again
 from skcamel.experiment.compute import Result, Source, Task, as_source, load
 from skcamel.experiment.executors import Executor, executor
 from skcamel.experiment.identity import jsonable, settings_of
+from skcamel.experiment.measures import get_measures
 from skcamel.experiment.methods import FOLDS, get_method
+from skcamel.experiment.progress import Event, Listener, listener
 from skcamel.experiment.records import Records, StudyFolder
 from skcamel.experiment.units import FOLD_KINDS, NAME, SEED, RecordsError, Unit, read_cards
 from skcamel.metrics.conventions import choice
-from skcamel.text import one_line
 
 PAUSE = 0.2  # seconds between two looks at units that another run holds
 CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
-PROGRESS = ("auto", "bars", "lines", "quiet")
-
-
-class Event(NamedTuple):
-    """Something became of a unit."""
-
-    unit: Unit
-    state: str  # "done" here, "failed" here, "elsewhere" (by another run)
-    seconds: float  # of the work
-    finished: int  # units that need no more work in this run
-    total: int
-
-
-Listener = Callable[[Event], None]
 
 
 def run_study(
@@ -62,6 +49,9 @@ def run_study(
     dask: Any = None,
     device: str | None = None,
     time_limit: float | None = None,
+    metrics: Sequence[Any] = (),
+    keep: str | None = None,
+    rerun: bool = False,
     progress: str | Listener | None = None,
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
@@ -98,6 +88,14 @@ def run_study(
     time_limit : float, default=None
         Seconds that a unit may take. One that takes longer fails, and its process is killed; so units run in worker
         processes, even one at a time.
+    metrics : sequence of str, (name, function, best) or Measure, default=()
+        Metrics to record beside the seven, under `more`; see :func:`skcamel.experiment.get_measure`. "all": those with a name.
+        Units that are recorded without one of them are measured again from their scores, where these were kept.
+    keep : {"scores"}, default=None
+        Keep scores, decisions and probabilities of the test rows in the folder, for later metrics; see :meth:`Records.kept`.
+    rerun : bool, default=False
+        Compute units again that were recorded without one of the metrics, or without scores to keep; otherwise a folder with such
+        units is refused.
     progress : {"auto", "bars", "lines", "quiet"} or callable, default=None
         "auto": bars if stderr is a terminal, else lines. A callable is given each `Event`. None is quiet.
 
@@ -117,6 +115,8 @@ def run_study(
     [('br', 0, 0.33), ('camel', 0, 0.28)]
     """
     choice(folds, FOLD_KINDS, "folds")
+    if keep is not None:
+        choice(keep, ("scores",), "keep")
     chosen = [get_method(spec, preset, per_metric=per_metric, device=device) for spec in _listed(methods, "methods")]
     sources = [as_source(origin) for origin in _listed(datasets, "datasets")]
     _refuse_twice("methods", [method.name for method in chosen])
@@ -125,8 +125,15 @@ def run_study(
     _check_numbers(count, seed, time_limit, sources)
     count, seed = int(count), int(seed)  # records and keys take no integers of numpy
     settings = {method.name: settings_of(method) for method in chosen}
+    measures = get_measures(metrics)
     tasks = [
-        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, settings[method.name]), method, source)
+        Task(
+            Unit(source.name, method.name, preset, fold, count, folds, seed, settings[method.name]),
+            method,
+            source,
+            measures,
+            keep is not None,
+        )
         for source in sources
         for method in chosen
         for fold in range(count)
@@ -137,13 +144,18 @@ def run_study(
     asked_for = [{"name": name, "settings": told} for name, told in settings.items()]
     request = {"datasets": [source.name for source in sources], "methods": asked_for, "preset": preset, "seed": seed}
     request |= {"n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
+    request |= {"metrics": [measure.spec for measure in measures]} if measures else {}
     execute = executor(n_jobs, backend, dask, time_limit, len(tasks))
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
-            _refuse_other_data(Records(path), sources)
-            folder.add_request(request)
+            before = Records(path)
+            _refuse_other_data(before, sources)
+            lacking = incomplete(before, tasks, rerun=rerun)
+            folder.add_request(request, {measure.name: measure.entry() for measure in measures})
             _add_cards(folder, sources)
+            folder.again = {task.unit.key for task in lacking}
+            measure_again(folder, before, lacking)
             _run(folder, tasks, execute, progress)
             folder.sweep()
         records = Records(path)
@@ -212,7 +224,10 @@ class Ledger:
     def book(self, result: Result) -> None:
         """Write down a result."""
         key = result.unit.key
-        (self.folder.fail if result.failed else self.folder.finish)(key, result.record)
+        if result.failed:
+            self.folder.fail(key, result.record)
+        else:
+            self.folder.finish(key, result.record, result.kept)
         self._tell(result.unit, "failed" if result.failed else "done", result.record.get("unit_seconds", 0.0))
 
     def _tell(self, unit: Unit, state: str, seconds: float) -> None:
@@ -266,73 +281,3 @@ def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
         if source.name not in known:
             figures = {key: value for key, value in load(source).card().as_dict().items() if key not in CARD_FIGURES_TOO_LONG}
             folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
-
-
-@contextmanager
-def listener(
-    progress: str | Listener | None, units: dict[str, int], finished: dict[str, int], stream: IO[str] | None = None
-) -> Iterator[Listener]:
-    """The function to call with each event, from the units of each data set and how many of them were finished before."""
-    stream = sys.stderr if stream is None else stream
-    if callable(progress):
-        yield progress
-        return
-    kind = choice(progress or "quiet", PROGRESS, "progress")
-    if kind == "auto":
-        kind = "bars" if stream.isatty() else "lines"
-    if kind == "quiet":
-        yield lambda _: None
-    elif kind == "lines":
-        yield _lines(stream, sum(units.values()), sum(finished.values()))
-    else:
-        with _bars(stream, units, finished) as tell:
-            yield tell
-
-
-def _lines(stream: IO[str], total: int, before: int) -> Listener:
-    start = time.monotonic()
-    if before:
-        stream.write(f"{before} of {total} units are done already\n")
-
-    def tell(event: Event) -> None:
-        here = event.finished - before
-        left = (time.monotonic() - start) / max(1, here) * (event.total - event.finished)
-        what = {"done": f"{event.seconds:.1f} s", "failed": "FAILED", "elsewhere": "by another run"}[event.state]
-        stream.write(f"{event.finished}/{event.total}  {one_line(str(event.unit))}: {what}, {duration(left)} left\n")
-        stream.flush()
-
-    return tell
-
-
-@contextmanager
-def _bars(stream: IO[str], units: dict[str, int], finished: dict[str, int]) -> Iterator[Listener]:
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    except ImportError as error:
-        raise ImportError("Progress bars need: pip install 'skcamel[cli]'; or choose progress='lines'.") from error
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(TextColumn("{task.description}", markup=False), *columns, console=Console(file=stream)) as bars:
-        tasks = {name: bars.add_task(one_line(name), total=count, completed=finished.get(name, 0)) for name, count in units.items()}
-        whole = bars.add_task("all", total=sum(units.values()), completed=sum(finished.values()))
-
-        def tell(event: Event) -> None:
-            bars.advance(tasks[event.unit.dataset])
-            bars.advance(whole)
-            if event.state == "failed":
-                bars.console.print(f"{one_line(str(event.unit))}: FAILED", highlight=False, markup=False, emoji=False)
-
-        yield tell
-
-
-def duration(seconds: float) -> str:
-    """A time span to read at a glance.
-
-    >>> duration(7.2), duration(75), duration(7500)
-    ('7 s', '1 min 15 s', '2 h 05 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60:02d} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -12,7 +12,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self
@@ -24,6 +23,7 @@ from skcamel.metrics.conventions import NAMES
 KEY = re.compile("[0-9a-f]{20}")  # how files of units are called
 PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # of a record, by which records are sorted
 FOLD_KINDS = ("plain", "stratified")
+BEST = ("largest", "smallest")  # values of a metric
 LARGEST = 2**53  # of all numbers: what JSON keeps exactly everywhere
 DIGITS = 19  # of integers, below 64 bits
 LONGEST = 60  # letters shown of a value that is refused
@@ -107,6 +107,7 @@ class Kind(NamedTuple):
 
 
 TEXT = Kind("text", (str,))
+METRIC_NAME = Kind("a name of letters, digits and _", (str,), pattern="[A-Za-z][A-Za-z0-9_]*")
 NAME = Kind("a name", (str,), pattern=r"(?s)[^\ud800-\udfff]+")  # half a character cannot be written into files
 MAPPING = Kind("a mapping", (dict,))
 COUNT = Kind("a count", (int,))
@@ -115,6 +116,7 @@ NUMBER = Kind("a number", (int, float), low=-LARGEST)
 AMOUNT = Kind("a number from 0 on, or null", (int, float), null=True)
 # a metric lies between 0 and 1, up to rounding; null where it is undefined
 METRIC = Kind("a number from 0 to 1, or null", (int, float), low=-1e-9, high=1 + 1e-9, null=True)
+VALUE = Kind("a number, or null", (int, float), low=-LARGEST, null=True)  # of a metric beside the seven
 SHARE = Kind("a number from 0 to 1", (int, float), high=1)
 ODDITY = Kind("a count or a list", (int, list))
 TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -127,11 +129,16 @@ FAILURE = UNIT | {"error": TEXT, "traceback": TEXT, "finished_at?": TIME}
 COSTS = {"n_train?": COUNT, "n_test?": COUNT, "n_features?": COUNT, "n_labels?": COUNT, "peak_memory_bytes?": AMOUNT}
 COSTS |= dict.fromkeys(("fit_seconds?", "predict_seconds?", "unit_seconds?"), AMOUNT)
 RECORD = UNIT | COSTS | {"criterion": TEXT, "params": MAPPING} | dict.fromkeys(NAMES, METRIC)
-RECORD |= {"device?": NAME, "data_sha256?": TEXT, "warnings?": [TEXT], "finished_at?": TIME}
+RECORD |= {"more?": MAPPING, "device?": NAME, "data_sha256?": TEXT, "warnings?": [TEXT], "finished_at?": TIME}
 # of names that not every record has, by how they begin
 FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {f"{name}_by_": METRIC for name in NAMES}
 
-RUNS = {"runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAPPING}]} | PROTOCOL]}
+RUNS = {
+    "runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAPPING}], "metrics?": [TEXT]} | PROTOCOL],
+    "metrics?": MAPPING,
+}
+DIRECTION = Kind(f"one of {', '.join(BEST)}", (str,), pattern="|".join(BEST))
+METRIC_ENTRY = {"title": NAME, "best": DIRECTION, "function": Kind("text, or null", (str,), null=True)}
 CARD = {"n": POSITIVE, "d": COUNT, "q": COUNT, "cardinality": NUMBER, "density": NUMBER, "label_counts": [COUNT], "label_names?": [TEXT]}
 CARD |= dict.fromkeys(("label_sets?", "mean_ir?", "sparsity?"), AMOUNT)
 CARD |= {f"{name}_rows?": ODDITY for name in ("unlabelled", "zero", "duplicate")}
@@ -170,6 +177,8 @@ def check_record(record: Mapping[str, Any]) -> None:
         for start, shape in FURTHER.items():
             if name.startswith(start):
                 check_shape(value, shape, name)
+    for name, value in record.get("more", {}).items():
+        check_shape(value, VALUE, f"more.{name}")
     _check_fold(record)
 
 
@@ -182,6 +191,12 @@ def check_failure(failure: Mapping[str, Any]) -> None:
 def _check_fold(unit: Mapping[str, Any]) -> None:
     if unit["fold"] >= unit["n_folds"]:
         raise ValueError(f"fold is {unit['fold']}, and folds are counted from 0 to {unit['n_folds'] - 1}")
+
+
+def _check_study(study: Any) -> None:
+    check_shape(study, RUNS)
+    for name, entry in study.get("metrics", {}).items():
+        check_shape(entry, METRIC_ENTRY, f"metrics.{name}")
 
 
 def _check_cards(cards: Any) -> None:
@@ -208,7 +223,7 @@ def _check_curves(result: Any) -> None:
 def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
     """Strict JSON that passes a check; ValueError says what is wrong with it.
 
-    >>> decoded(b'{"runs": [{"datasets": "yeast"}]}', partial(check_shape, shape=RUNS))
+    >>> decoded(b'{"runs": [{"datasets": "yeast"}]}', _check_study)
     Traceback (most recent call last):
     ValueError: runs[0].datasets is 'yeast', not a list
     """
@@ -245,7 +260,16 @@ def _read_json(path: Path, default: Any, check: Callable[[Any], None], cure: str
 
 def read_requests(folder: Path) -> list[Run]:
     """All requests of ``study.json``, in their order."""
-    return _read_json(folder / "study.json", {"runs": []}, partial(check_shape, shape=RUNS))["runs"]
+    return _read_study(folder)["runs"]
+
+
+def read_metrics(folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Metrics beside the seven that any run recorded: name ► title, best ("largest" or "smallest"), and function, None if built in."""
+    return _read_study(folder).get("metrics", {})
+
+
+def _read_study(folder: Path) -> Mapping[str, Any]:
+    return _read_json(folder / "study.json", {"runs": []}, _check_study)
 
 
 def read_runs(folder: Path) -> list[Run]:
@@ -256,9 +280,9 @@ def read_runs(folder: Path) -> list[Run]:
 
 def _includes(run: Run, other: Run) -> bool:
     """Whether `run` asks for all that `other` does, and for more."""
-    parts = ("datasets", "methods")
+    parts = ("datasets", "methods", "metrics")
     same = all(run.get(name) == other.get(name) for name in {*run, *other} - {*parts})
-    return run != other and same and all(item in run[part] for part in parts for item in other[part])
+    return run != other and same and all(item in run.get(part, ()) for part in parts for item in other.get(part, ()))
 
 
 def read_cards(folder: Path) -> dict[str, Mapping[str, Any]]:
@@ -293,6 +317,8 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     """
     options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method["name"] for method in run["methods"])}
     options |= {name: str(run[name.replace("-", "_")]) for name in ("preset", "folds", "n-folds", "seed")}
+    if run.get("metrics"):
+        options["metrics"] = ",".join(run["metrics"])
     if device != "cpu":
         options["device"] = device
     words = ["skcamel study", *(f"--{name} {shlex.quote(value)}" for name, value in options.items())]

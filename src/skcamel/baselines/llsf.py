@@ -10,7 +10,7 @@ import numpy as np
 
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
-from skcamel.baselines.linear import Axes, GridSearch, LinearBaseline, Prepared, powers, prepare
+from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, powers, prepare
 
 
 class LLSFPenalties(NamedTuple):
@@ -184,7 +184,7 @@ class LLSF(BaseLLSF):
 
 
 @dataclass(eq=False, repr=False)
-class LLSFCV(GridSearch, BaseLLSF):
+class LLSFCV(LinearSearch, BaseLLSF):
     """LLSF with its penalties chosen by folds.
 
     Parameters

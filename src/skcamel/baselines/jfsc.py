@@ -11,7 +11,7 @@ from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
-from skcamel.baselines.linear import Axes, GridSearch, LinearBaseline, Prepared, powers, prepare
+from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, powers, prepare
 from skcamel.checks import check_flag
 from skcamel.rows import middle, shifted
 
@@ -289,7 +289,7 @@ class JFSC(BaseJFSC):
 
 
 @dataclass(eq=False, repr=False)
-class JFSCCV(GridSearch, BaseJFSC):
+class JFSCCV(LinearSearch, BaseJFSC):
     """JFSC with its penalties chosen by folds.
 
     Parameters

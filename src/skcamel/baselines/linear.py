@@ -27,7 +27,8 @@ N_CUTS = 51
 TUNED = "tuned"  # the authors' rule for the cut
 
 Axes = dict[str, tuple[float, ...]]
-Candidate = Mapping[str, float]
+Candidate = Mapping[str, Any]
+Rated = Iterator[tuple[int, np.ndarray, np.ndarray | None]]
 Folds = list[tuple[np.ndarray, np.ndarray]]  # rows of the training and the test part of each
 
 
@@ -161,34 +162,30 @@ class LinearBaseline(Baseline):
 
 
 @dataclass(eq=False, repr=False)
-class GridSearch(LinearBaseline):
+class GridSearch(Baseline):
     """Scores every candidate of a grid in every fold, chooses one and learns with it from all rows.
 
-    All candidates of a fold are solved in common products. A subclass names its grids; their keys are its penalties, given as
-    parameters with an "s" appended.
+    A subclass names its grids; their keys are its parameters, given with an "s" appended. In `_rated` it solves all candidates of a
+    fold, sharing what they have in common.
     """
 
     _: KW_ONLY
     grid: str = "coarse"
     cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
     scoring: str = "average_precision"
-    precision: str = "single"
-    memory_budget: int = proximal.MEMORY_BUDGET
     random_state: Any = None
-    GRIDS: ClassVar[dict[str, Axes]]
+    GRIDS: ClassVar[dict[str, Any]]  # of axes, see `_axes`
 
     def _check_parameters(self) -> None:
         choice(self.grid, tuple(self.GRIDS), "grid")
         choice(self.scoring, NAMES, "scoring")
-        choice(self.precision, tuple(PRECISIONS), "precision")
         super()._check_parameters()
-        check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
         if isinstance(self.cv, str):
             message = f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable of (train, test)."
             raise ValueError(message)  # noqa: TRY004 (a wrong value, as CamelClassifierCV says)
 
-    def _axes(self) -> Axes:
-        """Values of each penalty: those given, else those of the named grid."""
+    def _axes(self) -> dict[str, tuple[Any, ...]]:
+        """Values of each parameter: those given, else those of the named grid."""
         axes = {}
         for penalty, values in self.GRIDS[self.grid].items():
             name = f"{penalty}s"
@@ -204,7 +201,7 @@ class GridSearch(LinearBaseline):
     def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         if len(Y) < 2:
             raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
-        candidates = [dict(zip(self.PENALTIES._fields, values, strict=True)) for values in product(*self._axes().values())]
+        candidates = [dict(zip(self.GRIDS[self.grid], values, strict=True)) for values in product(*self._axes().values())]
         folds = inner_splits(self, X, Y, self._target, weights)
         judge = self._judge_together if self._rule().is_tuned else self._judge_apart
         results, cuts = judge((X, Y, weights), folds, candidates)
@@ -251,10 +248,25 @@ class GridSearch(LinearBaseline):
             results.append([judged(Y, F, own, of_rows) for F, own in zip(of_fold, cuts, strict=True)])
         return results, cuts
 
-    def _rated(
-        self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]
-    ) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+    def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Rated:
         """Number of each candidate, its F of the test part and, if the authors' rule needs it, of the training part."""
+        raise NotImplementedError
+
+
+@dataclass(eq=False, repr=False)
+class LinearSearch(GridSearch, LinearBaseline):
+    """A search over penalties; all candidates of a fold are solved in common products."""
+
+    _: KW_ONLY
+    precision: str = "single"
+    memory_budget: int = proximal.MEMORY_BUDGET
+
+    def _check_parameters(self) -> None:
+        choice(self.precision, tuple(PRECISIONS), "precision")
+        super()._check_parameters()
+        check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
+
+    def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Rated:
         prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2], PRECISIONS[self.precision])
         new, known = (scaled(prepared.scale, X) for X in (X_test, train[0]))
         for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):

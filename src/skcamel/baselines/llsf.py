@@ -11,7 +11,7 @@ from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
-from skcamel.baselines.linear import Axes, GridSearch, LinearBaseline, Prepared, powers, prepare
+from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, powers, prepare
 
 SPARSE = 0.1  # share of weights other than 0 below which a product with them alone is faster
 
@@ -203,7 +203,7 @@ class LLSF(BaseLLSF):
 
 
 @dataclass(eq=False, repr=False)
-class LLSFCV(GridSearch, BaseLLSF):
+class LLSFCV(LinearSearch, BaseLLSF):
     """LLSF with its penalties chosen by folds.
 
     Parameters

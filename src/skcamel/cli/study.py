@@ -60,7 +60,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     required=True,
     callback=_names,
     metavar="A,B,…",
-    help="camel, br, ecc, rakel, llsf, jfsc, extra-trees, random-forest, logistic, svc, or package.module:Class.",
+    help="camel, br, ecc, rakel, llsf, jfsc, imcc, extra-trees, random-forest, logistic, svc, or package.module:Class.",
 )
 @new_folder
 @click.option(

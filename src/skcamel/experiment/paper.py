@@ -15,7 +15,7 @@ from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
 PRESETS = tuple(presets.PRESETS)
 METHOD_TITLES = {"camel": "CAMEL", "br": "BR", "ecc": "ECC", "rakel": "RAkEL", "llsf": "LLSF", "jfsc": "JFSC"}
 PAPER_METHODS = tuple(METHOD_TITLES)
-METHOD_TITLES |= {name: name for name in ("extra-trees", "random-forest", "logistic", "svc")}
+METHOD_TITLES |= {"imcc": "IMCC"} | {name: name for name in ("extra-trees", "random-forest", "logistic", "svc")}
 REGULAR = ("cal500", "emotions", "genbase", "medical", "enron", "image", "scene", "yeast")  # Table 2
 LARGE = ("science", "arts", "rcv1-s1", "rcv1-s2", "rcv1-s3", "rcv1-s4", "rcv1-s5", "business")  # Table 3, in its order
 

@@ -270,7 +270,7 @@ class _FittedEstimator:
         chosen = dict(getattr(self.model, "best_params_", {}))
         if hasattr(self.model, "threshold_rule_"):
             chosen["cuts"] = self.model.threshold_rule_
-        scores, probabilities = self._scores(X, decisions) if ours is None else _of_ours(ours)
+        scores, probabilities = self._scores(X, decisions) if ours is None else _scores_of(ours)
         return Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen), probabilities)
 
     def _scores(self, X: Array, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | Callable[[], np.ndarray] | None]:
@@ -310,7 +310,7 @@ class _FittedEach:
         return {name: own.outcome(X, ours) for (name, own), ours in zip(self.fitted.items(), outputs, strict=True)}
 
 
-def _of_ours(ours: Outputs) -> tuple[np.ndarray, Callable[[], np.ndarray] | None]:
+def _scores_of(ours: Outputs) -> tuple[np.ndarray, Callable[[], np.ndarray] | None]:
     """Scores, and probabilities where the model has some."""
     return ours.scores, None if ours.link is None else lambda: ours.probabilities
 

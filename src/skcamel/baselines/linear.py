@@ -194,6 +194,7 @@ class GridSearch(LinearBaseline):
     memory_budget: int = proximal.MEMORY_BUDGET
     random_state: Any = None
     GRIDS: ClassVar[dict[str, Axes]]
+    ADDED: ClassVar = {"precision": "double"}  # what stands for a parameter that files and studies of earlier versions lack
 
     def _check_parameters(self) -> None:
         choice(self.grid, tuple(self.GRIDS), "grid")

@@ -25,6 +25,7 @@ NAMES = (
     "thresholds",
     "calibration",
     "llsf",
+    "linear",
     "baselines",
     "reference",
     "column",

@@ -95,6 +95,30 @@ def test_single_precision_follows_the_sequence_in_double(kind, shape, as_rows, r
         np.testing.assert_allclose(single.W[:, k], double.W[:, k], atol=1e-3 * size)
 
 
+@pytest.mark.parametrize("single", [LLSF, JFSC])
+@pytest.mark.parametrize("preset", ["faithful", "fair"])
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_columns_of_zeros_change_nothing_and_weigh_nothing(data, single, preset, as_rows):
+    X, Y = data
+    wide = np.insert(X, [0, 4, 12], 0.0, axis=1)
+    plain, model = single(preset=preset).fit(X, Y), single(preset=preset).fit(as_rows(wide), Y)
+    np.testing.assert_allclose(model.decision_function(as_rows(wide)), plain.decision_function(X), atol=1e-9)
+    assert model.coef_.shape == (5, 15)
+    assert not model.coef_[:, [0, 5, 14]].any()
+    wide[:, 5] = 1.0  # a feature that training never saw
+    np.testing.assert_allclose(model.coef_ @ wide.T, model.coef_ @ np.insert(X, [0, 4, 12], 0.0, axis=1).T)
+    if single is JFSC:
+        np.testing.assert_allclose(np.delete(model.fisher_, [0, 5, 14], axis=1), plain.fisher_, atol=1e-9)
+        assert not model.fisher_[:, [0, 5, 14]].any()
+
+
+@pytest.mark.parametrize("search", [small_llsf, small_jfsc])
+def test_columns_of_zeros_are_not_solved_for(data, search):
+    X, Y = data
+    problem = search()._problem(np.hstack([X, np.zeros((90, 30))]), Y.astype(float), None)[1]
+    assert problem.X.shape[1] <= 13
+
+
 def test_batched_weights_equal_separate_ones(data):
     X, Y = data[0] / np.linalg.norm(data[0], axis=1)[:, None], data[1].astype(float)
     grid = np.array([(a, b, r) for a in (0.0, 2**-3, 8.0, 1024.0) for b in (0.0, 2**-3, 8.0) for r in (0.1, 10.0)]).T

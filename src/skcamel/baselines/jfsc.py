@@ -228,7 +228,7 @@ class BaseJFSC(LinearBaseline):
         prepared = prepare(self.preset, X, Y, weights, intercept=self.intercept)
         self.label_distance_ = proximal.label_distance(Y, weights)
         S = fisher(prepared.X, Y, weights)
-        self.fisher_ = S[:, : X.shape[1]]
+        self.fisher_ = prepared.placed(S)[:, : X.shape[1]]
         return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights=weights, dtype=dtype)
 
 

@@ -36,13 +36,23 @@ class Prepared(NamedTuple):
     """Training data as the sequence sees it, and what is needed to score new rows."""
 
     scale: scaling.Scaling
-    X: Array  # (n, d), with a last column of ones where that is the intercept
+    X: Array  # (n, d'): columns that are not all zero, with a last one of ones where that is the intercept
     Y: np.ndarray  # (n, q)
     means: tuple[np.ndarray, np.ndarray] | None = None  # (d,) and (q,) where X and Y were centred
     extended: bool = False  # whether the last column is the constant
+    used: np.ndarray | None = None  # bool (d,), with the constant: columns that X has; None for all
+
+    def placed(self, W: np.ndarray) -> np.ndarray:
+        """Values (..., q, d') of the columns that X has among zeros for all others: (..., q, d)."""
+        if self.used is None:
+            return W
+        whole = np.zeros((*W.shape[:-1], len(self.used)), dtype=W.dtype)
+        whole[..., self.used] = W
+        return whole
 
     def weights(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (..., q, d) and intercepts (..., q) for scaled but neither centred nor extended rows."""
+        """Weights (..., q, d) and intercepts (..., q) for scaled but neither centred nor extended rows, from those of X (..., q, d')."""
+        W = self.placed(W)
         if self.means is not None:
             return W, self.means[1] - W @ self.means[0]
         if self.extended:
@@ -62,13 +72,21 @@ def prepare(preset: str, X: Array, Y: np.ndarray, weights: np.ndarray | None = N
     scale = scaling.fitted("unit" if preset == "faithful" else "minmax", X)
     rows = scaled(scale, X)
     if not intercept:
-        return Prepared(scale, rows, Y)
+        return _without_zeros(Prepared(scale, rows, Y))
     if preset == "faithful":
         ones = np.ones((X.shape[0], 1))
         extended = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(ones)])) if sparse.issparse(rows) else np.hstack([rows, ones])
-        return Prepared(scale, extended, Y, extended=True)
+        return _without_zeros(Prepared(scale, extended, Y, extended=True))
     x_mean, y_mean = (np.average(part, axis=0, weights=weights) for part in (rows, Y))
-    return Prepared(scale, rows - x_mean, Y - y_mean, (x_mean, y_mean))
+    return _without_zeros(Prepared(scale, rows - x_mean, Y - y_mean, (x_mean, y_mean)))
+
+
+def _without_zeros(prepared: Prepared) -> Prepared:
+    """The same without columns that are all zero: their weights start at 0, and no step moves them."""
+    used = np.asarray(abs(prepared.X).sum(axis=0)).ravel() > 0
+    if used.all() or not used.any():
+        return prepared
+    return prepared._replace(X=prepared.X[:, used], used=used)
 
 
 def scaled(scale: scaling.Scaling, X: Array) -> Array:
@@ -260,6 +278,7 @@ class LinearSearch(GridSearch, LinearBaseline):
     _: KW_ONLY
     precision: str = "single"
     memory_budget: int = proximal.MEMORY_BUDGET
+    ADDED: ClassVar = {"precision": "double"}  # what stands for a parameter that files and studies of earlier versions lack
 
     def _check_parameters(self) -> None:
         choice(self.precision, tuple(PRECISIONS), "precision")

@@ -12,12 +12,11 @@ from scipy import sparse
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
 from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, powers, prepare
+from skcamel.baselines.proximal import POWER_STEPS, POWER_TOL, SMALLEST_RESIDUAL
+from skcamel.baselines.tensors import RobustRegressionOnDevice
 from skcamel.checks import check_flag
 from skcamel.rows import middle, shifted
 
-SMALLEST_RESIDUAL = 1e-3  # shorter residuals weigh as much as this one
-POWER_TOL = 1e-8  # 1 - cos of a direction and its image under X'DX at which power iteration ends
-POWER_STEPS = 200
 BLOCK = 2**17  # residuals of a block of rows, which stay in the cache between its passes
 
 
@@ -135,6 +134,7 @@ class RobustRegression(proximal.Problem):
     """
 
     state: ClassVar[Any] = _State
+    state_on_device: ClassVar[Any] = RobustRegressionOnDevice
 
     def __init__(
         self,
@@ -144,9 +144,9 @@ class RobustRegression(proximal.Problem):
         S: np.ndarray,
         row_weights: Callable[[np.ndarray], np.ndarray] = inverse_lengths,
         weights: np.ndarray | None = None,
-        dtype: type[np.floating] = np.float64,
+        arithmetic: proximal.Arithmetic = proximal.DOUBLE,
     ) -> None:
-        super().__init__(X, R, dtype)
+        super().__init__(X, R, arithmetic)
         self.fisher_norm, self.row_weights = float(np.abs(S).max()), row_weights
         self.S = self.padded(S.T)[:, None]  # (d, 1, q)
         self.label_distance = self.padded(self.padded(R).T)
@@ -154,7 +154,7 @@ class RobustRegression(proximal.Problem):
         self.targets = self.padded(Y)[:, None]  # (n, 1, q)
         self.ridge = proximal.Ridge(proximal.rooted(X, weights), proximal.rooted(Y, weights))
         n, d = X.shape
-        size, rows = max(1, BLOCK // len(R)), X.astype(dtype)
+        size, rows = max(1, BLOCK // len(R)), X.astype(self.dtype)
         self.blocks = [(slice(first, first + size), rows[first : first + size]) for first in range(0, n, size)]
         self.bytes_each = self.dtype.itemsize * self.targets.shape[-1] * (4 * n + 12 * d)  # of arrays alive at the peak, with temporaries
 
@@ -223,13 +223,13 @@ class BaseJFSC(LinearBaseline):
         check_flag("intercept", self.intercept)
 
     def _problem(
-        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, dtype: type[np.floating] = np.float64
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
     ) -> tuple[Prepared, RobustRegression]:
         prepared = prepare(self.preset, X, Y, weights, intercept=self.intercept)
         self.label_distance_ = proximal.label_distance(Y, weights)
         S = fisher(prepared.X, Y, weights)
         self.fisher_ = prepared.placed(S)[:, : X.shape[1]]
-        return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights=weights, dtype=dtype)
+        return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights=weights, arithmetic=arithmetic)
 
 
 @dataclass(eq=False, repr=False)
@@ -301,7 +301,7 @@ class JFSCCV(LinearSearch, BaseJFSC):
         from 4^-4 to 4^4 and η = 0.1, 125 candidates.
     preset, intercept, threshold, threshold_metric, max_iter, tol
         As in :class:`JFSC`, the tuning of cuts as in :class:`LLSFCV`.
-    cv, scoring, precision, memory_budget, random_state
+    cv, scoring, precision, device, memory_budget, random_state
         As in :class:`LLSFCV`.
 
     Attributes

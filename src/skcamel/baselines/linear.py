@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel import memory, scaling
-from skcamel.arrays import Array
+from skcamel.arrays import Array, check_device
 from skcamel.baselines import proximal
 from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, tuned_cuts, with_weight
 from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
@@ -152,7 +152,7 @@ class LinearBaseline(Baseline):
         return {name: getattr(self, name) for name in self.PENALTIES._fields}
 
     def _problem(
-        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, dtype: type[np.floating] = np.float64
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
     ) -> tuple[Prepared, proximal.Problem]:
         raise NotImplementedError
 
@@ -277,16 +277,19 @@ class LinearSearch(GridSearch, LinearBaseline):
 
     _: KW_ONLY
     precision: str = "single"
+    device: str | None = None
     memory_budget: int = proximal.MEMORY_BUDGET
-    ADDED: ClassVar = {"precision": "double"}  # what stands for a parameter that files and studies of earlier versions lack
+    ADDED: ClassVar = {"precision": "double", "device": None}  # what stands for a parameter that files and studies of earlier versions lack
 
     def _check_parameters(self) -> None:
         choice(self.precision, tuple(PRECISIONS), "precision")
+        check_device(self.device)
         super()._check_parameters()
         check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
 
     def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Rated:
-        prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2], PRECISIONS[self.precision])
+        arithmetic = proximal.Arithmetic(PRECISIONS[self.precision], self.device)
+        prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2], arithmetic)
         new, known = (scaled(prepared.scale, X) for X in (X_test, train[0]))
         for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):
             for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate

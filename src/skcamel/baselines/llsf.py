@@ -12,6 +12,7 @@ from scipy import sparse
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
 from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, powers, prepare
+from skcamel.baselines.tensors import LeastSquaresOnDevice
 
 SPARSE = 0.1  # share of weights other than 0 below which a product with them alone is faster
 
@@ -101,10 +102,11 @@ class LeastSquares(proximal.Problem):
     """
 
     state: ClassVar[Any] = _State
+    state_on_device: ClassVar[Any] = LeastSquaresOnDevice
 
-    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray, dtype: type[np.floating] = np.float64) -> None:
-        super().__init__(X, R, dtype)
-        self.ridge, self.rows = proximal.Ridge(X, Y), X.astype(dtype)
+    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray, arithmetic: proximal.Arithmetic = proximal.DOUBLE) -> None:
+        super().__init__(X, R, arithmetic)
+        self.ridge, self.rows = proximal.Ridge(X, Y), X.astype(self.dtype)
         n, d = X.shape
         gram = self.ridge.gram
         self.gram = proximal.dense(X.T @ X) if gram is None and d <= 2 * n else gram  # wider: two thin products are cheaper
@@ -131,12 +133,12 @@ class BaseLLSF(LinearBaseline):
     PENALTIES: ClassVar[type[LLSFPenalties]] = LLSFPenalties
 
     def _problem(
-        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, dtype: type[np.floating] = np.float64
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
     ) -> tuple[Prepared, LeastSquares]:
         prepared = prepare(self.preset, X, Y, weights, intercept=self.preset == "fair")
         self.label_distance_ = proximal.label_distance(Y, weights)
         rows, targets = (proximal.rooted(part, weights) for part in (prepared.X, prepared.Y))
-        return prepared, LeastSquares(rows, targets, self.label_distance_, dtype)
+        return prepared, LeastSquares(rows, targets, self.label_distance_, arithmetic)
 
 
 @dataclass(eq=False, repr=False)
@@ -224,6 +226,8 @@ class LLSFCV(LinearSearch, BaseLLSF):
     precision : {"single", "double"}, default="single"
         Arithmetic of the sequences that are compared, with starts and step constants in double precision. "single" takes half the
         time and changes scores in about the sixth digit. The model is learned in double precision in any case.
+    device : str, default=None
+        "cuda" iterates the sequences that are compared on a GPU, all candidates together; the model itself is learned on the CPU.
     memory_budget : int, default=2**25
         Bytes for the working arrays of the candidates that are iterated together; one candidate at least.
     random_state : int or RandomState, default=None

@@ -76,6 +76,8 @@ class EstimatorMethod:
         scores. All forms of scikit-learn are understood, also lists with an array for each label.
     settings : dict, default=None
         What decides beside the class and all its parameters, which are always part of the settings of a method.
+    device : str, default=None
+        Where it computes, for an estimator with such a parameter; it decides about no result.
 
     Examples
     --------
@@ -85,11 +87,11 @@ class EstimatorMethod:
     ('sklearn.neighbors._classification:KNeighborsClassifier', 3, 'uniform')
     """
 
-    def __init__(self, name: str, estimator: Any, settings: dict[str, Any] | None = None) -> None:
+    def __init__(self, name: str, estimator: Any, settings: dict[str, Any] | None = None, device: str | None = None) -> None:
         if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")):
             needs = "needs fit, predict and get_params, as scikit-learn's estimators have them"
             raise TypeError(f"The method {name!r} {needs}, got {estimator!r}; pass an instance, as in MyMethod().")
-        self.name = name
+        self.name, self.device = name, device
         self.estimator = estimator
         self.settings = described(estimator) | (settings or {})
 
@@ -108,7 +110,8 @@ class EstimatorMethod:
         return _FittedEstimator(fitted, Y.shape[1])
 
     def _model(self, seed: int) -> Any:
-        return _seeded(self.estimator, seed)
+        model = _seeded(self.estimator, seed)
+        return model if self.device is None else model.set_params(device=self.device)
 
 
 class CamelMethod(EstimatorMethod):
@@ -133,8 +136,8 @@ class CamelMethod(EstimatorMethod):
     """
 
     def __init__(self, preset: str, *, per_metric: bool = False, device: str | None = None) -> None:
-        super().__init__("camel", CamelClassifierCV.from_preset(preset, device=device))
-        self.per_metric, self.device = per_metric, device
+        super().__init__("camel", CamelClassifierCV.from_preset(preset), device=device)
+        self.per_metric = per_metric
         self.settings["params"] = {key: value for key, value in self.settings["params"].items() if key not in WHERE_NOT_WHAT}
         self.settings |= {"per_metric": per_metric}
         if self.estimator.threshold == "auto":
@@ -168,7 +171,7 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     per_metric : bool, default=False
         CAMEL selects a model for each of the seven metrics, and each metric is that of its own model.
     device : str, default=None
-        "cuda": CAMEL computes on a GPU.
+        "cuda": CAMEL computes on a GPU, and LLSF and JFSC search there.
 
     Examples
     --------
@@ -183,13 +186,13 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     if isinstance(spec, str):
         if choice(spec, tuple(METHOD_TITLES), "method") == "camel":
             return CamelMethod(preset, per_metric=per_metric, device=device)
-        return (_of_ours if spec in (*PAPER_METHODS, "imcc") else _of_scikit)(spec, preset)
+        return _of_ours(spec, preset, device) if spec in (*PAPER_METHODS, "imcc") else _of_scikit(spec, preset)
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], str):
         return EstimatorMethod(*spec)
     return spec if isinstance(spec, Method) else EstimatorMethod(type(spec).__name__, spec)
 
 
-def _of_ours(name: str, preset: str) -> Method:
+def _of_ours(name: str, preset: str, device: str | None) -> Method:
     """LLSF and JFSC get a coarse grid: the authors' has 1 323 or 3 993 candidates; for it give ``("llsf", LLSFCV(grid="paper"))``."""
     from skcamel.baselines import IMCCCV, JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
@@ -203,7 +206,7 @@ def _of_ours(name: str, preset: str) -> Method:
         return EstimatorMethod(name, kind(threshold=CUTS[preset]))
     features = "fair" if preset == "best" else "faithful"
     search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=CUTS[preset], preset=features)
-    return EstimatorMethod(name, search, {"grid": jsonable(kind.GRIDS["coarse"])})
+    return EstimatorMethod(name, search, {"grid": jsonable(kind.GRIDS["coarse"])}, device)
 
 
 def _of_scikit(name: str, preset: str) -> Method:

@@ -143,7 +143,7 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
         (["--methods", "br", "--datasets", "nothing.arff"], 2, "nothing.arff: there is no such file"),
         (["--methods", "br", "--datasets", "yeats"], 1, "yeats"),
         (["--methods", "nowhere:Method"], 2, "nowhere:Method: No module named 'nowhere'"),
-        (["--methods", "study_methods:FailsOnce"], 2, "it is called without arguments"),
+        (["--methods", "study_methods:FailsOnce"], 2, "write its arguments as in FailsOnce(alpha=0.5"),
         (["--methods", "study_methods:FitsNothing"], 2, "needs fit, predict and get_params"),
         (["--methods", "br", "--metrics", "jacard"], 2, "metric='jacard' is not known; choose of subset_accuracy"),
         (["--methods", "br", "--metrics", "mine=math:sqrt"], 2, "does not say which values are best"),

@@ -77,7 +77,7 @@ def test_own_functions_are_handed_what_their_parameters_name():
         ("seed=study_metrics:wrong_share", "cannot be named 'seed'"),
         ("my metric=study_metrics:wrong_share", "letters, digits and _"),
         ("p=math:dist:largest", "has the parameter 'p'; a metric is handed Y, scores, decisions and probabilities by these names"),
-        ("p=nowhere:function:largest", "No module named 'nowhere'; a metric is package.module:function"),
+        ("p=nowhere:function:largest", "No module named 'nowhere'; write package.module:function:largest"),
         ("p=math:nothing:largest", "no attribute 'nothing'"),
         ("p=math:pi:largest", "math:pi is no function"),
         (("p", wrong_share), "A metric is a name"),

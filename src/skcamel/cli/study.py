@@ -39,6 +39,12 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
     return names
 
 
+def _specs(ctx: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    from skcamel.experiment.imports import between_commas
+
+    return between_commas(text) or _names(ctx, parameter, "")
+
+
 def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     if number == 0 or number < -1:
         raise click.BadParameter(f"{number} units at the same time are impossible; give at least 1, or -1 for one on each core.")
@@ -49,7 +55,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     epilog=examples(
         "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR",
         "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 -o DIR",
-        "skcamel study --datasets mine.arff --methods sklearn.neighbors:KNeighborsClassifier -o DIR",
+        "skcamel study --datasets mine.arff --methods 'camel,nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=9)' -o DIR",
         "skcamel study --datasets yeast --methods camel,br --metrics label_auc,ndcg_at_5,mine=my_module:gain:largest -o DIR",
         "skcamel study --datasets yeast --methods camel --dask tcp://127.0.0.1:8786 -o DIR",
     )
@@ -58,9 +64,10 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 @click.option(
     "--methods",
     required=True,
-    callback=_names,
+    callback=_specs,
     metavar="A,B,…",
-    help="camel, br, ecc, rakel, llsf, jfsc, extra-trees, random-forest, logistic, svc, or package.module:Class.",
+    help="camel, br, ecc, rakel, llsf, jfsc, extra-trees, random-forest, logistic, svc, or name=package.module:Class(arg=1) or "
+    "name=file.py:function; one that learns a single label is fitted for each.",
 )
 @new_folder
 @click.option(

@@ -24,7 +24,7 @@ from skcamel.experiment.compute import Result, Source, Task, as_source, load
 from skcamel.experiment.executors import Executor, executor
 from skcamel.experiment.identity import jsonable, settings_of
 from skcamel.experiment.measures import get_measures
-from skcamel.experiment.methods import FOLDS, get_method
+from skcamel.experiment.methods import FOLDS, Method, get_method
 from skcamel.experiment.progress import Event, Listener, listener
 from skcamel.experiment.records import Records, StudyFolder
 from skcamel.experiment.units import FOLD_KINDS, NAME, SEED, RecordsError, Unit, read_cards
@@ -141,7 +141,7 @@ def run_study(
     if dask is None:  # workers of a cluster may have a GPU that this machine lacks
         for name in (device, *(getattr(method, "device", None) for method in chosen)):
             check_device(name)
-    asked_for = [{"name": name, "settings": told} for name, told in settings.items()]
+    asked_for = [{"name": one.name, "settings": settings[one.name]} | _spec(one) for one in chosen]
     request = {"datasets": [source.name for source in sources], "methods": asked_for, "preset": preset, "seed": seed}
     request |= {"n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
     request |= {"metrics": [measure.spec for measure in measures]} if measures else {}
@@ -161,6 +161,11 @@ def run_study(
         records = Records(path)
     _warn_of_failures(records, {task.unit.key for task in tasks})
     return records
+
+
+def _spec(method: Method) -> dict[str, str]:
+    spec = getattr(method, "spec", None)  # of those that a text named
+    return {} if spec is None else {"spec": str(spec)}
 
 
 class UnitsFailed(UserWarning):

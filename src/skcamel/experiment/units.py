@@ -134,7 +134,7 @@ RECORD |= {"more?": MAPPING, "device?": NAME, "data_sha256?": TEXT, "warnings?":
 FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {f"{name}_by_": METRIC for name in NAMES}
 
 RUNS = {
-    "runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAPPING}], "metrics?": [TEXT]} | PROTOCOL],
+    "runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAPPING, "spec?": TEXT}], "metrics?": [TEXT]} | PROTOCOL],
     "metrics?": MAPPING,
 }
 DIRECTION = Kind(f"one of {', '.join(BEST)}", (str,), pattern="|".join(BEST))
@@ -315,7 +315,7 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     >>> study_command(run)
     "skcamel study --datasets 'yeast,my set' --methods br --preset paper --folds plain --n-folds 10 --seed 0 --out DIR"
     """
-    options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method["name"] for method in run["methods"])}
+    options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method.get("spec", method["name"]) for method in run["methods"])}
     options |= {name: str(run[name.replace("-", "_")]) for name in ("preset", "folds", "n-folds", "seed")}
     if run.get("metrics"):
         options["metrics"] = ",".join(run["metrics"])
@@ -330,4 +330,4 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
 
 def methods_from_python(run: Run) -> list[str]:
     """Names of methods that the command does not know: estimators given in Python."""
-    return [method["name"] for method in run["methods"] if method["name"] not in METHOD_TITLES]
+    return [method["name"] for method in run["methods"] if method["name"] not in METHOD_TITLES and "spec" not in method]

@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 from skcamel import metrics
 from skcamel.baselines import BinaryRelevance
 from skcamel.experiment import Measure, Outcome, Records, RecordsError, get_measure, run_study
-from skcamel.experiment.compute import measured, splits
+from skcamel.experiment.compute import measured
+from skcamel.experiment.folds import splits
 from skcamel.experiment.measures import BUILT_IN, get_measures
 from skcamel.experiment.units import METRIC_NAME, RECORD, read_metrics, read_runs, study_command
 from skcamel.metrics import NAMES

@@ -168,7 +168,8 @@ def test_units_recorded_without_a_metric_are_refused_or_computed_again(tmp_path,
     run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=["jaccard"], rerun=True)
     assert len(fits(log)) == 6
     Records(tmp_path).compact()
-    assert [set(record["more"]) for record in Records(tmp_path)] == [{"jaccard"}] * 4
+    run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=["label_auc"], rerun=True)
+    assert [set(record["more"]) for record in Records(tmp_path)] == [{"jaccard", "label_auc"}] * 2 + [{"jaccard"}] * 2
 
 
 def test_a_metric_that_raises_fails_its_units_also_when_they_are_computed_again(tmp_path):

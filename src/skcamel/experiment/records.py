@@ -290,6 +290,9 @@ class StudyFolder:
 
     def finish(self, key: str, record: Mapping[str, Any], kept: bytes | None = None) -> None:
         """Write the record of a claimed unit, whole, after the scores that are kept, and release the unit."""
+        if key in self.again:
+            more = self._recorded(key).get("more", {}) | record.get("more", {})  # what other runs have measured stays
+            record = {**record, "more": more} if more else record
         if kept is not None:
             (self.path / SCORES).mkdir(exist_ok=True)
             with whole_file(scores_file(self.path, key)) as file:
@@ -328,6 +331,11 @@ class StudyFolder:
         """Note the card of a data set in ``cards.json``."""
         with self.locks.whole_folder():
             _write_json(self.path / "cards.json", read_cards(self.path) | {name: card})
+
+    def _recorded(self, key: str) -> Record:
+        """The record of a finished unit."""
+        path = self.path / UNITS / f"{key}.json"
+        return _decoded(path.read_bytes(), check_record)[1] if path.exists() else _read_compact(self.path / COMPACT).get(key, {})
 
     def _compacted(self) -> frozenset[str]:
         """Keys in the compact file, read again only when that file has changed."""

@@ -21,12 +21,12 @@ from skcamel.experiment.completion import incomplete, measure_again
 from skcamel.experiment.compute import Result, Source, Task, load
 from skcamel.experiment.executors import Executor, executor
 from skcamel.experiment.identity import jsonable
+from skcamel.experiment.locks import PAUSE
 from skcamel.experiment.planning import Protocol, planned
 from skcamel.experiment.progress import Event, Listener, listener
 from skcamel.experiment.records import Records, StudyFolder
 from skcamel.experiment.units import RecordsError, Unit, read_cards
 
-PAUSE = 0.2  # seconds between two looks at units that another run holds
 CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
 
 

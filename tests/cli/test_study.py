@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import skcamel
-from skcamel.data import write_dataset
+from skcamel.data import Dataset, write_dataset
 from skcamel.experiment import Records, run_study
 from skcamel.experiment.measures import BUILT_IN
 from study_methods import Mean, made
@@ -143,10 +143,15 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
         (["--methods", "br", "--datasets", "nothing.arff"], 2, "nothing.arff: there is no such file"),
         (["--methods", "br", "--datasets", "yeats"], 1, "yeats"),
         (["--methods", "nowhere:Method"], 2, "nowhere:Method: No module named 'nowhere'"),
-        (["--methods", "study_methods:FailsOnce"], 2, "it is called without arguments"),
+        (["--methods", "study_methods:FailsOnce"], 2, "write its arguments as in FailsOnce(alpha=0.5"),
         (["--methods", "study_methods:FitsNothing"], 2, "needs fit, predict and get_params"),
         (["--methods", "br", "--metrics", "jacard"], 2, "metric='jacard' is not known; choose of subset_accuracy"),
         (["--methods", "br", "--metrics", "mine=math:sqrt"], 2, "does not say which values are best"),
+        (["--methods", "a=sklearn.svm:SVC(C=x)"], 2, "arguments are Python literals"),
+        (["--methods", "br", "--groups", "nurse"], 1, "made has no column 'nurse'"),
+        (["--methods", "br", "--split", "nothing.txt"], 1, "nothing.txt: there is no such file; it holds one word"),
+        (["--methods", "br", "--split", "a=b,c"], 2, "--split has 'c' without a file"),
+        (["--methods", "br", "--folds", "given"], 1, "brings no training and test part"),
         (["--methods", "br", "--n-jobs", "0"], 2, "0 units at the same time are impossible"),
         (["--methods", "br", "--labels", "label*"], 2, "--labels names columns of a CSV, TSV or Parquet file, and --datasets has none"),
         (["--methods", "br", "--datasets", "yeast", "--xml", "made.xml"], 2, "--xml is the label file of an ARFF file, and --datasets has"),
@@ -185,6 +190,42 @@ def test_a_method_may_lie_in_the_folder_of_the_caller(study, tmp_path, monkeypat
     (tmp_path / "method_of_mine.py").write_text("from sklearn.tree import DecisionTreeClassifier as Mine\n")
     result = study("--methods", "method_of_mine:Mine", "--quiet")
     assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_a_table_may_hold_groups_and_its_set_another_name(study, tmp_path):
+    data = made()
+    lines = ["patient,a,b,c,d,label1,label2,label3"]
+    lines += [",".join(map(str, [f"p{i // 3}", *x, *y])) for i, (x, y) in enumerate(zip(data.X, data.Y, strict=True))]
+    (tmp_path / "table.csv").write_text("\n".join(lines))
+    options = ["--datasets", "ward=table.csv", "--labels", "label*", "--groups", "patient", "--repeats", "2", "--methods", "br", "--quiet"]
+    result = study(*options, "--keep", "scores")
+    assert (result.exit_code, "ward (mean ± std of 6 folds)" in result.stdout) == (0, True)
+    records = Records("out")
+    assert {(record["dataset"], record["folds"], record["n_features"]) for record in records} == {("ward", "grouped", 4)}
+    for record in records:
+        rows = records.kept(record).rows
+        assert len(set(rows // 3)) * 3 == len(rows)
+
+
+def test_folds_may_be_given_by_a_file_or_a_pair_of_files(study, tmp_path):
+    (tmp_path / "split.txt").write_text("train\n" * 16 + "test\n" * 8)
+    for split in ("split.txt", "made=split.txt"):
+        result = study("--methods", "br", "--split", split, "--quiet")
+        assert (result.exit_code, result.stderr) == (0, "")
+    assert [(record["folds"], record["n_train"]) for record in Records("out")] == [("given", 16)]
+    data = made()
+    for part, rows in (("train", slice(0, 16)), ("test", slice(16, 24))):
+        write_dataset(Dataset(data.X[rows], data.Y[rows], label_names=data.label_names), tmp_path / f"pair-{part}.arff")
+    result = study("--datasets", "pair-train.arff", "--methods", "br", "--folds", "given", "--quiet")
+    assert (result.exit_code, result.stderr, "pair (mean ± std of 1 folds)" in result.stdout) == (0, "", True)
+    assert Records("out")[0]["average_precision"] == Records("out")[1]["average_precision"]
+
+
+def test_two_forms_of_a_class_are_two_methods(study):
+    result = study("--methods", "a=sklearn.tree:DecisionTreeClassifier(max_depth=1),b=sklearn.svm:SVC(C=2, kernel='linear')", "--quiet")
+    assert result.exit_code == 0
+    assert result.stderr.count("b learns a single label; BinaryRelevance fits a clone of it for each label.") == 1
+    assert {record["method"] for record in Records("out")} == {"a", "b"}
 
 
 @pytest.mark.data

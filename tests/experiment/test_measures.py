@@ -12,7 +12,8 @@ from sklearn.svm import SVC
 from skcamel import metrics
 from skcamel.baselines import BinaryRelevance
 from skcamel.experiment import Measure, Outcome, Records, RecordsError, get_measure, run_study
-from skcamel.experiment.compute import measured, splits
+from skcamel.experiment.compute import measured
+from skcamel.experiment.folds import splits
 from skcamel.experiment.measures import BUILT_IN, get_measures
 from skcamel.experiment.units import METRIC_NAME, RECORD, read_metrics, read_runs, study_command
 from skcamel.metrics import NAMES
@@ -77,7 +78,7 @@ def test_own_functions_are_handed_what_their_parameters_name():
         ("seed=study_metrics:wrong_share", "cannot be named 'seed'"),
         ("my metric=study_metrics:wrong_share", "letters, digits and _"),
         ("p=math:dist:largest", "has the parameter 'p'; a metric is handed Y, scores, decisions and probabilities by these names"),
-        ("p=nowhere:function:largest", "No module named 'nowhere'; a metric is package.module:function"),
+        ("p=nowhere:function:largest", "No module named 'nowhere'; write package.module:function:largest"),
         ("p=math:nothing:largest", "no attribute 'nothing'"),
         ("p=math:pi:largest", "math:pi is no function"),
         (("p", wrong_share), "A metric is a name"),
@@ -167,7 +168,8 @@ def test_units_recorded_without_a_metric_are_refused_or_computed_again(tmp_path,
     run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=["jaccard"], rerun=True)
     assert len(fits(log)) == 6
     Records(tmp_path).compact()
-    assert [set(record["more"]) for record in Records(tmp_path)] == [{"jaccard"}] * 4
+    run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=["label_auc"], rerun=True)
+    assert [set(record["more"]) for record in Records(tmp_path)] == [{"jaccard", "label_auc"}] * 2 + [{"jaccard"}] * 2
 
 
 def test_a_metric_that_raises_fails_its_units_also_when_they_are_computed_again(tmp_path):

@@ -172,12 +172,12 @@ def test_an_import_path_names_a_class_an_instance_or_a_function():
 
 @pytest.mark.parametrize("path", ["nowhere.at.all:Class", "sklearn.tree:Nothing"])
 def test_an_import_path_that_leads_nowhere_is_told(path):
-    with pytest.raises(ImportError, match=f"{path}: .*; a method is package.module:Class, importable from here"):
+    with pytest.raises(ImportError, match=f"{path}: .*; write name=package.module:Class\\(arg=1\\), importable from here"):
         get_method(path)
 
 
 def test_an_import_path_to_what_needs_arguments_is_told():
-    with pytest.raises(TypeError, match=r"study_methods:FailsOnce: .*'flag'; it is called without arguments; from Python, give"):
+    with pytest.raises(TypeError, match=r"study_methods:FailsOnce: .*'flag'; write its arguments as in FailsOnce\(alpha=0.5"):
         get_method("study_methods:FailsOnce")
 
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from skcamel import metrics
 from skcamel.baselines import BinaryRelevance
 from skcamel.experiment import Outcome, Records, RecordsError, run_study
-from skcamel.experiment.compute import splits
+from skcamel.experiment.folds import splits
 from skcamel.experiment.measures import BUILT_IN, get_measures, measures_of
 from skcamel.experiment.scores import packed, unpacked
 from study_methods import Mean, comparable, fits, made
@@ -134,11 +134,13 @@ def test_a_damaged_file_of_scores_is_named(tmp_path, content):
         run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=["jaccard"])
 
 
-def test_scores_and_own_metrics_travel_from_worker_processes_and_wrong_kinds_are_refused(tmp_path):
+def test_scores_own_metrics_and_groups_travel_to_worker_processes_and_wrong_kinds_are_refused(tmp_path):
     mine = ("mine", wrong_share, "smallest")
-    records = run_study([made()], [Mean()], n_folds=2, out=tmp_path, keep="scores", metrics=[mine], time_limit=60)
+    groups = np.repeat(np.arange(8), 3)
+    records = run_study([made()], [Mean()], n_folds=2, out=tmp_path, keep="scores", metrics=[mine], groups=groups, time_limit=60)
     assert [record["more"]["mine"] for record in records] == [pytest.approx(record["hamming_loss"]) for record in records]
-    assert len(records.kept(records[0]).rows) == 12
+    tested = [set(groups[records.kept(record).rows]) for record in records]
+    assert (len(tested[0]), tested[0] & tested[1]) == (4, set())
     assert "keep" not in json.loads((tmp_path / "study.json").read_text())["runs"][0]
     with pytest.raises(ValueError, match="keep='models' is not known; choose one of 'scores'"):
         run_study([made()], [Mean()], n_folds=2, keep="models")

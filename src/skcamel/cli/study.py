@@ -8,6 +8,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
@@ -39,6 +40,12 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
     return names
 
 
+def _specs(ctx: click.Context, parameter: click.Parameter, text: str) -> list[str]:
+    from skcamel.experiment.imports import between_commas
+
+    return between_commas(text) or _names(ctx, parameter, "")
+
+
 def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     if number == 0 or number < -1:
         raise click.BadParameter(f"{number} units at the same time are impossible; give at least 1, or -1 for one on each core.")
@@ -49,18 +56,27 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     epilog=examples(
         "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR",
         "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 -o DIR",
-        "skcamel study --datasets mine.arff --methods sklearn.neighbors:KNeighborsClassifier -o DIR",
+        "skcamel study --datasets mine.arff --methods 'camel,nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=9)' -o DIR",
         "skcamel study --datasets yeast --methods camel,br --metrics label_auc,ndcg_at_5,mine=my_module:gain:largest -o DIR",
+        "skcamel study --datasets ward=patients.csv --labels 'label*' --groups patient --repeats 5 --methods camel,br -o DIR",
+        "skcamel study --datasets emotions-train.arff --folds given --methods camel,br -o DIR",
         "skcamel study --datasets yeast --methods camel --dask tcp://127.0.0.1:8786 -o DIR",
     )
 )
-@click.option("--datasets", required=True, callback=_names, metavar="A,B,…", help="Catalogue names, or files of any known format.")
 @click.option(
-    "--methods",
+    "--datasets",
     required=True,
     callback=_names,
     metavar="A,B,…",
-    help="camel, br, ecc, rakel, llsf, jfsc, imcc, extra-trees, random-forest, logistic, svc, or package.module:Class.",
+    help="Catalogue names, or files of any known format; NAME=FILE gives another name.",
+)
+@click.option(
+    "--methods",
+    required=True,
+    callback=_specs,
+    metavar="A,B,…",
+    help="camel, br, ecc, rakel, llsf, jfsc, imcc, extra-trees, random-forest, logistic, svc, or name=package.module:Class(arg=1) or "
+    "name=file.py:function; one that learns a single label is fitted for each.",
 )
 @new_folder
 @click.option(
@@ -73,7 +89,20 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 )
 @click.option("--per-metric", is_flag=True, help="CAMEL selects a model for each metric; else one, by average precision.")
 @click.option(
-    "--folds", type=click.Choice(["plain", "stratified"]), default="plain", show_default=True, help="Shuffled, or labels spread evenly."
+    "--folds",
+    type=click.Choice(["plain", "stratified", "given"]),
+    default="plain",
+    show_default=True,
+    help="Shuffled; labels spread evenly; or the parts of a data set, as mine-train.arff has them with mine-test.arff beside it.",
+)
+@click.option("--n-folds", type=click.IntRange(min=2), help="Outer folds; default: 3 for quick, else 10.")
+@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Make folds anew so often, by further seeds.")
+@click.option("--groups", metavar="COLUMN", help="Column whose equal values stay in one fold; it is no feature then.")
+@click.option(
+    "--split",
+    metavar="FILE|A=FILE,…",
+    help="Given folds of the data set, or of A and others: one word for each row, train or test, or the number of its fold; or JSON "
+    "of row numbers, {train: [0, …], test: […]}, alone or in a list.",
 )
 @click.option(
     "--metrics",
@@ -89,7 +118,6 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     help="Keep the scores of the test rows: the same command with other --metrics then needs no fit.",
 )
 @click.option("--rerun", is_flag=True, help="Compute units again that are recorded without one of the --metrics, and without scores.")
-@click.option("--n-folds", type=click.IntRange(min=2), help="Outer folds; default: 3 for quick, else 10.")
 @seed
 @click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")
@@ -113,7 +141,6 @@ def study(
     several commands may share the work of one folder. If a unit fails, the others go on, and the exit code is 1. With
     --n-jobs, --dask or --time-limit this also holds for a method that crashes its process.
     """
-    from skcamel.experiment.methods import FOLDS
     from skcamel.experiment.runner import UnitsFailed, run_study
 
     if options["dask"] is not None:
@@ -121,8 +148,9 @@ def study(
     device, per_metric = options.pop("device"), options.pop("per_metric")
     chosen = [_method(spec, options["preset"], per_metric, device) for spec in methods]
     options["metrics"] = measures = _measures(options["metrics"])
-    opened = _opened(datasets, **{key: options.pop(key) for key in HOW_READ})
-    options["n_folds"] = options["n_folds"] or FOLDS[options["preset"]]
+    options["split"] = _by_name(options["split"])
+    given = options["folds"] == "given" and options["split"] is None
+    opened = _opened(datasets, pairs=given, **{key: options.pop(key) for key in HOW_READ})
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnitsFailed)  # told below, and by the exit code
@@ -130,9 +158,11 @@ def study(
     except KeyboardInterrupt as signal:
         kept = f"Finished units are kept in {one_line(folder)}; run the same command again to do the rest."
         raise Stopped(f"\nStopped. {kept}") from signal
-    asked = _keys([name if isinstance(name, str) else name.name for name in opened], chosen, options)
-    finished, failures = ([unit for unit in units if _key(unit) in asked] for units in (records, records.failures))
+    finished, failures = ([unit for unit in units if _key(unit) in records.asked] for units in (records, records.failures))
     _note_other_settings(records, finished)
+    told = (warning.partition(": ")[2] for record in finished for warning in record.get("warnings", ()))
+    for wrapped in dict.fromkeys(warning for warning in told if "learns a single label" in warning):
+        note(wrapped)
     further = [measure.name for measure in measures]
     shown = summary(finished, further)
     if as_json:
@@ -158,26 +188,50 @@ def _note_other_settings(records: Iterable[Mapping[str, Any]], shown: Sequence[M
         note(f"{method}: {count(number, 'record')} of other settings {'are' if number > 1 else 'is'} left out.")
 
 
-def _opened(datasets: Sequence[str], *, labels: str | None, xml: str | None, data_home: str | None) -> list[str | Dataset]:
+def _by_name(split: str | None) -> str | dict[str, str] | None:
+    """One file, or files by data set."""
+    if split is None or "=" not in split or Path(split).exists():
+        return split
+    pairs = [part.partition("=") for part in split.split(",") if part.strip()]
+    wrong = next((name for name, _, file in pairs if not file), None)
+    if wrong is not None:
+        raise click.UsageError(f"--split has {wrong!r} without a file; write NAME=FILE for each data set.")
+    return {name.strip(): file.strip() for name, _, file in pairs}
+
+
+def _opened(
+    datasets: Sequence[str], *, pairs: bool, labels: str | None, xml: str | None, data_home: str | None
+) -> list[str | tuple[str, str | Dataset] | Dataset]:
     """Names of the catalogue in its spelling, and files as data; --labels is for tables, --xml for ARFF files."""
-    from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import format_of
 
-    kinds = ["set" if is_catalogue_name(name) else format_of(name) for name in datasets]
+    named = [("", name) if "=" not in name or Path(name).exists() else name.partition("=")[::2] for name in datasets]
+    kinds = ["set" if is_catalogue_name(name) else format_of(name) for _, name in named]
     if labels is not None and "table" not in kinds:
         raise click.UsageError("--labels names columns of a CSV, TSV or Parquet file, and --datasets has none; leave it out.")
     if xml is not None and "arff" not in kinds:
         raise click.UsageError("--xml is the label file of an ARFF file, and --datasets has none; leave it out.")
-    opened: list[str | Dataset] = []
-    for name, kind in zip(datasets, kinds, strict=True):
-        if kind != "set":
-            columns, beside = labels if kind == "table" else None, xml if kind == "arff" else None
-            opened.append(open_dataset(name, labels=columns, xml=beside, data_home=data_home))
-        elif data_home is None and not Path(name).is_file():
-            opened.append(name.lower())
-        else:  # from elsewhere, or a file has that name too
-            opened.append(load_dataset(name, data_home))
+    opened: list[str | tuple[str, str | Dataset] | Dataset] = []
+    for (own, name), kind in zip(named, kinds, strict=True):
+        columns, beside = labels if kind == "table" else None, xml if kind == "arff" else None
+        found = _opened_one(name, kind, pairs=pairs, labels=columns, xml=beside, data_home=data_home)
+        opened.append((own.strip(), found) if own else found)
     return opened
+
+
+def _opened_one(name: str, kind: str, *, pairs: bool, **how: Any) -> str | Dataset:
+    from skcamel.data.catalogue import load_dataset
+    from skcamel.data.formats import read_dataset
+    from skcamel.experiment.folds import paired
+
+    pair = paired(Path(name)) if pairs and kind in ("arff", "svmlight") else None
+    if pair is not None:
+        return replace(read_dataset(name, xml=how["xml"], test=pair[1]), name=pair[0])
+    if kind != "set":
+        return open_dataset(name, **how)
+    if how["data_home"] is None and not Path(name).is_file():
+        return name.lower()
+    return load_dataset(name, how["data_home"])  # from elsewhere, or a file has that name too
 
 
 def _method(spec: str, preset: str, per_metric: bool, device: str | None) -> Method:
@@ -204,21 +258,6 @@ def _own_code() -> Iterator[None]:
         yield
     except (ImportError, TypeError, ValueError) as error:
         raise click.UsageError(str(error)) from error
-
-
-def _keys(datasets: Sequence[str], methods: Sequence[Method], options: Mapping[str, Any]) -> set[str]:
-    """Keys of the units of this study; the folder may hold others."""
-    from skcamel.experiment.identity import settings_of
-    from skcamel.experiment.units import Unit
-
-    how = {key: options[key] for key in ("preset", "n_folds", "folds", "seed")}
-    settings = {method.name: settings_of(method) for method in methods}
-    return {
-        Unit(name, method, fold=fold, settings=told, **how).key
-        for name in datasets
-        for method, told in settings.items()
-        for fold in range(options["n_folds"])
-    }
 
 
 def _key(unit: Mapping[str, Any]) -> str:

@@ -39,7 +39,9 @@ EXPORT = OutputFile(*EXPORTS)
     "paper's row (a diagnosis made afterwards). Default: that of the records.",
 )
 @click.option("--preset", help="Records of one preset alone.")
-@click.option("--folds", type=click.Choice(["plain", "stratified"]), help="Records of such folds alone.")
+@click.option(
+    "--folds", type=click.Choice(["plain", "stratified", "grouped", "grouped-stratified", "given"]), help="Records of such folds alone."
+)
 @click.option("--n-folds", type=int, help="Records of so many folds alone.")
 @click.option("--seed", type=int, help="Records of one seed alone.")
 @click.option("--against-paper", is_flag=True, help="The paper's figures beside ours, and how many cells keep up.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skcamel.experiment.compute import Task, failure, load
+from skcamel.experiment.locks import PAUSE
 from skcamel.experiment.measures import measures_of
 from skcamel.experiment.records import Records, StudyFolder, scores_file
 from skcamel.experiment.units import RecordsError, Unit
@@ -41,7 +43,11 @@ def measure_again(folder: StudyFolder, records: Records, tasks: Sequence[Task]) 
     known = {Unit.of(record).key: record for record in records}
     for task in tasks:
         key = task.unit.key
-        if not scores_file(folder.path, key).exists() or folder.claim(key) != "mine":
+        if not scores_file(folder.path, key).exists():
+            continue
+        while (state := folder.claim(key)) == "busy":  # another run measures it, too
+            time.sleep(PAUSE)
+        if state != "mine":
             continue
         try:
             rows, outcomes = records.kept(known[key])
@@ -51,4 +57,4 @@ def measure_again(folder: StudyFolder, records: Records, tasks: Sequence[Task]) 
             folder.again.discard(key)  # a fit would meet the same error
             folder.fail(key, failure(task.unit, error).record)
         else:
-            folder.finish(key, known[key] | {"more": known[key].get("more", {}) | more})
+            folder.finish(key, known[key] | {"more": more})

@@ -12,14 +12,13 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TextIO, cast
 
 import numpy as np
-from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import skcamel
@@ -28,7 +27,8 @@ from skcamel.data import DataError
 from skcamel.data.catalogue import load_dataset
 from skcamel.data.dataset import Dataset, digest, known_share
 from skcamel.data.formats import read_dataset
-from skcamel.data.splitting import MultilabelStratifiedKFold
+from skcamel.data.text import stem
+from skcamel.experiment.folds import Division, Split, paired, splits, with_groups, with_parts
 from skcamel.experiment.identity import jsonable
 from skcamel.experiment.measures import Measure, measures_of
 from skcamel.experiment.methods import Method, Outcome
@@ -38,7 +38,6 @@ from skcamel.metrics import edge_cases, evaluate
 from skcamel.metrics.conventions import NAMES
 
 EACH = "each"  # every metric is the outcome of the model selected for it
-Split = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,7 @@ class Source:
     origin: str | Path | Dataset | None  # catalogue name, file or data; None in another process, which is sent the data once
     sha256: str
     n: int  # rows
+    division: Division = field(default_factory=Division, compare=False)  # groups or given folds
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -191,25 +191,58 @@ def _versions() -> dict[str, str]:
 
 # the last data set of this process, and the last folds: each a pair that threads swap in one step
 _last_data: tuple[tuple[str, str], Dataset] | None = None
-_last_folds: tuple[tuple[str, str, int, int] | None, list[Split]] = (None, [])
+_last_folds: tuple[tuple[str, str, int, int, str] | None, list[Split]] = (None, [])
 _one_reads = threading.Lock()  # threads that ask for the same data at once read them once
 
 
-def as_source(origin: str | os.PathLike[str] | Dataset) -> Source:
-    """The source that a user named; its data are loaded now, so that a wrong name fails before any work."""
+def as_source(origin: Any, *, groups: Any = None, given: bool = False, split: Any = None) -> Source:
+    """The source that a user named; its data are loaded now, so that a wrong name fails before any work.
+
+    Parameters
+    ----------
+    origin : str, path, Dataset or (name, any of these)
+        Catalogue name, file or data; ``name=file`` and a pair give a name of one's own.
+    groups : str, array of shape (n,) or mapping of these by data set, default=None
+        Groups of the rows that no fold divides, or the column that holds them.
+    given : bool, default=False
+        Whether folds are given: by `split`, or by the data themselves.
+    split : path, (train, test) pairs or mapping of these by data set, default=None
+        See :func:`skcamel.experiment.folds.with_parts`.
+    """
     global _last_data  # noqa: PLW0603 (a cache of one process)
+    name, origin = _named(origin)
+    own = name or (origin.name if isinstance(origin, Dataset) else stem(origin) if isinstance(origin, Path) else origin)
+    groups, split = (value.get(own) if isinstance(value, Mapping) else value for value in (groups, split))
+    if given and split is None and isinstance(origin, Path) and (pair := paired(origin)):
+        name, origin = name or pair[0], read_dataset(origin, test=pair[1])
+    dataset = _read(origin) if name is None else replace(_read(origin), name=name)
+    if not dataset.name:
+        raise ValueError("A Dataset of a study needs a name, by which its records are found; make it with Dataset(..., name='mine').")
+    division = Division()
+    if groups is not None:
+        dataset, division = with_groups(dataset, groups)
+    elif given:
+        division = with_parts(dataset, split)
+    changed = name is not None or isinstance(groups, str)
+    source = Source(dataset.name, dataset if changed else origin, digest(dataset.X, dataset.Y), dataset.n, division)
+    _last_data = (source.identity, dataset)
+    return source
+
+
+def _named(origin: Any) -> tuple[str | None, str | Path | Dataset]:
+    """A name of one's own, where there is one, and a catalogue name, a path or data."""
+    name = None
+    if isinstance(origin, tuple) and len(origin) == 2 and isinstance(origin[0], str):
+        name, origin = origin
+    elif isinstance(origin, str) and "=" in origin and not Path(origin).exists():
+        name, _, origin = origin.partition("=")
     if isinstance(origin, (str, os.PathLike)):
         path = Path(origin)
         looks_like_a_file = not isinstance(origin, str) or path.is_file() or bool(path.suffix) or len(path.parts) > 1
-        origin = path.resolve() if looks_like_a_file else str(origin)
-    elif not isinstance(origin, Dataset):
+        return name, path.resolve() if looks_like_a_file else str(origin)
+    if not isinstance(origin, Dataset):
         raise TypeError(f"A data set is a catalogue name, a file or a skcamel.data.Dataset, got {type(origin).__name__}.")
-    dataset = _read(origin)
-    if not dataset.name:
-        raise ValueError("A Dataset of a study needs a name, by which its records are found; make it with Dataset(..., name='mine').")
-    source = Source(dataset.name, origin, digest(dataset.X, dataset.Y), dataset.n)
-    _last_data = (source.identity, dataset)
-    return source
+    return name, origin
 
 
 def load(source: Source, dataset: Dataset | None = None) -> Dataset:
@@ -234,24 +267,12 @@ def load_split(source: Source, unit: Unit, dataset: Dataset | None = None) -> tu
     """Data and fold of a unit; the last folds are kept, too."""
     global _last_folds  # noqa: PLW0603 (a cache of one process)
     dataset = load(source, dataset)
-    asked = (source.sha256, unit.folds, unit.n_folds, unit.seed)
+    asked = (source.sha256, unit.folds, unit.n_folds, unit.seed, source.division.sha256)
     known, folds = _last_folds
     if known != asked:
-        folds = splits(dataset.Y, unit.folds, unit.n_folds, unit.seed)
+        folds = splits(dataset.Y, unit.folds, unit.n_folds, unit.seed, source.division)
         _last_folds = (asked, folds)
     return dataset, folds[unit.fold]
-
-
-def splits(Y: np.ndarray, kind: str, n_folds: int, seed: int) -> list[Split]:
-    """Training and test rows of each shuffled outer fold, the same for every method, run and machine with the same seed.
-
-    Kinds are "plain" and "stratified", over which each label of Y (n, q) is spread evenly.
-
-    >>> [test.tolist() for _, test in splits(np.ones((4, 1)), "plain", 2, seed=0)]
-    [[2, 3], [0, 1]]
-    """
-    splitter = (KFold if kind == "plain" else MultilabelStratifiedKFold)(n_folds, shuffle=True, random_state=seed)
-    return list(splitter.split(np.zeros((len(Y), 1)), Y))
 
 
 def _read(origin: str | Path | Dataset | None) -> Dataset:

@@ -33,6 +33,7 @@ else:
         fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, offset)
 
 
+PAUSE = 0.2  # seconds between two looks at units that another run holds
 WHOLE_FOLDER = 2**31 - 1  # the byte of the lock file that guards the files that all units share
 
 

@@ -175,7 +175,7 @@ def _named(spec: str) -> Measure:
     place, _, best = path.rpartition(":")
     if ":" not in place:
         place, best = path, ""
-    function = imported(place, "a metric is package.module:function")
+    function = imported(place, "package.module:function:largest")
     return _own(name or place.rpartition(":")[2], function, best or getattr(function, "best", ""), place, spec)
 
 

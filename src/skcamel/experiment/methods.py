@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -17,7 +20,7 @@ from skcamel.baselines.base import class_one
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.experiment.identity import described, jsonable
-from skcamel.experiment.imports import imported
+from skcamel.experiment.imports import imported, parsed
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
 from skcamel.metrics.conventions import choice
 from skcamel.selection import GROUPS, PARTS, SHORTLIST
@@ -26,6 +29,8 @@ from skcamel.selection.thresholds import PRIOR_POSITIVES
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
 TREES = 500
+FORM = "name=package.module:Class(arg=1)"  # how the command line names a method to import
+ONE_LABEL = re.compile("1d array|[Mm]ulti-?label")  # what estimators of a single label say of a matrix
 WHERE_NOT_WHAT = ("device", "callback", "random_state")  # parameters of CAMEL that decide about no result, or that the seed sets
 
 
@@ -73,7 +78,8 @@ class EstimatorMethod:
     name : str
     estimator : estimator
         With `fit`, `predict`, and `decision_function` or `predict_proba` for scores; without these two, decisions are the
-        scores. All forms of scikit-learn are understood, also lists with an array for each label.
+        scores. All forms of scikit-learn are understood, also lists with an array for each label. One that learns a single label
+        is wrapped by ``BinaryRelevance``, which fits a clone for each label; a warning says so, and records keep it.
     settings : dict, default=None
         What decides beside the class and all its parameters, which are always part of the settings of a method.
     device : str, default=None
@@ -92,6 +98,7 @@ class EstimatorMethod:
             needs = "needs fit, predict and get_params, as scikit-learn's estimators have them"
             raise TypeError(f"The method {name!r} {needs}, got {estimator!r}; pass an instance, as in MyMethod().")
         self.name, self.device = name, device
+        self.spec: str | None = None  # how the command line names it
         self.estimator = estimator
         self.settings = described(estimator) | (settings or {})
 
@@ -100,7 +107,9 @@ class EstimatorMethod:
         model = self._model(seed)
         try:
             fitted = model.fit(X, _target(model, Y))
-        except ValueError as error:
+        except (ValueError, NotImplementedError) as error:
+            if ONE_LABEL.search(str(error)) and Y.shape[1] > 1:
+                return _FittedEstimator(self._label_by_label(model, X, Y), Y.shape[1])
             if not (np.isnan(Y).any() and "contains NaN" in str(error)):
                 raise
             raise ValueError(
@@ -108,6 +117,13 @@ class EstimatorMethod:
                 "BinaryRelevance(estimator), which fits a clone for each label on the rows that know it, or complete rows."
             ) from error
         return _FittedEstimator(fitted, Y.shape[1])
+
+    def _label_by_label(self, model: Any, X: Array, Y: np.ndarray) -> Any:
+        """Fit a clone for each label; tags do not tell which estimators need it: several that take matrices lack the tag."""
+        from skcamel.baselines import BinaryRelevance
+
+        warnings.warn(f"{self.name} learns a single label; BinaryRelevance fits a clone of it for each label.", UserWarning, stacklevel=3)
+        return BinaryRelevance(model).fit(X, Y)
 
     def _model(self, seed: int) -> Any:
         model = _seeded(self.estimator, seed)
@@ -162,8 +178,9 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     Parameters
     ----------
     spec : str, estimator, (name, estimator) or Method
-        A name of `METHOD_TITLES`; ``"package.module:Class"`` for an estimator to import; an estimator of scikit-learn, alone or
-        with a name for its records.
+        A name of `METHOD_TITLES`; ``"name=package.module:Class(arg=1)"`` for an estimator to import, where the name and the
+        arguments, which are Python literals, may be missing, and a function that makes one may stand for the class, or a file
+        ``folder/file.py`` for the module; an estimator of scikit-learn, alone or with a name for its records.
     preset : {"quick", "paper", "best"}, default="paper"
         CAMEL: that of :meth:`skcamel.CamelClassifierCV.from_preset`. Others: "quick": coarse grids, 3 inner folds; "paper":
         features and cuts as the authors of each method have them; "best": features scaled if the method has such an option,
@@ -177,12 +194,12 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     --------
     >>> get_method("llsf").settings["params"]["cv"], get_method("llsf", "quick").settings["params"]["cv"]
     (5, 3)
-    >>> get_method("sklearn.neighbors:KNeighborsClassifier").name
-    'KNeighborsClassifier'
+    >>> get_method("nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=1)").name
+    'nn'
     """
     choice(preset, PRESETS, "preset")
     if isinstance(spec, str) and ":" in spec:
-        spec = _imported(spec)
+        return _imported(spec)
     if isinstance(spec, str):
         if choice(spec, tuple(METHOD_TITLES), "method") == "camel":
             return CamelMethod(preset, per_metric=per_metric, device=device)
@@ -232,14 +249,17 @@ def _of_scikit(name: str, preset: str) -> Method:
     return EstimatorMethod(name, make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner, threshold=cuts)))
 
 
-def _imported(path: str) -> Any:
-    """The estimator that ``package.module:Class`` names, made without arguments; or an instance, or what a function makes."""
-    found, attribute = imported(path, "a method is package.module:Class"), path.rpartition(":")[2]
+def _imported(text: str) -> Method:
+    """The method that a text names: an estimator of that class, an instance, or what a function makes."""
+    spec = parsed(text, FORM)
+    found, attribute = imported(spec.place, FORM), spec.place.rpartition(":")[2]
     try:
-        return found() if callable(found) else found
+        made = found(*spec.args, **spec.kwargs) if callable(found) else found
     except (Exception, SystemExit) as error:
-        cure = f'it is called without arguments; from Python, give ("name", {attribute}(...))'
-        raise TypeError(f"{path}: {error}; {cure}.") from error
+        raise TypeError(f"{text}: {error}; write its arguments as in {attribute}(alpha=0.5, kernel='rbf').") from error
+    method: Any = copy(made) if isinstance(made, Method) else EstimatorMethod(type(made).__name__, made)
+    method.name, method.spec = spec.name or method.name, text
+    return method
 
 
 def _seeded(estimator: Any, seed: int) -> Any:

@@ -49,6 +49,8 @@ class Records(Sequence[Record]):
     failures : list of dict
         Units that failed: their fields, and the `error` and `traceback` of the last try.
     folder : Path
+    asked : frozenset of str
+        Keys of the units that the run asked for which returned this object; empty where the folder was only read.
 
     Notes
     -----
@@ -66,6 +68,7 @@ class Records(Sequence[Record]):
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
+        self.asked: frozenset[str] = frozenset()
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study --out wrote.")
         # units first: what is compacted in between is found in the second place, and nothing is missed
@@ -287,6 +290,9 @@ class StudyFolder:
 
     def finish(self, key: str, record: Mapping[str, Any], kept: bytes | None = None) -> None:
         """Write the record of a claimed unit, whole, after the scores that are kept, and release the unit."""
+        if key in self.again:
+            more = self._recorded(key).get("more", {}) | record.get("more", {})  # what other runs have measured stays
+            record = {**record, "more": more} if more else record
         if kept is not None:
             (self.path / SCORES).mkdir(exist_ok=True)
             with whole_file(scores_file(self.path, key)) as file:
@@ -308,7 +314,7 @@ class StudyFolder:
             if folder.is_dir():
                 files.sweep(folder)
 
-    def add_request(self, request: Mapping[str, Any], metrics: Mapping[str, Any]) -> None:
+    def add_requests(self, requests: Sequence[Mapping[str, Any]], metrics: Mapping[str, Any]) -> None:
         """Note in ``study.json`` what was asked for, and what metrics beside the seven are, if it is new."""
         with self.locks.whole_folder():
             runs, known = read_requests(self.path), read_metrics(self.path)
@@ -316,15 +322,20 @@ class StudyFolder:
                 if known.get(name, entry) != entry:
                     cure = "give it another name, or choose another folder"
                     raise RecordsError(f"{self.path} holds a metric {name} that is another one, or whose code has changed; {cure}.")
-            if request not in runs or not metrics.keys() <= known.keys():
-                runs = runs if request in runs else [*runs, request]
+            new = [request for request in requests if request not in runs]
+            if new or not metrics.keys() <= known.keys():
                 every = {**known, **metrics}
-                _write_json(self.path / "study.json", {"runs": runs} | ({"metrics": every} if every else {}))
+                _write_json(self.path / "study.json", {"runs": [*runs, *new]} | ({"metrics": every} if every else {}))
 
     def add_card(self, name: str, card: Mapping[str, Any]) -> None:
         """Note the card of a data set in ``cards.json``."""
         with self.locks.whole_folder():
             _write_json(self.path / "cards.json", read_cards(self.path) | {name: card})
+
+    def _recorded(self, key: str) -> Record:
+        """The record of a finished unit."""
+        path = self.path / UNITS / f"{key}.json"
+        return _decoded(path.read_bytes(), check_record)[1] if path.exists() else _read_compact(self.path / COMPACT).get(key, {})
 
     def _compacted(self) -> frozenset[str]:
         """Keys in the compact file, read again only when that file has changed."""

@@ -11,31 +11,27 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-import skcamel
 from skcamel.arrays import check_device
-from skcamel.checks import as_number, check_count
+from skcamel.checks import as_number
 from skcamel.data.dataset import Dataset
 from skcamel.experiment.completion import incomplete, measure_again
-from skcamel.experiment.compute import Result, Source, Task, as_source, load
+from skcamel.experiment.compute import Result, Source, Task, load
 from skcamel.experiment.executors import Executor, executor
-from skcamel.experiment.identity import jsonable, settings_of
-from skcamel.experiment.measures import get_measures
-from skcamel.experiment.methods import FOLDS, get_method
+from skcamel.experiment.identity import jsonable
+from skcamel.experiment.locks import PAUSE
+from skcamel.experiment.planning import Protocol, planned
 from skcamel.experiment.progress import Event, Listener, listener
 from skcamel.experiment.records import Records, StudyFolder
-from skcamel.experiment.units import FOLD_KINDS, NAME, SEED, RecordsError, Unit, read_cards
-from skcamel.metrics.conventions import choice
+from skcamel.experiment.units import RecordsError, Unit, read_cards
 
-PAUSE = 0.2  # seconds between two looks at units that another run holds
 CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
 
 
 def run_study(
-    datasets: Sequence[str | os.PathLike[str] | Dataset],
+    datasets: Sequence[str | os.PathLike[str] | Dataset | tuple[str, Any]],
     methods: Sequence[Any],
     *,
     preset: str = "paper",
@@ -44,6 +40,9 @@ def run_study(
     seed: int = 0,
     n_folds: int | None = None,
     folds: str = "plain",
+    repeats: int = 1,
+    groups: Any = None,
+    split: Any = None,
     n_jobs: int | None = None,
     backend: str | None = None,
     dask: Any = None,
@@ -61,8 +60,9 @@ def run_study(
 
     Parameters
     ----------
-    datasets : sequence of str, path or Dataset
-        Catalogue names, files of any known format, or data from Python, which need a name.
+    datasets : sequence of str, path, Dataset or (name, any of these)
+        Catalogue names, files of any known format, or data from Python, which need a name; ``("mine", any of these)`` and
+        ``"mine=file.arff"`` give another one.
     methods : sequence of str, estimator, (name, estimator) or Method
     preset : {"quick", "paper", "best"}, default="paper"
     per_metric : bool, default=False
@@ -73,8 +73,16 @@ def run_study(
         Of the folds, and of all that is random in a method.
     n_folds : int, default=None
         Outer folds; None: 3 for "quick", else 10.
-    folds : {"plain", "stratified"}, default="plain"
-        Shuffled folds, or those that spread each label evenly.
+    folds : {"plain", "stratified", "given"}, default="plain"
+        Shuffled folds, or those that spread each label evenly. "given": the training and test part that a data set brings, as a
+        file ``mine-train.arff`` does that has a ``mine-test.arff`` beside it.
+    repeats : int, default=1
+        How often the folds are made anew: first by the seed, then by seeds that follow from it.
+    groups : str, array of shape (n,) or mapping of these by data set, default=None
+        Rows of one group stay in one fold: the groups, or the column that holds them, which then is no feature.
+    split : path, sequence of (train, test) or mapping of these by data set, default=None
+        Folds that are given: row numbers from 0 on, masks, or a file with one word for each row ("train" or "test", or the number of
+        its fold) or JSON ``{"train": [...], "test": [...]}``, alone or in a list.
     n_jobs : int, default=None
         Units at the same time; -1: one on each core. None: 1, or what ``joblib.parallel_config`` says.
     backend : str, default=None
@@ -114,37 +122,14 @@ def run_study(
     >>> [(record["method"], record["fold"], round(record["hamming_loss"], 2)) for record in records][::3]
     [('br', 0, 0.33), ('camel', 0, 0.28)]
     """
-    choice(folds, FOLD_KINDS, "folds")
-    if keep is not None:
-        choice(keep, ("scores",), "keep")
-    chosen = [get_method(spec, preset, per_metric=per_metric, device=device) for spec in _listed(methods, "methods")]
-    sources = [as_source(origin) for origin in _listed(datasets, "datasets")]
-    _refuse_twice("methods", [method.name for method in chosen])
-    _refuse_twice("datasets", [source.name for source in sources])
-    count = FOLDS[preset] if n_folds is None else n_folds
-    _check_numbers(count, seed, time_limit, sources)
-    count, seed = int(count), int(seed)  # records and keys take no integers of numpy
-    settings = {method.name: settings_of(method) for method in chosen}
-    measures = get_measures(metrics)
-    tasks = [
-        Task(
-            Unit(source.name, method.name, preset, fold, count, folds, seed, settings[method.name]),
-            method,
-            source,
-            measures,
-            keep is not None,
-        )
-        for source in sources
-        for method in chosen
-        for fold in range(count)
-    ]
+    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
+        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}.")
+    protocol = Protocol(seed, repeats, n_folds, folds, groups, split)
+    plan = planned(datasets, methods, protocol, preset=preset, per_metric=per_metric, device=device, metrics=metrics, keep=keep)
+    tasks, sources = plan.tasks, plan.sources
     if dask is None:  # workers of a cluster may have a GPU that this machine lacks
-        for name in (device, *(getattr(method, "device", None) for method in chosen)):
+        for name in (device, *(getattr(method, "device", None) for method in plan.methods)):
             check_device(name)
-    asked_for = [{"name": name, "settings": told} for name, told in settings.items()]
-    request = {"datasets": [source.name for source in sources], "methods": asked_for, "preset": preset, "seed": seed}
-    request |= {"n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
-    request |= {"metrics": [measure.spec for measure in measures]} if measures else {}
     execute = executor(n_jobs, backend, dask, time_limit, len(tasks))
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
@@ -152,14 +137,15 @@ def run_study(
             before = Records(path)
             _refuse_other_data(before, sources)
             lacking = incomplete(before, tasks, rerun=rerun)
-            folder.add_request(request, {measure.name: measure.entry() for measure in measures})
+            folder.add_requests(plan.requests, {measure.name: measure.entry() for measure in plan.measures})
             _add_cards(folder, sources)
             folder.again = {task.unit.key for task in lacking}
             measure_again(folder, before, lacking)
             _run(folder, tasks, execute, progress)
             folder.sweep()
         records = Records(path)
-    _warn_of_failures(records, {task.unit.key for task in tasks})
+    records.asked = frozenset(task.unit.key for task in tasks)
+    _warn_of_failures(records)
     return records
 
 
@@ -167,10 +153,10 @@ class UnitsFailed(UserWarning):
     """Some units of a study failed; the others are done."""
 
 
-def _warn_of_failures(records: Records, asked: set[str]) -> None:
-    failed = [failure for failure in records.failures if Unit.of(failure).key in asked]
+def _warn_of_failures(records: Records) -> None:
+    failed = [failure for failure in records.failures if Unit.of(failure).key in records.asked]
     if failed:
-        counted = f"{len(failed)} of {len(asked)} units failed, the first with {failed[0]['error']}"
+        counted = f"{len(failed)} of {len(records.asked)} units failed, the first with {failed[0]['error']}"
         warnings.warn(f"{counted}; see Records.failures. The same call tries them again.", UnitsFailed, stacklevel=3)
 
 
@@ -234,33 +220,6 @@ class Ledger:
         with self._one_at_a_time:
             self.finished += 1
             self.tell(Event(unit, state, seconds, self.finished, self.total))
-
-
-def _listed(given: Any, what: str) -> list[Any]:
-    alone = isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable)
-    listed = [given] if alone else list(given)
-    if not listed:
-        raise ValueError(f"{what} is empty; name at least one.")
-    return listed
-
-
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
-    for name, count in Counter(names).items():
-        if not NAME.fits(name):
-            raise ValueError(f"{what} has the name {name!r}; records are told apart by name, give one of whole characters.")
-        if count > 1:
-            raise ValueError(f"{what} has {name!r} {count} times; records are told apart by name, give each another one.")
-
-
-def _check_numbers(n_folds: Any, seed: Any, time_limit: Any, sources: Sequence[Source]) -> None:
-    check_count("n_folds", n_folds, least=2)
-    for source in sources:
-        if source.n < n_folds:
-            raise ValueError(f"{source.name} has {source.n} rows, too few for n_folds={n_folds}.")
-    if not isinstance(seed, Integral) or not SEED.fits(int(seed)) or isinstance(seed, bool):
-        raise ValueError(f"seed must be {SEED.words}, got {seed!r}; records are found again by it.")
-    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
-        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}.")
 
 
 def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:

@@ -22,7 +22,7 @@ from skcamel.metrics.conventions import NAMES
 
 KEY = re.compile("[0-9a-f]{20}")  # how files of units are called
 PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # of a record, by which records are sorted
-FOLD_KINDS = ("plain", "stratified")
+FOLD_KINDS = ("plain", "stratified", "grouped", "grouped-stratified", "given")
 BEST = ("largest", "smallest")  # values of a metric
 LARGEST = 2**53  # of all numbers: what JSON keeps exactly everywhere
 DIGITS = 19  # of integers, below 64 bits
@@ -46,10 +46,10 @@ class Unit:
     fold : int
         From 0 to n_folds - 1.
     n_folds : int
-    folds : {"plain", "stratified"}
+    folds : {"plain", "stratified", "grouped", "grouped-stratified", "given"}
     seed : int
     settings : dict
-        What the method was told, ready for JSON.
+        What the method was told, ready for JSON; under `split`, where folds have groups or are given, a digest of these.
 
     Examples
     --------
@@ -121,7 +121,7 @@ SHARE = Kind("a number from 0 to 1", (int, float), high=1)
 ODDITY = Kind("a count or a list", (int, list))
 TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
-SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 2 on", (int,), low=2)
+SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 1 on", (int,), low=1)
 PRESET, FOLDS = (Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names)) for names in (PRESETS, FOLD_KINDS))
 PROTOCOL = {"preset": PRESET, "n_folds": N_FOLDS, "folds": FOLDS, "seed": SEED}
 UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING} | PROTOCOL
@@ -134,7 +134,16 @@ RECORD |= {"more?": MAPPING, "device?": NAME, "data_sha256?": TEXT, "warnings?":
 FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {f"{name}_by_": METRIC for name in NAMES}
 
 RUNS = {
-    "runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAPPING}], "metrics?": [TEXT]} | PROTOCOL],
+    "runs": [
+        {
+            "datasets": [NAME],
+            "methods": [{"name": NAME, "settings": MAPPING, "spec?": TEXT}],
+            "metrics?": [TEXT],
+            "groups?": TEXT,
+            "split?": TEXT,
+        }
+        | PROTOCOL
+    ],
     "metrics?": MAPPING,
 }
 DIRECTION = Kind(f"one of {', '.join(BEST)}", (str,), pattern="|".join(BEST))
@@ -315,8 +324,13 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     >>> study_command(run)
     "skcamel study --datasets 'yeast,my set' --methods br --preset paper --folds plain --n-folds 10 --seed 0 --out DIR"
     """
-    options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method["name"] for method in run["methods"])}
-    options |= {name: str(run[name.replace("-", "_")]) for name in ("preset", "folds", "n-folds", "seed")}
+    options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method.get("spec", method["name"]) for method in run["methods"])}
+    kind = run["folds"].removeprefix("grouped-")
+    options |= {"preset": run["preset"], "folds": "plain" if kind == "grouped" else kind}
+    options |= {} if kind == "given" else {"n-folds": str(run["n_folds"])}
+    options |= {"groups": run.get("groups", "COLUMN")} if "grouped" in run["folds"] else {}
+    options |= {"split": run["split"]} if "split" in run else {}
+    options |= {"seed": str(run["seed"])}
     if run.get("metrics"):
         options["metrics"] = ",".join(run["metrics"])
     if device != "cpu":
@@ -330,4 +344,4 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
 
 def methods_from_python(run: Run) -> list[str]:
     """Names of methods that the command does not know: estimators given in Python."""
-    return [method["name"] for method in run["methods"] if method["name"] not in METHOD_TITLES]
+    return [method["name"] for method in run["methods"] if method["name"] not in METHOD_TITLES and "spec" not in method]

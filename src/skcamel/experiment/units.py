@@ -120,6 +120,7 @@ ODDITY = Kind("a count or a list", (int, list))
 TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 2 on", (int,), low=2)
+BEST = Kind("largest or smallest", (str,), pattern="largest|smallest")
 PRESET, FOLDS = (Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names)) for names in (PRESETS, FOLD_KINDS))
 PROTOCOL = {"preset": PRESET, "n_folds": N_FOLDS, "folds": FOLDS, "seed": SEED}
 UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING} | PROTOCOL
@@ -193,6 +194,12 @@ def _check_cards(cards: Any) -> None:
                 raise ValueError(f"{name} has {len(card[key])} {key}, but {len(card['label_counts'])} label_counts")
 
 
+def _check_metrics(content: Any) -> None:
+    check_shape(content, {"metrics?": MAPPING})
+    for name, metric in content.get("metrics", {}).items():
+        check_shape(metric, {"title": TEXT, "best": BEST}, f"metrics.{name}")
+
+
 def _check_curves(result: Any) -> None:
     """A row of folds for each value."""
     check_shape(result, CURVES)
@@ -246,6 +253,11 @@ def _read_json(path: Path, default: Any, check: Callable[[Any], None], cure: str
 def read_requests(folder: Path) -> list[Run]:
     """All requests of ``study.json``, in their order."""
     return _read_json(folder / "study.json", {"runs": []}, partial(check_shape, shape=RUNS))["runs"]
+
+
+def read_metrics(folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Metrics beside the seven, as ``study.json`` describes them: title, which value is best, and function."""
+    return _read_json(folder / "study.json", {}, _check_metrics).get("metrics", {})
 
 
 def read_runs(folder: Path) -> list[Run]:

@@ -10,7 +10,7 @@ skcamel.diagram = (id, one) => {
     const k = ranks.length, half = Math.ceil(k / 2), small = paint === skcamel.SCREEN && narrow.matches;
     const words = ranks.map(([name, , mean]) => `${short(name, small ? 14 : 24)} ${mean}`);
     const side = Math.max(...words.map((word) => word.length)) * letter + 24;
-    const inner = Math.max(small ? 120 : 360, 4 * letter * k);
+    const inner = Math.max(small ? 120 : 260, 4 * letter * k);
     const depth = scale + step * (groups.length + 1) + 12;
     const x = (rank) => side + ((k - rank) / (k - 1)) * inner;
     const drawing = skcamel.blank(2 * side + inner, depth + line * (half - 1) + 14, paint, { role: "img", "aria-label": alt });

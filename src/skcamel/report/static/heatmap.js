@@ -4,7 +4,7 @@
 // What is farther from 0 than `limit` has the colour of the limit. `write` gives the text inside a cell.
 skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", marked = null, write = null, lowest = -limit }) => {
   const { svg, text, round, short } = skcamel;
-  const UP = [33, 102, 172], DOWN = [214, 110, 20];
+  const UP = [33, 102, 172], DOWN = [179, 88, 6];
   const many = rows.length * columns.length > 2500;
   const named = Math.max(rows.length, columns.length) <= 60;
   const cell = Math.max(3.5, Math.min(46, 640 / Math.max(rows.length, columns.length)));
@@ -48,7 +48,7 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", 
 
   function texts(drawing, paint) {
     for (let r = 0; r < rows.length; r++) for (let c = 0; c < columns.length; c++) {
-      const strong = share(value(r, c)) > 0.6;
+      const strong = share(value(r, c)) > 0.85; // white is easier to read there
       drawing.append(text(left + (c + 0.5) * cell, top + (r + 0.5) * cell + 4, write(r, c), { "text-anchor": "middle", "font-size": round(cell * 0.3), fill: strong ? "#ffffff" : paint.ink }));
     }
   }

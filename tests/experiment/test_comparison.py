@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from made_records import record, study
 from skcamel.experiment.comparison import compare_cell, compare_summary, compare_with_paper, under_its_ties
-from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, Measure, PaperFigure, paper_cell
+from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, Metric, PaperFigure, paper_cell
 from skcamel.experiment.published import Published, paper_table
 from skcamel.experiment.summary import Figure, summarise
 from skcamel.metrics import LOSSES, NAMES
@@ -130,14 +130,14 @@ def test_where_a_table_prints_no_std_ours_counts(own, near):
 
 
 def test_further_metrics_are_compared_by_their_direction():
-    measures = {"log_loss": Measure("Log loss", "smallest"), "accuracy": Measure("Accuracy", "largest")}
+    measures = {"log_loss": Metric("Log loss", "smallest"), "accuracy": Metric("Accuracy", "largest")}
     figures = {("yeast", name, "br"): PaperFigure(0.5, 0.1, bold=False) for name in measures}
     summary = summarise([record() | {"more": {"log_loss": 0.4, "accuracy": 0.4}}], measures=measures)
     found = compare_summary(summary, published=Published(figures, "table"))
     assert {cell.metric: cell.as_good_as_best for cell in found.cells} == {"log_loss": True, "accuracy": False}
 
 
-TIED = {f"{name}_ties_by_index": Measure(name, "smallest" if name in LOSSES else "largest") for name in RANKING}
+TIED = {f"{name}_ties_by_index": Metric(name, "smallest" if name in LOSSES else "largest") for name in RANKING}
 
 
 def test_rakels_ranking_figures_follow_the_tie_rule_of_the_papers_software():

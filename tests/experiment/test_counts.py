@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from made_records import study
 from skcamel.experiment.comparison import PaperCounts, ranks_first, recount_claims, win_tie_loss
-from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, Measure, PaperFigure, paper_figures
+from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, Metric, PaperFigure, paper_figures
 from skcamel.experiment.summary import summarise
 from skcamel.experiment.verdicts import claims_table
 from skcamel.metrics import LOSSES, NAMES
@@ -109,7 +109,7 @@ def test_the_four_counts_from_six_columns_of_our_own_stand_beside_the_printed_on
     assert any("count ties as errors" in note for note in table.notes)
     assert not any("only cells in which" in note for note in table.notes)
     tied = [row | {"more": {f"{name}_ties_by_index": 0.5 for name in RANKING}} for row in records]
-    measures = {f"{name}_ties_by_index": Measure(name, "largest") for name in RANKING}
+    measures = {f"{name}_ties_by_index": Metric(name, "largest") for name in RANKING}
     table = claims_table(summarise(tied, measures=measures))
     assert [row["ours_count"] for row in table.data] == counted_by_hand(tied, by_index=True)
     assert [row["ours_count"] for row in table.data] != counted_by_hand(tied, by_index=False)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from made_records import study
 from skcamel.experiment import read_published
 from skcamel.experiment.forms import csv_files
-from skcamel.experiment.paper import SEVEN, Measure, PaperFigure, paper_figures
+from skcamel.experiment.paper import SEVEN, Metric, PaperFigure, paper_figures
 from skcamel.experiment.published import paper_table
 from skcamel.experiment.summary import summarise
 from skcamel.experiment.tables import results_table
@@ -111,7 +111,7 @@ def test_the_best_figure_is_that_of_no_method_that_is_worse(tmp_path_factory, me
     assert (best.mean, set(leaders)) == (top, {name for name, mean in means.items() if mean == top})
     assert best.std == min(table.figures["mine", metric, name].std for name in leaders)
     assert {key[2] for key, cell in table.figures.items() if cell.bold} == set(leaders)
-    assert table.best("mine", "other", Measure("Other", "largest")) is None
+    assert table.best("mine", "other", Metric("Other", "largest")) is None
 
 
 def test_the_papers_table_is_the_one_that_ships():

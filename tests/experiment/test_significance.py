@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from skcamel.experiment.paper import Measure, PaperFigure, paper_figures
+from skcamel.experiment.paper import Metric, PaperFigure, paper_figures
 from skcamel.experiment.significance import (
     compare_by_metric,
     compare_methods,
@@ -192,7 +192,7 @@ def test_metrics_are_ranked_by_their_own_direction_and_left_out_where_too_few_se
         (d, m, name): PaperFigure(mean, 0.1, bold=False) for d in "st" for m in ("up", "down") for name, mean in (("a", 0.1), ("b", 0.4))
     }
     figures["s", "alone", "a"] = figures["s", "alone", "b"] = PaperFigure(0.5, 0.1, bold=False)
-    measures = {"up": Measure("Up", "largest"), "down": Measure("Down", "smallest"), "alone": Measure("Alone", "largest")}
+    measures = {"up": Metric("Up", "largest"), "down": Metric("Down", "smallest"), "alone": Metric("Alone", "largest")}
     found = compare_by_metric(figures, measures, ["a", "b"])
     assert {metric: one.ranks["a"] for metric, one in found.items()} == {"up": 2, "down": 1}
     assert compare_by_metric(figures, measures, ["a"]) == {}

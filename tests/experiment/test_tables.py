@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from made_records import record, study
 from skcamel.data.catalogue import dataset_facts
 from skcamel.experiment.comparison import compare_summary
-from skcamel.experiment.paper import LARGE, METHOD_TITLES, PAPER_METHODS, REGULAR, Measure, PaperFigure, metric_title, paper_cell
+from skcamel.experiment.paper import LARGE, METHOD_TITLES, PAPER_METHODS, REGULAR, Metric, PaperFigure, metric_title, paper_cell
 from skcamel.experiment.published import Published, paper_table
 from skcamel.experiment.summary import summarise
 from skcamel.experiment.tables import metric_tables, result_tables, results_table, sizes_table
@@ -194,7 +194,7 @@ def test_tests_of_four_sets_and_three_rivals_say_that_they_cannot_tell():
     assert not any("cannot" in note for note in significance_tables(found, "camel", level=0.5)[2].notes)
 
 
-FURTHER = {"up": Measure("Up", "largest"), "down": Measure("Down", "smallest")}
+FURTHER = {"up": Metric("Up", "largest"), "down": Metric("Down", "smallest")}
 
 
 def test_further_metrics_are_shown_and_ranked_by_their_direction():

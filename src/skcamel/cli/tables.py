@@ -15,7 +15,7 @@ from skcamel.cli.options import METRICS, Number, OutputFile, OutputFolder, examp
 from skcamel.cli.output import hand_over, note, say, words_beside
 
 if TYPE_CHECKING:
-    from skcamel.experiment.paper import Measure
+    from skcamel.experiment.paper import Metric
     from skcamel.experiment.published import Published
     from skcamel.experiment.summary import Record, Summary
     from skcamel.experiment.tables import Table
@@ -122,7 +122,7 @@ def _write(chosen: list[Table], form: str, out: str | None) -> None:
     sys.stdout.write(text) if form == "terminal" else hand_over(text)  # the first is styled, and its names are safe already
 
 
-def _records(folder: str, alone: Mapping[str, Any]) -> tuple[Sequence[Record], dict[str, Measure]]:
+def _records(folder: str, alone: Mapping[str, Any]) -> tuple[Sequence[Record], dict[str, Metric]]:
     """Records that have all these values, where None allows any, and the metrics beside the seven that the folder describes."""
     from skcamel.experiment.records import Records
     from skcamel.experiment.summary import further_measures
@@ -139,7 +139,7 @@ def _records(folder: str, alone: Mapping[str, Any]) -> tuple[Sequence[Record], d
     return records, further_measures(found)
 
 
-def _summary(records: Sequence[Record], measures: dict[str, Measure], metrics: str | None, selected_by: str | None) -> Summary:
+def _summary(records: Sequence[Record], measures: dict[str, Metric], metrics: str | None, selected_by: str | None) -> Summary:
     """Means of the metrics to show."""
     from skcamel.experiment.summary import summarise
 

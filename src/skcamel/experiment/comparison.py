@@ -13,7 +13,7 @@ from skcamel.experiment.paper import (
     SEVEN,
     HasMean,
     Key,
-    Measure,
+    Metric,
     PaperFigure,
     mean_and_std,
     printed,
@@ -41,7 +41,7 @@ class CellComparison:
 
     dataset: str
     metric: str
-    measure: Measure
+    measure: Metric
     ours: Figure
     printed: PaperFigure | None  # of the same method
     best: PaperFigure  # best mean of any method; the smallest std where several share it
@@ -193,7 +193,7 @@ def compare_cell(
     std: str = "paper",
     *,
     published: Published | None = None,
-    measure: Measure | None = None,
+    measure: Metric | None = None,
 ) -> CellComparison | None:
     """One cell of ours, of one method, beside the published ones; None where the table has no figure for it.
 

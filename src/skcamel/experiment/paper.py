@@ -39,10 +39,10 @@ class PaperFigure(NamedTuple):
     bold: bool
 
 
-class Measure(NamedTuple):
+class Metric(NamedTuple):
     """A metric as tables show it: its name in words, and which of its values is best.
 
-    >>> Measure("Coverage", "smallest").heading, Measure("Coverage", "smallest").gain(0.25, 0.5)
+    >>> Metric("Coverage", "smallest").heading, Metric("Coverage", "smallest").gain(0.25, 0.5)
     ('Coverage ↓', 0.25)
     """
 
@@ -59,7 +59,7 @@ class Measure(NamedTuple):
         return reference - value if self.best == "smallest" else value - reference
 
 
-SEVEN = {name: Measure(title, "smallest" if name in LOSSES else "largest") for name, title in TITLES.items()}
+SEVEN = {name: Metric(title, "smallest" if name in LOSSES else "largest") for name, title in TITLES.items()}
 
 
 class Size(NamedTuple):

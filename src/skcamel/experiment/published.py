@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from skcamel.experiment.paper import METHOD_TITLES, SEVEN, Key, Measure, PaperFigure, paper_figures, thousandths
+from skcamel.experiment.paper import METHOD_TITLES, SEVEN, Key, Metric, PaperFigure, paper_figures, thousandths
 
 COLUMNS = ("method", "dataset", "metric", "mean")  # and std, where it is known
 ENTRY = "{" + ", ".join(f'"{name}": …' for name in COLUMNS) + "}"  # of a JSON file
@@ -50,7 +50,7 @@ class Published:
         """In the order of the table."""
         return tuple(dict.fromkeys(method for *_, method in self.figures))
 
-    def best(self, dataset: str, metric: str, measure: Measure) -> tuple[PaperFigure, tuple[str, ...]] | None:
+    def best(self, dataset: str, metric: str, measure: Metric) -> tuple[PaperFigure, tuple[str, ...]] | None:
         """The best figure of any method, the smallest std among equal means, and the methods that have it; None without any.
 
         >>> paper_table().best("yeast", "one_error", SEVEN["one_error"])
@@ -70,7 +70,7 @@ def paper_table() -> Published:
     return Published(paper_figures())
 
 
-def read_published(path: str | os.PathLike[str], measures: Mapping[str, Measure] = SEVEN) -> Published:
+def read_published(path: str | os.PathLike[str], measures: Mapping[str, Metric] = SEVEN) -> Published:
     r"""Read a table of published figures.
 
     Parameters
@@ -140,7 +140,7 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]
         yield where, row
 
 
-def _figure(where: str, row: Mapping[str, Any], measures: Mapping[str, Measure]) -> tuple[Key, PaperFigure]:
+def _figure(where: str, row: Mapping[str, Any], measures: Mapping[str, Metric]) -> tuple[Key, PaperFigure]:
     words = {}
     for name in COLUMNS[:3]:
         words[name] = str(row.get(name) or "").strip()
@@ -170,7 +170,7 @@ def _number(where: str, name: str, value: Any) -> float:
     return number
 
 
-def _with_bold(figures: Mapping[Key, PaperFigure], measures: Mapping[str, Measure]) -> dict[Key, PaperFigure]:
+def _with_bold(figures: Mapping[Key, PaperFigure], measures: Mapping[str, Metric]) -> dict[Key, PaperFigure]:
     """Bold where no method is better, at three decimals, as our own tables have it."""
     best: dict[tuple[str, str], float] = {}
     for (dataset, metric, _), cell in _known(figures, measures):
@@ -179,5 +179,5 @@ def _with_bold(figures: Mapping[Key, PaperFigure], measures: Mapping[str, Measur
     return {key: cell._replace(bold=key in bold) for key, cell in figures.items()}
 
 
-def _known(figures: Mapping[Key, PaperFigure], measures: Mapping[str, Measure]) -> Iterable[tuple[Key, PaperFigure]]:
+def _known(figures: Mapping[Key, PaperFigure], measures: Mapping[str, Metric]) -> Iterable[tuple[Key, PaperFigure]]:
     return ((key, cell) for key, cell in figures.items() if key[1] in measures)

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import stats
 
 from skcamel.arrays import Array
-from skcamel.experiment.paper import SEVEN, HasMean, Key, Measure
+from skcamel.experiment.paper import SEVEN, HasMean, Key, Metric
 from skcamel.metrics.conventions import choice
 
 TESTS = ("nemenyi", "bonferroni-dunn")
@@ -68,7 +68,7 @@ def compare_methods(
     methods: Sequence[str] | None = None,
     control: str | None = None,
     alpha: float = LEVEL,
-    measure: Measure | None = None,
+    measure: Metric | None = None,
 ) -> Significance:
     """All tests of one metric over the data sets that every method has a mean for.
 
@@ -83,7 +83,7 @@ def compare_methods(
         Wilcoxon's test compares it with every other method; None: all pairs.
     alpha : float, default=0.05
         Level of the critical differences.
-    measure : Measure, default=None
+    measure : Metric, default=None
         Which value of the metric is best. None: as of the seven metrics.
 
     Examples
@@ -111,7 +111,7 @@ def compare_methods(
 
 
 def compare_by_metric(
-    figures: Mapping[Key, HasMean], measures: Mapping[str, Measure], methods: Sequence[str], *, alpha: float = LEVEL
+    figures: Mapping[Key, HasMean], measures: Mapping[str, Metric], methods: Sequence[str], *, alpha: float = LEVEL
 ) -> dict[str, Significance]:
     """Tests of every metric for which the methods share at least two data sets, with the first method as control.
 
@@ -127,7 +127,7 @@ def compare_by_metric(
 
 
 def score_matrix(
-    figures: Mapping[Key, HasMean], metric: str, methods: Sequence[str] | None = None, *, measure: Measure | None = None
+    figures: Mapping[Key, HasMean], metric: str, methods: Sequence[str] | None = None, *, measure: Metric | None = None
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
     """Means of one metric as (scores of shape (N, k), data sets, methods); losses negated, incomplete data sets left out."""
     measure = measure or SEVEN[choice(metric, tuple(SEVEN), "metric")]

@@ -18,7 +18,7 @@ from skcamel.experiment.paper import (
     REGULAR,
     SEVEN,
     Key,
-    Measure,
+    Metric,
     PaperFigure,
     method_and_preset,
     paper_figures,
@@ -53,8 +53,8 @@ class Summary:
     protocol: str  # folds and seeds, in words
     afterwards: frozenset[Place]  # whose criterion was chosen by looking at the paper's row, see `AFTERWARDS`
     left_out: Mapping[Place, int] = field(default_factory=dict)  # records of earlier settings, see :func:`newest`
-    measures: Mapping[str, Measure] = field(default_factory=lambda: SEVEN)  # of the metrics that are shown, in their order
-    hidden: Mapping[str, Measure] = field(default_factory=dict)  # of those that have figures and are not shown
+    measures: Mapping[str, Metric] = field(default_factory=lambda: SEVEN)  # of the metrics that are shown, in their order
+    hidden: Mapping[str, Metric] = field(default_factory=dict)  # of those that have figures and are not shown
     remarks: tuple[str, ...] = ()  # what else a reader of the figures must know
 
     @property
@@ -126,7 +126,7 @@ def summarise(
     *,
     selected_by: str | None = None,
     preset: str | None = None,
-    measures: Mapping[str, Measure] | None = None,
+    measures: Mapping[str, Metric] | None = None,
 ) -> Summary:
     """Mean and std of every metric, data set and method.
 
@@ -183,16 +183,16 @@ def summarise(
     return found.showing([name for name in known if not name.endswith(BY_INDEX)])
 
 
-def further_measures(records: Iterable[Record]) -> dict[str, Measure]:
+def further_measures(records: Iterable[Record]) -> dict[str, Metric]:
     """Metrics beside the seven that the folder of some records describes; records of no folder have none."""
     described = read_metrics(records.folder) if isinstance(records, Records) else {}
-    return {name: Measure(metric["title"], metric["best"]) for name, metric in described.items()}
+    return {name: Metric(metric["title"], metric["best"]) for name, metric in described.items()}
 
 
 def further_outcome(record: Record, metric: str, selected_by: str | None) -> float:
-    """One metric beside the seven; undefined under another criterion than the record's own, for which it was not computed."""
-    other = selected_by not in (None, record["criterion"]) and _criterion_shown(record, selected_by) == selected_by
-    value = None if other else record.get("more", {}).get(metric)
+    """One metric beside the seven; of several outcomes it is that of the model selected by average precision, undefined for others."""
+    several = f"{NAMES[0]}_by_{NAMES[0]}" in record
+    value = None if several and selected_by not in (None, "each", "average_precision") else record.get("more", {}).get(metric)
     return math.nan if value is None else value
 
 

@@ -12,7 +12,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self
@@ -24,6 +23,7 @@ from skcamel.metrics.conventions import NAMES
 KEY = re.compile("[0-9a-f]{20}")  # how files of units are called
 PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # of a record, by which records are sorted
 FOLD_KINDS = ("plain", "stratified")
+BEST = ("largest", "smallest")  # values of a metric
 LARGEST = 2**53  # of all numbers: what JSON keeps exactly everywhere
 DIGITS = 19  # of integers, below 64 bits
 LONGEST = 60  # letters shown of a value that is refused
@@ -120,7 +120,6 @@ ODDITY = Kind("a count or a list", (int, list))
 TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 2 on", (int,), low=2)
-BEST = Kind("largest or smallest", (str,), pattern="largest|smallest")
 PRESET, FOLDS = (Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names)) for names in (PRESETS, FOLD_KINDS))
 PROTOCOL = {"preset": PRESET, "n_folds": N_FOLDS, "folds": FOLDS, "seed": SEED}
 UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING} | PROTOCOL
@@ -132,7 +131,9 @@ RECORD |= {"device?": NAME, "data_sha256?": TEXT, "warnings?": [TEXT], "finished
 # of names that not every record has, by how they begin
 FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {f"{name}_by_": METRIC for name in NAMES}
 
-RUNS = {"runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAPPING}]} | PROTOCOL]}
+RUNS = {"runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAPPING}]} | PROTOCOL], "metrics?": MAPPING}
+DIRECTION = Kind(f"one of {', '.join(BEST)}", (str,), pattern="|".join(BEST))
+METRIC_ENTRY = {"title": NAME, "best": DIRECTION, "function": Kind("text, or null", (str,), null=True)}
 CARD = {"n": POSITIVE, "d": COUNT, "q": COUNT, "cardinality": NUMBER, "density": NUMBER, "label_counts": [COUNT], "label_names?": [TEXT]}
 CARD |= dict.fromkeys(("label_sets?", "mean_ir?", "sparsity?"), AMOUNT)
 CARD |= {f"{name}_rows?": ODDITY for name in ("unlabelled", "zero", "duplicate")}
@@ -185,6 +186,12 @@ def _check_fold(unit: Mapping[str, Any]) -> None:
         raise ValueError(f"fold is {unit['fold']}, and folds are counted from 0 to {unit['n_folds'] - 1}")
 
 
+def _check_study(study: Any) -> None:
+    check_shape(study, RUNS)
+    for name, entry in study.get("metrics", {}).items():
+        check_shape(entry, METRIC_ENTRY, f"metrics.{name}")
+
+
 def _check_cards(cards: Any) -> None:
     check_shape(cards, MAPPING)
     for name, card in cards.items():
@@ -192,12 +199,6 @@ def _check_cards(cards: Any) -> None:
         for key in ("label_names", "label_known"):
             if len(card.get(key, card["label_counts"])) != len(card["label_counts"]):
                 raise ValueError(f"{name} has {len(card[key])} {key}, but {len(card['label_counts'])} label_counts")
-
-
-def _check_metrics(content: Any) -> None:
-    check_shape(content, {"metrics?": MAPPING})
-    for name, metric in content.get("metrics", {}).items():
-        check_shape(metric, {"title": TEXT, "best": BEST}, f"metrics.{name}")
 
 
 def _check_curves(result: Any) -> None:
@@ -215,7 +216,7 @@ def _check_curves(result: Any) -> None:
 def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
     """Strict JSON that passes a check; ValueError says what is wrong with it.
 
-    >>> decoded(b'{"runs": [{"datasets": "yeast"}]}', partial(check_shape, shape=RUNS))
+    >>> decoded(b'{"runs": [{"datasets": "yeast"}]}', _check_study)
     Traceback (most recent call last):
     ValueError: runs[0].datasets is 'yeast', not a list
     """
@@ -252,12 +253,16 @@ def _read_json(path: Path, default: Any, check: Callable[[Any], None], cure: str
 
 def read_requests(folder: Path) -> list[Run]:
     """All requests of ``study.json``, in their order."""
-    return _read_json(folder / "study.json", {"runs": []}, partial(check_shape, shape=RUNS))["runs"]
+    return _read_study(folder)["runs"]
 
 
 def read_metrics(folder: Path) -> dict[str, Mapping[str, Any]]:
-    """Metrics beside the seven, as ``study.json`` describes them: title, which value is best, and function."""
-    return _read_json(folder / "study.json", {}, _check_metrics).get("metrics", {})
+    """Metrics beside the seven that any run recorded: name ► title, best ("largest" or "smallest"), and function, None if built in."""
+    return _read_study(folder).get("metrics", {})
+
+
+def _read_study(folder: Path) -> Mapping[str, Any]:
+    return _read_json(folder / "study.json", {"runs": []}, _check_study)
 
 
 def read_runs(folder: Path) -> list[Run]:

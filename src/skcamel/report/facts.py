@@ -18,7 +18,7 @@ from skcamel.checks import ConstantLabelWarning
 from skcamel.classifier import CamelClassifier
 from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
 from skcamel.estimator import Outputs
-from skcamel.experiment.paper import Measure, paper_figures, title_of
+from skcamel.experiment.paper import Metric, paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_by_metric
 from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, further_measures, newest, summarise
@@ -271,7 +271,7 @@ class StudyFacts:
     runs: Sequence[Run]
     cards: Mapping[str, Mapping[str, Any]]
     curves: Sequence[Mapping[str, Any]]
-    measures: Mapping[str, Measure]  # of the metrics beside the seven
+    measures: Mapping[str, Metric]  # of the metrics beside the seven
 
     @classmethod
     def of(cls, records: Iterable[Record] | str | os.PathLike[str]) -> StudyFacts:

@@ -243,7 +243,7 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (("tables", alone, "--table", "3"), 1, "No result belongs to Table 3; the records hold yeast."),
         (("tables", alone, "--significance"), 1, "Tests compare methods, but the records hold only camel"),
         (("tables", mine, "--against-paper"), 2, "the paper has none of the data sets of this study, mine."),
-        (("tables", mine, "--against", "nowhere.csv"), 2, "--against: [Errno 2] No such file or directory: 'nowhere.csv'"),
+        (("tables", mine, "--against", "nowhere.csv"), 2, "there is no file nowhere.csv; give a CSV or JSON file, or the word paper."),
         (("tables", mine, "--against", "other.csv"), 2, "the table other.csv has none of the metrics of this study, one_error,"),
         (("tables", mine, "--against", "wrong.csv"), 2, "wrong.csv, line 2: mean is 'x'; it must be a number"),
         (("tables", folder, "--against", "other.csv", "--against-paper"), 2, "name two tables; give one of them."),

@@ -158,6 +158,8 @@ def _published(against: str | None, summary: Summary) -> Published | None:
 
     if against is None:
         return None
+    if against != "paper" and not Path(against).is_file():
+        raise click.UsageError(f"--against: there is no file {against}; give a CSV or JSON file, or the word paper.")
     try:
         published = paper_table() if against == "paper" else read_published(against, {**summary.measures, **summary.hidden})
     except (OSError, ValueError) as error:

@@ -18,10 +18,10 @@ from skcamel.checks import ConstantLabelWarning
 from skcamel.classifier import CamelClassifier
 from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
 from skcamel.estimator import Outputs
-from skcamel.experiment.paper import paper_figures, title_of
+from skcamel.experiment.paper import Metric, paper_figures, title_of
 from skcamel.experiment.records import Records
-from skcamel.experiment.significance import Significance, compare_methods
-from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, newest, summarise
+from skcamel.experiment.significance import Significance, compare_by_metric
+from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, further_measures, newest, summarise
 from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
 from skcamel.explanation import Evidence, evidence, how_learned, in_place_of_rows, training_rows
 from skcamel.metrics.conventions import NAMES, TITLES
@@ -271,6 +271,7 @@ class StudyFacts:
     runs: Sequence[Run]
     cards: Mapping[str, Mapping[str, Any]]
     curves: Sequence[Mapping[str, Any]]
+    measures: Mapping[str, Metric]  # of the metrics beside the seven
 
     @classmethod
     def of(cls, records: Iterable[Record] | str | os.PathLike[str]) -> StudyFacts:
@@ -278,9 +279,9 @@ class StudyFacts:
         if isinstance(records, (str, os.PathLike)):
             records = Records(records)
         if not isinstance(records, Records):
-            return cls(list(records), [], [], {}, [])
-        folder = Path(records.folder)
-        return cls(list(records), records.failures, read_runs(folder), read_cards(folder), read_sensitivity(folder))
+            return cls(list(records), [], [], {}, [], {})
+        folder, measures = Path(records.folder), further_measures(records)
+        return cls(list(records), records.failures, read_runs(folder), read_cards(folder), read_sensitivity(folder), measures)
 
     @cached_property
     def shown(self) -> Sequence[Record]:
@@ -292,12 +293,15 @@ class StudyFacts:
         """Figures under every selection criterion that can be chosen; `AS_RECORDED` always can."""
         kept = [name for name in NAMES if any(f"{name}_by_{name}" in record for record in self.records)]
         names = [AS_RECORDED, *(["each", *kept] if kept else []), *(["nearest"] if kept and self.is_in_paper else [])]
-        return {name: summarise(self.records, selected_by=name or None) for name in CHOICES if name in names}
+        return {name: self._summarised(name or None) for name in CHOICES if name in names}
+
+    def _summarised(self, selected_by: str | None) -> Summary:
+        return summarise(self.records, selected_by=selected_by, measures=self.measures)
 
     @cached_property
     def summary(self) -> Summary:
         """Figures as recorded."""
-        return summarise(self.records)
+        return self._summarised(None)
 
     @property
     def is_in_paper(self) -> bool:
@@ -324,7 +328,7 @@ class StudyFacts:
     @cached_property
     def tests(self) -> dict[str, Significance]:
         """Tests of every metric for which at least two methods share at least two data sets."""
-        return tests_of(self.summary.figures, self.fair_methods)
+        return compare_by_metric(self.summary.figures, self.summary.measures, self.fair_methods)
 
     @cached_property
     def costs(self) -> list[Cost]:
@@ -340,17 +344,3 @@ class StudyFacts:
     def preset_is_mixed(self) -> bool:
         """Whether `fair_methods` come from several presets."""
         return len({self.preset_of(method) for method in self.fair_methods}) > 1
-
-
-def tests_of(figures: Mapping[Any, Any], methods: Sequence[str]) -> dict[str, Significance]:
-    """Tests of every metric that allows them, with the first method as control."""
-    found = {}
-    for metric in NAMES:
-        shared = [
-            dataset
-            for dataset in dict.fromkeys(dataset for dataset, *_ in figures)
-            if all((figure := figures.get((dataset, metric, method))) and figure.mean == figure.mean for method in methods)
-        ]
-        if len(methods) > 1 and len(shared) > 1:
-            found[metric] = compare_methods(figures, metric, methods=methods, control=methods[0])
-    return found

@@ -125,11 +125,6 @@ def as_json(value: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def svg_source(svg: str) -> str:
-    """Address of a finished SVG, for an img element: its styles stay its own, and the policy of the page has no say in them."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-
-
 def significant(value: float, digits: int = 3) -> str:
     """A number for a sentence.
 

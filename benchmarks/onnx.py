@@ -84,7 +84,9 @@ def run() -> list[Row]:
         one.append(compared(f"one row, rbf, scaling {scaling}, n = 2000, d = 50, float64 / predict", model, row, {"X": row}, "float64", 1))
     X, Y, row = rng.normal(size=(500, 50)), rng.integers(2, size=(500, LABELS)), rng.normal(size=(1, 50))
     model = CamelClassifierCV(alphas=(0.3,), lambda2s=(0.1,), representations=STRONG, combine=True).fit(X, Y)
-    one.append(compared(f"one row, combined ({len(model.members_)} members), n = 500, d = 50 / predict", model, row, {"X": row}, "float64", 1))
+    one.append(
+        compared(f"one row, combined ({len(model.members_)} members), n = 500, d = 50 / predict", model, row, {"X": row}, "float64", 1)
+    )
     model, ours, theirs = of_table()
     one.append(compared("one row of a table, 10 numbers and 5 categories, n = 2000 / predict", model, ours, theirs, "float64", 1))
     return one + many

@@ -10,9 +10,7 @@ from skcamel.cli.output import say, words_beside
 from skcamel.text import count, one_line
 
 
-@click.command(
-    epilog=examples("skcamel export model.skcamel -o model.onnx", "skcamel export model.skcamel --dtype float64 -o model.onnx")
-)
+@click.command(epilog=examples("skcamel export model.skcamel -o model.onnx", "skcamel export model.skcamel --dtype float64 -o model.onnx"))
 @click.argument("model", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "--dtype",
@@ -41,9 +39,11 @@ def export(model: str, dtype: str, output: str) -> None:
     content = made.SerializeToString()
     with whole_file(output) as file:
         file.write(content)
+    told = {own.key: own.value for own in made.metadata_props}
     inputs = [one_line(own.name) for own in made.graph.input]
     shown = inputs if len(inputs) <= 8 else [*inputs[:7], f"… {len(inputs) - 7} more"]
     with words_beside(output):
         say(f"wrote {one_line(output)}: {len(content) / 1e6:.2g} MB, {count(len(final(fitted).label_names_), 'label')}")
         say(f"  inputs   {', '.join(shown)}")
         say(f"  outputs  {', '.join(own.name for own in made.graph.output)}")
+        say(f"  memory   about {int(told['bytes_per_row']) / 1e3:,.2g} MB for 1,000 rows in one call")

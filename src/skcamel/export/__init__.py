@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import skcamel
 from skcamel.base import BaseCamel
-from skcamel.export.columns import KINDS, rows
+from skcamel.export.columns import DOUBLE, KINDS, rows
 from skcamel.export.graph import Graph
 from skcamel.export.scores import scores
 from skcamel.memory import gib, require
@@ -21,6 +21,7 @@ from skcamel.support import EXPORT, FUNCTION, check_together
 __all__ = ["to_onnx"]
 
 LARGEST_FILE = 2**31 - 2**20  # bytes; the format's limit, less what names and nodes take
+FLOAT, INT64 = 1, 7  # the numbers of these types in ONNX
 OUTPUTS = ("scores", "labels", "probabilities")
 
 
@@ -38,7 +39,7 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     onnx.ModelProto
         Input ``X`` (rows, d); for a prepared table an input (rows, 1) for each column, under its name. Outputs ``scores``, ``labels``
         (int64, 0 or 1) and, where the model has them, ``probabilities``, (rows, q) each. Names of labels and features are in its
-        ``metadata_props``, as JSON.
+        ``metadata_props``, as JSON, with ``bytes_per_row``: about how much memory a call takes for each row.
 
     Raises
     ------
@@ -83,12 +84,25 @@ def _require_onnx() -> None:
 
 def _check_size(estimator: BaseCamel) -> None:
     """Refuse what does not fit into a file of the format, or its making into memory."""
-    held = {id(own.X_fit_): 8 * int(np.prod(own.X_fit_.shape)) for _, own in estimator.weighted_members() if own.X_fit_ is not None}
-    needed = sum(held.values()) + sum(8 * own.dual_coef_.size for _, own in estimator.weighted_members())
+    needed = 8 * sum(_numbers(estimator).values())
     cure = "Make the model smaller first: skcamel.compress, or 'skcamel compress' on the command line."
     if needed > LARGEST_FILE:
         raise ValueError(f"The ONNX file would have about {gib(needed)}, and the format allows 2 GiB. {cure}")
     require(4.0 * needed, "The export", cure)
+
+
+def _numbers(estimator: BaseCamel) -> dict[int, int]:
+    """How many numbers the file holds, by the identity of what they belong to: members share rows and ranks."""
+    held: dict[int, int] = {}
+    for _, own in estimator.weighted_members():
+        (n, q), d = own.dual_coef_.shape, own.n_features_in_
+        is_linear = own._kernel.name in ("linear", "precomputed")
+        held[id(own)] = q * (d if is_linear else n)
+        if not is_linear:
+            held[id(own.X_fit_)] = n * d
+        if own._scaling.ranks is not None:
+            held[id(own._scaling.ranks)] = 2 * len(own._scaling.ranks.knots)
+    return held
 
 
 def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], names: list[str]) -> None:
@@ -101,7 +115,7 @@ def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], name
         decided = graph("Equal", graph("ArgMax", found, axis=1), np.arange(q))
     else:
         decided = graph("Greater", found, estimator.thresholds_.astype(dtype))
-    graph.output(names[1], graph("Cast", decided, to=7), "int64", q)
+    graph.output(names[1], graph("Cast", decided, to=INT64), "int64", q)
     if estimator._slopes is not None and estimator._target != "multiclass":
         graph.output(names[2], _probabilities(graph, found, estimator._slopes, dtype), KINDS[dtype], q)
 
@@ -109,23 +123,25 @@ def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], name
 def _probabilities(graph: Graph, found: str, slopes: np.ndarray, dtype: np.dtype[Any]) -> str:
     """As :func:`skcamel.selection.thresholds.probabilities`: inside (0, 1), and above ½ exactly where the score is above 0."""
     zero, half, one = (np.array(value, dtype=dtype) for value in (0, 0.5, 1))
-    wide = graph("Cast", found, to=11)
+    wide = graph("Cast", found, to=DOUBLE)
     p = graph("Reciprocal", graph("Add", graph("Exp", graph("Mul", wide, -slopes)), np.array(1.0)))
     inside = graph("Clip", _cast(graph, p, dtype), np.array(np.finfo(dtype).tiny, dtype=dtype), np.nextafter(one, zero))
-    return graph(
-        "Where", graph("Greater", found, zero), graph("Max", inside, np.nextafter(half, one)), graph("Min", inside, half)
-    )
+    return graph("Where", graph("Greater", found, zero), graph("Max", inside, np.nextafter(half, one)), graph("Min", inside, half))
 
 
 def _cast(graph: Graph, value: str, dtype: np.dtype[Any]) -> str:
-    return graph("Cast", value, to=1) if dtype == np.float32 else value  # FLOAT
+    return graph("Cast", value, to=FLOAT) if dtype == np.float32 else value
 
 
 def _properties(model: Any, columns: list[dict[str, Any]] | None) -> dict[str, str]:
     """What a user of the file may want to know, as JSON."""
     estimator: Any = final(model)
     first = (*transformers(model), estimator)[0]
-    told: dict[str, Any] = {"label_names": [str(name) for name in estimator.label_names_]}
+    widest = max(len(estimator.label_names_), *(len(own.dual_coef_) for _, own in estimator.weighted_members()))
+    told: dict[str, Any] = {
+        "bytes_per_row": 16 * widest,  # of memory for each row of a call: two matrices of rows and training rows are alive
+        "label_names": [str(name) for name in estimator.label_names_],
+    }
     if columns is not None:
         told["columns"] = columns
     elif hasattr(first, "feature_names_in_"):

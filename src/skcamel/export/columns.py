@@ -1,11 +1,12 @@
 """Inputs ► rows of numbers as nodes of a graph: a matrix, or the columns of a prepared table.
 
-A number comes as itself, with NaN for a gap, and yes and no as 1 and 0: how people write them is left to whoever reads the table. A category
-comes as text, without blanks around it. ONNX has no operators for what dates, free text and lists of tags take.
+A number comes as itself, with NaN for a gap, and yes and no as 1 and 0: how people write them is left to whoever reads the table. A
+category comes as text, without blanks around it. ONNX has no operators for what dates, free text and lists of tags take.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skcamel.data.cells import EMPTY
-from skcamel.data.parts import Category, Flag, LeftOut, Moment, Number, Part, Tags, Text
+from skcamel.data.parts import Category, Flag, LeftOut, Number, Part
 from skcamel.data.preparer import TablePreparer
 from skcamel.export.graph import Graph
 from skcamel.export.scores import levels
@@ -21,8 +22,10 @@ from skcamel.pipeline import final, transformers
 from skcamel.scaling import Ranks
 
 KINDS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
+DOUBLE = 11  # the number of the type in ONNX
 LARGEST = np.array(np.finfo(np.float64).max)
 UNSEEN, GAP = -1, -2  # codes of categories
+UNREADABLE = {"date": "reads no dates", "text": "weighs no words as TF-IDF does here", "tags": "splits no cells into lists"}
 CURE = "export the estimator alone, to_onnx(model[-1]), and prepare the rows in Python"
 
 
@@ -55,7 +58,7 @@ def rows(graph: Graph, model: Any, dtype: np.dtype[Any]) -> tuple[str, list[dict
 
 
 def _double(graph: Graph, name: str, dtype: np.dtype[Any]) -> str:
-    return name if dtype == np.float64 else graph("Cast", name, to=11)  # DOUBLE
+    return name if dtype == np.float64 else graph("Cast", name, to=DOUBLE)
 
 
 def _after(graph: Graph, X: str, step: Any) -> str:
@@ -73,30 +76,23 @@ def _after(graph: Graph, X: str, step: Any) -> str:
 def _of_table(graph: Graph, preparer: TablePreparer, dtype: np.dtype[Any]) -> tuple[str, list[dict[str, Any]]]:
     """The same for the columns of a table: an input (m, 1) each."""
     parts = [part for part in preparer.parts_ if not isinstance(part, LeftOut) and (part.features() or part.gap)]
-    for part in parts:
-        _check(part)
+    _check(parts)
     inputs = {part: graph.input(part.name, "string" if isinstance(part, Category) else KINDS[dtype], 1) for part in parts}
     blocks: list[str] = []
-    places: dict[tuple[Part, bool], list[int]] = {}  # where the features of a part, and its gaps, come out among the blocks
-    width = 0
-
-    def put(block: str, owners: list[tuple[Part, bool]]) -> None:
-        nonlocal width
-        blocks.append(block)
-        for owner in owners:
-            places.setdefault(owner, []).append(width)
-            width += 1
-
+    owners: list[tuple[Part, bool]] = []  # for each column of the blocks its part, and whether it tells the gaps
     for kind, read in ((Number, _numbers), (Flag, _flags)):
         own: list[Any] = [part for part in parts if isinstance(part, kind)]
         if own:
-            joined = _double(graph, graph("Concat", *[inputs[part] for part in own], axis=1), dtype)
-            values, missing = read(graph, joined, own)
-            put(values, [(part, False) for part in own])
-            put(graph("Cast", missing, to=11), [(part, True) for part in own])
+            values, missing = read(graph, _double(graph, graph("Concat", *[inputs[part] for part in own], axis=1), dtype), own)
+            blocks += [values, graph("Cast", missing, to=DOUBLE)]
+            owners += [(part, gap) for gap in (False, True) for part in own]
     for part in parts:
         if isinstance(part, Category):
-            put(_category(graph, inputs[part], part), [(part, False)] * len(part.features()) + [(part, True)] * part.gap)
+            blocks.append(_category(graph, inputs[part], part))
+            owners += [(part, False)] * len(part.features()) + [(part, True)] * part.gap
+    places: dict[tuple[Part, bool], list[int]] = {}
+    for place, owner in enumerate(owners):
+        places.setdefault(owner, []).append(place)
     order = [place for part in parts for gap in (False, *[True] * part.gap) for place in places.get((part, gap), ())]
     return graph("Gather", graph("Concat", *blocks, axis=1), np.array(order), axis=1), [_told(part, inputs[part]) for part in parts]
 
@@ -110,13 +106,12 @@ def _told(part: Part, name: str) -> dict[str, Any]:
     return told
 
 
-def _check(part: Part) -> None:
+def _check(parts: Sequence[Part]) -> None:
     """Refuse columns that ONNX cannot read as we do."""
-    reasons = {Moment: "reads no dates", Text: "splits no text into words as TF-IDF does here", Tags: "splits no cells into lists"}
-    for kind, reason in reasons.items():
-        if isinstance(part, kind):
+    for part in parts:
+        if part.kind in UNREADABLE:
             raise ValueError(
-                f"The column {part.name!r:.80} holds {part.kind}, and ONNX {reason}. Fit without it (--drop, or "
+                f"The column {part.name!r:.80} holds {part.kind}, and ONNX {UNREADABLE[part.kind]}. Fit without it (--drop, or "
                 f"TablePreparer(drop=[{part.name!r:.80}])); or {CURE}."
             )
 
@@ -128,7 +123,7 @@ def _numbers(graph: Graph, given: str, parts: list[Number]) -> tuple[str, str]:
     steps = [part.steps for part in parts if part.steps is not None]
     if not steps:
         return filled, missing
-    ends = np.cumsum([len(own.knots) for own in steps])
+    ends = np.cumsum([len(own.knots) for own in steps])  # of all columns one after the other
     return levels(
         graph, filled, Ranks(np.concatenate([own.knots for own in steps]), np.concatenate([own.levels for own in steps]), ends)
     ), missing
@@ -147,7 +142,7 @@ def _category(graph: Graph, given: str, part: Category) -> str:
     codes |= dict.fromkeys(_spellings(), GAP) if part.gap else {}
     keys = {"keys_strings": list(codes), "values_int64s": list(codes.values()), "default_int64": UNSEEN}
     coded = graph("LabelEncoder", given, domain="ai.onnx.ml", **keys)
-    return graph("Cast", graph("Equal", coded, np.array([*range(width), *[GAP] * part.gap])), to=11)
+    return graph("Cast", graph("Equal", coded, np.array([*range(width), *[GAP] * part.gap])), to=DOUBLE)
 
 
 def _spellings() -> list[str]:

@@ -104,7 +104,7 @@ class Graph:
         return made
 
     def _closed(self, name: str, result: str, inputs: list[Any], shape: list[Any]) -> Any:
-        """This graph as the body of a node."""
+        """The body of a node."""
         from onnx import helper
 
         return helper.make_graph(self.nodes, name, inputs, [_declared(result, "double", shape)])

@@ -46,17 +46,12 @@ def scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     >>> [node.op_type for node in graph.nodes]
     ['Sub', 'Mul', 'MatMul', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
     """
-    coefficients: dict[str, np.ndarray] = {}  # features of the rows ► (width, q); members that share features share the product
-    offset = np.zeros(len(estimator.label_names_))
-    for weight, member in estimator.weighted_members():
-        features, own = _features(graph, X, member)
-        coefficients[features] = coefficients.get(features, 0.0) + weight * own
-        offset += weight * member._offset
-    total = ""
-    for features, own in coefficients.items():
-        product = graph("MatMul", features, own)
-        total = graph("Add", total, product) if total else product
-    return graph("Add", total, offset)
+    members = estimator.weighted_members()
+    total = graph.constant(sum(weight * member._offset for weight, member in members))
+    for weight, member in members:
+        features, coefficients = _features(graph, X, member)
+        total = graph("Add", graph("MatMul", features, weight * coefficients), total)
+    return total
 
 
 def _features(graph: Graph, X: str, member: Any) -> tuple[str, np.ndarray]:
@@ -93,7 +88,7 @@ def scaled(graph: Graph, X: str, scaling: Scaling) -> str:
 
 
 def _divided(graph: Graph, rows: str, by: str) -> str:
-    """Rows divided by numbers (m, 1), those of zeros left as they are; NaN stays NaN."""
+    """Rows (m, d) divided by numbers (m, 1) or (m, d), by 1 where these are 0; NaN stays NaN."""
     return graph("Div", rows, graph("Where", graph("Equal", by, np.array(0.0)), np.array(1.0), by))
 
 
@@ -101,16 +96,15 @@ def levels(graph: Graph, X: str, ranks: Ranks) -> str:
     """Levels of the rows X (m, d), linear between the knots of each column, which bisection finds; NaN stays NaN."""
     last = ranks.ends.astype(np.int64) - 1
     first = np.append(0, last[:-1] + 1)
-    gap = np.diff(ranks.knots, append=np.inf)  # to the next knot
-    rise = np.diff(ranks.levels, append=0.0)
-    gap[last], rise[last] = 1.0, 0.0
     at = graph.constant(first)  # (d,), later (m, d): a knot at X or below it, if there is one
     for step in 2 ** np.arange(int(max(last - first)).bit_length())[::-1]:
         ahead = graph("Min", graph("Add", at, np.array(step)), last)
         at = graph("Where", graph("LessOrEqual", graph("Gather", ranks.knots, ahead), X), ahead, at)
-    beyond = graph("Sub", X, graph("Gather", ranks.knots, at))
-    share = graph("Clip", graph("Div", beyond, graph("Gather", gap, at)), np.array(0.0), np.array(1.0))
-    return graph("Add", graph("Gather", ranks.levels, at), graph("Mul", graph("Gather", rise, at), share))
+    following = graph("Min", graph("Add", at, np.array(1)), last)
+    (knot, next_knot), (level, next_level) = ([graph("Gather", own, k) for k in (at, following)] for own in (ranks.knots, ranks.levels))
+    share = _divided(graph, graph("Sub", X, knot), graph("Sub", next_knot, knot))
+    share = graph("Clip", share, np.array(0.0), np.array(1.0))  # beyond the outermost knots
+    return graph("Add", level, graph("Mul", graph("Sub", next_level, level), share))
 
 
 def _around_mean(scaling: Scaling, Z: np.ndarray) -> tuple[Scaling, np.ndarray]:

@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 import skcamel
 from skcamel.base import BaseCamel
-from skcamel.export.columns import DOUBLE, KINDS, rows
+from skcamel.export.columns import DOUBLE, KINDS, write_rows
 from skcamel.export.graph import Graph
-from skcamel.export.scores import scores
+from skcamel.export.scores import write_scores
 from skcamel.memory import gib, require
 from skcamel.metrics.conventions import choice
 from skcamel.pipeline import final, transformers
@@ -70,8 +70,8 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     _check_size(estimator)
     graph = Graph()
     names = [graph.name(name) for name in OUTPUTS]
-    X, columns = rows(graph, model, kind)
-    _answer(graph, scores(graph, X, estimator), estimator, kind, names)
+    X, columns = write_rows(graph, model, kind)
+    _answer(graph, write_scores(graph, X, estimator), estimator, kind, names)
     return graph.finished("camel", _properties(model, columns), skcamel.__version__)
 
 

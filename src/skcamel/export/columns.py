@@ -17,7 +17,7 @@ from skcamel.data.cells import EMPTY
 from skcamel.data.parts import Category, Flag, LeftOut, Number, Part
 from skcamel.data.preparer import TablePreparer
 from skcamel.export.graph import Graph
-from skcamel.export.scores import levels
+from skcamel.export.scores import by_column, levels
 from skcamel.pipeline import final, transformers
 from skcamel.scaling import Ranks
 
@@ -29,7 +29,7 @@ UNREADABLE = {"date": "reads no dates", "text": "weighs no words as TF-IDF does 
 CURE = "export the estimator alone, to_onnx(model[-1]), and prepare the rows in Python"
 
 
-def rows(graph: Graph, model: Any, dtype: np.dtype[Any]) -> tuple[str, list[dict[str, Any]] | None]:
+def write_rows(graph: Graph, model: Any, dtype: np.dtype[Any]) -> tuple[str, list[dict[str, Any]] | None]:
     """Rows as the final estimator takes them, double (m, d), and for tables what each input holds.
 
     Parameters
@@ -65,9 +65,9 @@ def _after(graph: Graph, X: str, step: Any) -> str:
     """Rows after a step of scikit-learn."""
     if type(step) is StandardScaler:
         X = graph("Sub", X, step.mean_) if step.with_mean else X
-        return graph("Div", X, step.scale_) if step.with_std else X
+        return by_column(graph, "Div", X, step.scale_) if step.with_std else X
     if type(step) is MinMaxScaler and not step.clip:
-        return graph("Add", graph("Mul", X, step.scale_), step.min_)
+        return graph("Add", by_column(graph, "Mul", X, step.scale_), step.min_)
     raise ValueError(
         f"The step {type(step).__name__} has no counterpart here; {CURE}, or use the parameter scaling of the estimator in its place."
     )

@@ -62,7 +62,7 @@ class Graph:
 
     def constant(self, array: Any) -> str:
         """The name of a constant."""
-        array = np.ascontiguousarray(array)
+        array = np.asarray(array, order="C")
         key = array.dtype.str, array.shape, sha256(array.tobytes()).digest()
         if key not in self._digests:
             self._digests[key] = self.name(f"constant:{next(self._numbers)}")

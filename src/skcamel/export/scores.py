@@ -27,7 +27,7 @@ BLOCK = 2**18  # numbers of training rows that a new row is compared with at onc
 ROUNDING = 8 * np.finfo(np.float64).eps  # of a fast distance, relative to what is subtracted
 
 
-def scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
+def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     """Scores, double (m, q), of rows X (m, d), double.
 
     Parameters
@@ -42,7 +42,7 @@ def scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     >>> from skcamel import CamelClassifier
     >>> model = CamelClassifier().fit(np.eye(4), np.eye(4, 2, dtype=int))
     >>> graph = Graph()
-    >>> found = scores(graph, graph.input("X", "double", 4), model)
+    >>> found = write_scores(graph, graph.input("X", "double", 4), model)
     >>> [node.op_type for node in graph.nodes]
     ['Sub', 'Mul', 'MatMul', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
     """
@@ -83,8 +83,16 @@ def scaled(graph: Graph, X: str, scaling: Scaling) -> str:
     if scaling.shift is not None and scaling.shift.any():
         rows = graph("Sub", rows, scaling.shift)
     if scaling.scale is not None and (scaling.scale != 1).any():
-        rows = graph("Div", rows, scaling.scale)
+        rows = by_column(graph, "Div", rows, scaling.scale)
     return rows
+
+
+def by_column(graph: Graph, op: str, rows: str, numbers: np.ndarray) -> str:
+    """Rows (m, d) multiplied or divided by numbers (d,).
+
+    A single number gets a row for each of the rows: onnxruntime would move it into the matrix product that follows, in single precision.
+    """
+    return graph(op, rows, graph("Expand", numbers, graph("Shape", rows)) if len(numbers) == 1 else numbers)
 
 
 def _divided(graph: Graph, rows: str, by: str) -> str:

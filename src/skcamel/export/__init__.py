@@ -13,6 +13,7 @@ from skcamel.base import BaseCamel
 from skcamel.export.columns import DOUBLE, KINDS, write_rows
 from skcamel.export.graph import Graph
 from skcamel.export.scores import write_scores
+from skcamel.kernel import RADIAL
 from skcamel.memory import gib, require
 from skcamel.metrics.conventions import choice
 from skcamel.pipeline import final, transformers
@@ -95,14 +96,17 @@ def _numbers(estimator: BaseCamel) -> dict[int, int]:
     """How many numbers the file holds, by the identity of what they belong to: members share rows and ranks."""
     held: dict[int, int] = {}
     for _, own in estimator.weighted_members():
-        (n, q), d = own.dual_coef_.shape, own.n_features_in_
-        is_linear = own._kernel.name in ("linear", "precomputed")
-        held[id(own)] = q * (d if is_linear else n)
-        if not is_linear:
-            held[id(own.X_fit_)] = n * d
+        held[id(own)] = _width(own) * len(own.label_names_)
+        if own._kernel.name in RADIAL:
+            held[id(own.X_fit_)] = _width(own) * own.n_features_in_
         if own._scaling.ranks is not None:
             held[id(own._scaling.ranks)] = 2 * len(own._scaling.ranks.knots)
     return held
+
+
+def _width(member: Any) -> int:
+    """How many numbers of a row the scores of a member are linear in."""
+    return len(member.dual_coef_) if member._kernel.name in RADIAL else member.n_features_in_
 
 
 def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], names: list[str]) -> None:
@@ -137,7 +141,7 @@ def _properties(model: Any, columns: list[dict[str, Any]] | None) -> dict[str, s
     """What a user of the file may want to know, as JSON."""
     estimator: Any = final(model)
     first = (*transformers(model), estimator)[0]
-    widest = max(len(estimator.label_names_), *(len(own.dual_coef_) for _, own in estimator.weighted_members()))
+    widest = max(len(estimator.label_names_), *(_width(own) for _, own in estimator.weighted_members()))
     told: dict[str, Any] = {
         "bytes_per_row": 16 * widest,  # of memory for each row of a call: two matrices of rows and training rows are alive
         "label_names": [str(name) for name in estimator.label_names_],

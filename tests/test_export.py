@@ -171,6 +171,15 @@ def test_rows_far_from_the_origin_agree(kernel):
     check_agreement(CamelClassifier(kernel=kernel, scaling="standard").fit(X + 1e7, Y), NEW[:-1] + 1e7)
 
 
+def test_rows_are_moved_around_their_mean_so_that_few_narrow_kernels_need_differences():
+    rows = RNG.uniform(1, 4, size=(60, 5))  # not so far from the origin that the model itself moves them
+    for times, needed in ((0.02, 0), (0.002, 1)):
+        model = CamelClassifier(bandwidth=times * CamelClassifier().fit(rows, Y).bandwidth_).fit(rows, Y)
+        assert not model._scaling.shift.any()
+        assert sum(node.op_type == "If" for node in to_onnx(model).graph.node) == needed
+        check_agreement(model, rows[:5])
+
+
 def test_a_gap_in_a_row_is_no_score_whatever_the_scaling():
     rows = NEW[:3].copy()
     rows[1, 2] = np.nan

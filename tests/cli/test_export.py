@@ -7,6 +7,7 @@ import pytest
 
 from skcamel import CamelClassifier, load, save
 from skcamel.baselines import LLSF
+from skcamel.text import file_size
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed: pip install skcamel[export]")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -24,7 +25,8 @@ def test_a_model_file_becomes_an_onnx_file_that_answers_like_it(cli, tmp_path):
         "  outputs  scores, labels, probabilities",
         "  memory   about 1.3 MB for 1,000 rows in one call",
     ]
-    assert result.stdout.startswith("wrote model.onnx: 0.00")
+    size = file_size((tmp_path / "model.onnx").stat().st_size)
+    assert result.stdout.startswith(f"wrote model.onnx: {size}, 2 labels\n")
     found = ort.InferenceSession("model.onnx").run(["labels"], {"X": X.astype(np.float32)})[0]
     np.testing.assert_array_equal(found, load("model.skcamel").predict(X.astype(np.float32)))
 
@@ -55,7 +57,7 @@ def test_many_columns_are_told_in_short(cli, tmp_path):
 def test_what_cannot_be_exported_is_refused(cli, refused, tmp_path):
     save(LLSF().fit(X, Y), "other.skcamel")
     refused(2, "holds LLSF; only CAMEL can be exported", "export", "other.skcamel", "-o", "other.onnx")
-    refused(2, "ends in '.txt'; it must be", "export", "other.skcamel", "-o", "other.txt")
+    refused(2, "ends in '.txt'; it must be .onnx.", "export", "other.skcamel", "-o", "other.txt")
     refused(2, "Missing option '-o'", "export", "other.skcamel")
     lines = [f"{2000 + k % 20}-01-0{1 + k % 9},{a:.3f},{int(a > 0)}" for k, a in enumerate(X[:, 0])]
     (tmp_path / "mine.csv").write_text("\n".join(["born,size,large", *lines]))

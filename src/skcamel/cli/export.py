@@ -7,7 +7,7 @@ import click
 from skcamel.cli.inputs import open_model
 from skcamel.cli.options import OutputFile, examples, keep_apart, need, output_file
 from skcamel.cli.output import say, words_beside
-from skcamel.text import count, one_line
+from skcamel.text import count, file_size, one_line
 
 
 @click.command(epilog=examples("skcamel export model.skcamel -o model.onnx", "skcamel export model.skcamel --dtype float64 -o model.onnx"))
@@ -19,7 +19,7 @@ from skcamel.text import count, one_line
     show_default=True,
     help="Of the numbers that go in, and of scores and probabilities; between them all is float64.",
 )
-@output_file(OutputFile(".onnx", ".ONNX"), "ONNX file to write.", required=True)
+@output_file(OutputFile(".onnx"), "ONNX file to write.", required=True)
 def export(model: str, dtype: str, output: str) -> None:
     """Write MODEL as an ONNX file, which onnxruntime and others score rows with, from many languages and without Python.
 
@@ -43,7 +43,7 @@ def export(model: str, dtype: str, output: str) -> None:
     inputs = [one_line(own.name) for own in made.graph.input]
     shown = inputs if len(inputs) <= 8 else [*inputs[:7], f"… {len(inputs) - 7} more"]
     with words_beside(output):
-        say(f"wrote {one_line(output)}: {len(content) / 1e6:.2g} MB, {count(len(final(fitted).label_names_), 'label')}")
+        say(f"wrote {one_line(output)}: {file_size(len(content))}, {count(len(final(fitted).label_names_), 'label')}")
         say(f"  inputs   {', '.join(shown)}")
         say(f"  outputs  {', '.join(own.name for own in made.graph.output)}")
-        say(f"  memory   about {int(told['bytes_per_row']) / 1e3:,.2g} MB for 1,000 rows in one call")
+        say(f"  memory   about {file_size(1000 * int(told['bytes_per_row']))} for 1,000 rows in one call")

@@ -89,7 +89,7 @@ def _check_size(estimator: BaseCamel) -> None:
     cure = "Make the model smaller first: skcamel.compress, or 'skcamel compress' on the command line."
     if needed > LARGEST_FILE:
         raise ValueError(f"The ONNX file would have about {gib(needed)}, and the format allows 2 GiB. {cure}")
-    require(4.0 * needed, "The export", cure)
+    require(5.0 * needed, "The export", cure)
 
 
 def _numbers(estimator: BaseCamel) -> dict[int, int]:

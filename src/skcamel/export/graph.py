@@ -63,7 +63,7 @@ class Graph:
     def constant(self, array: Any) -> str:
         """The name of a constant."""
         array = np.asarray(array, order="C")
-        key = array.dtype.str, array.shape, sha256(array.reshape(-1).view(np.uint8)).digest()
+        key = array.dtype.str, array.shape, sha256(array.reshape(-1).view(np.uint8).data).digest()
         if key not in self._digests:
             self._digests[key] = self.name(f"constant:{next(self._numbers)}")
             self.constants[self._digests[key]] = array

@@ -44,7 +44,7 @@ def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     >>> graph = Graph()
     >>> found = write_scores(graph, graph.input("X", "double", 4), model)
     >>> [node.op_type for node in graph.nodes]
-    ['Sub', 'Mul', 'MatMul', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
+    ['Sub', 'Gemm', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
     """
     members = estimator.weighted_members()
     total = graph.constant(sum(weight * member._offset for weight, member in members))
@@ -130,13 +130,13 @@ def _distances(graph: Graph, rows: str, Z: np.ndarray, kernel: Kernel) -> str:
         blocks = [graph.constant(Z[i : i + size].T) for i in range(0, len(Z), size)]  # (d, b) each
         D, length = _absolute(graph, rows, Z, blocks), np.abs(Z).sum(axis=1).max()
     else:
-        blocks = [graph.constant(Z.T)]  # (d, n), for one product
+        blocks = [graph.constant(Z)]  # (n, d), for one product
         D, length = _squared(graph, rows, Z, blocks[0]), (Z * Z).sum(axis=1).max()
     near = _near(kernel, ROUNDING * 2 * float(length))
     if near > 0:
-        terms = _absolute_differences if kernel.name == "laplacian" else _squared_differences
+        terms, axis = (_absolute_differences, 0) if kernel.name == "laplacian" else (_squared_differences, 1)
         too_near = graph("Less", graph("ReduceMin", D, keepdims=0), np.array(near))
-        D = graph.either(too_near, lambda inner: _sums(inner, rows, Z, blocks, terms), D, len(Z))
+        D = graph.either(too_near, lambda inner: _sums(inner, rows, Z, blocks, terms, axis), D, len(Z))
     return graph("Sqrt", graph("Max", D, np.array(0.0))) if kernel.name == "exponential" else D
 
 
@@ -149,10 +149,9 @@ def _near(kernel: Kernel, error: float) -> float:
     return max(0.0, per_unit * log(max(error / per_unit / TOLERANCE, 1e-300)))
 
 
-def _squared(graph: Graph, rows: str, Z: np.ndarray, by_columns: str) -> str:
+def _squared(graph: Graph, rows: str, Z: np.ndarray, whole: str) -> str:
     """||x - z||² = ||x||² + ||z||² - 2 xᵀz."""
-    product = graph("MatMul", graph("Mul", rows, np.array(-2.0)), by_columns)
-    D = graph("Add", product, (Z * Z).sum(axis=1))
+    D = graph("Add", graph("Gemm", rows, whole, alpha=-2.0, transB=1), (Z * Z).sum(axis=1))
     return graph("Add", D, graph("ReduceSum", graph("Mul", rows, rows), np.array([1])))
 
 
@@ -163,21 +162,21 @@ def _absolute(graph: Graph, rows: str, Z: np.ndarray, blocks: Sequence[str]) -> 
     return graph("Add", D, graph("ReduceSum", rows, np.array([1])))
 
 
-def _sums(graph: Graph, rows: str, Z: np.ndarray, blocks: Sequence[str], terms: Callable[[Graph, str, str], str]) -> str:
-    """Sums over columns (m, n) of terms (d, b) of a block of training rows (d, b) and a new row (d, 1)."""
+def _sums(graph: Graph, rows: str, Z: np.ndarray, blocks: Sequence[str], terms: Callable[[Graph, str, str], str], axis: int = 0) -> str:
+    """Sums over the columns, which are this axis of the blocks, of terms of a block of training rows and a new row: (m, n)."""
 
     def of_row(inner: Graph, row: str) -> str:
-        column = inner("Unsqueeze", row, np.array([1]))
-        sums = [inner("ReduceSum", terms(inner, block, column), np.array([0]), keepdims=0) for block in blocks]
+        row = inner("Unsqueeze", row, np.array([1 - axis]))
+        sums = [inner("ReduceSum", terms(inner, block, row), np.array([axis]), keepdims=0) for block in blocks]
         return inner("Concat", *sums, axis=0)
 
     return graph.each_row(rows, Z.shape[1], of_row, len(Z))
 
 
-def _absolute_differences(graph: Graph, block: str, column: str) -> str:
-    return graph("Abs", graph("Sub", block, column))
+def _absolute_differences(graph: Graph, block: str, row: str) -> str:
+    return graph("Abs", graph("Sub", block, row))
 
 
-def _squared_differences(graph: Graph, block: str, column: str) -> str:
-    apart = graph("Sub", block, column)
+def _squared_differences(graph: Graph, block: str, row: str) -> str:
+    apart = graph("Sub", block, row)
     return graph("Mul", apart, apart)

@@ -38,6 +38,7 @@ NAMES = (
     "scale",
     "landmarks",
     "labels",
+    "onnx",
 )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
-    from skcamel import baselines, data, display, experiment, metrics, report
+    from skcamel import baselines, data, display, experiment, export, metrics, report
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.compression import compress
@@ -26,6 +26,7 @@ __all__ = [
     "display",
     "experiment",
     "explain",
+    "export",
     "find_label_errors",
     "label_sets",
     "load",
@@ -48,7 +49,7 @@ _HOME = {
     "load": "persistence",
     "outputs": "pipeline",
     "save": "persistence",
-    **dict.fromkeys(("baselines", "data", "display", "experiment", "metrics", "report"), ""),
+    **dict.fromkeys(("baselines", "data", "display", "experiment", "export", "metrics", "report"), ""),
 }
 __getattr__, _names = lazily(__name__, _HOME)
 

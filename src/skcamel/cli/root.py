@@ -33,6 +33,7 @@ COMMANDS = {
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
     "evaluate": ("skcamel.cli.evaluate:evaluate", "Compare predictions with the truth: seven metrics, label by label."),
     "explain": ("skcamel.cli.explain:explain", "Take the scores of one row apart: own part, pushes of other labels, columns."),
+    "export": ("skcamel.cli.export:export", "Write a model file as ONNX, which scores rows without Python."),
     "fit": ("skcamel.cli.fit:fit", "Learn from a labelled file, choose hyper-parameters, and write a model file."),
     "predict": ("skcamel.cli.predict:predict", "Predict the labels of a file with a model file."),
     "records": ("skcamel.cli.tables:records", "Count the records of a study folder, and export them."),

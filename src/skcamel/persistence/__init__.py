@@ -6,11 +6,6 @@ the file can name code. `schema` says what a model may hold: what loads is sound
 
 A Pipeline is stored as the list of its steps. Steps of other libraries are written and read by skops, which builds the types that
 it knows to be harmless, and others only if the caller trusts them by name.
-
-No byte is believed before it is checked. ``np.savez`` stores members uncompressed, one after the other from the first byte on, then
-the directory of the zip, and they are read in that order. So members cannot overlap, each byte is read once, and what is allocated
-is bounded by the size of the file. The directory is read by other tools only; that it begins where the members end, and ends the
-file, is checked.
 """
 
 from __future__ import annotations
@@ -18,22 +13,14 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
-import shutil
-import struct
-import tempfile
 import warnings
 import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import fields
 from importlib import import_module
 from inspect import signature
-from math import prod
-from pathlib import Path
 from textwrap import shorten
-from typing import Any, BinaryIO, NamedTuple, Never
+from typing import Any, BinaryIO, Never
 
 import numpy as np
 from scipy import sparse
@@ -41,15 +28,14 @@ from sklearn.pipeline import Pipeline
 
 import skcamel
 from skcamel import memory
-from skcamel.files import whole_file
 from skcamel.persistence import schema
+from skcamel.persistence.archive import HEADER, array, members, source, target
 from skcamel.pipeline import LabelPipeline, final
 from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "skcamel-model", 2
-HEADER = "header"  # the first member; those that follow are called a0, a1, ...
 HEADER_BYTES = 2**25  # at most, so that its parsed form stays below HEADER_GROWTH times as much
 HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
@@ -132,7 +118,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         raise ValueError(
             f"This {name} cannot be saved: {error}. Features and parameters of ordinary size can (scaling='standard')."
         ) from error
-    with _target(path) as file:
+    with target(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: np.frombuffer(text, dtype=np.uint8)}, **arrays.stored)
 
 
@@ -163,7 +149,7 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
         raise TypeError(f"trusted={trusted!r} is one text; give a sequence of names, as in trusted=[{trusted!r}].")
     name: Any = getattr(path, "name", None)
     told = path if not hasattr(path, "read") else name if isinstance(name, str) else "The stream"
-    with _source(path) as file:
+    with source(path) as file:
         try:
             return _read(file, tuple(trusted))
         except ModelFileError as error:
@@ -178,52 +164,20 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
             raise ModelFileError(message.replace("\n", " ")) from error
 
 
-@contextmanager
-def _target(path: Any) -> Iterator[BinaryIO]:
-    """A file for the body to write; what it holds goes to a file object afterwards, which need not be seekable."""
-    if not hasattr(path, "write"):
-        with whole_file(path) as file:
-            yield file
-        return
-    _check_binary(path, "wb")
-    with tempfile.TemporaryFile() as file:
-        yield file
-        file.seek(0)
-        shutil.copyfileobj(file, path)
-
-
-@contextmanager
-def _source(path: Any) -> Iterator[BinaryIO]:
-    """The file, or a copy of the rest of a file object, which need be neither seekable nor on a disk."""
-    if not hasattr(path, "read"):
-        with Path(path).open("rb") as file:
-            yield file
-        return
-    _check_binary(path, "rb")
-    with tempfile.TemporaryFile() as file:
-        shutil.copyfileobj(path, file)
-        yield file
-
-
-def _check_binary(file: Any, mode: str) -> None:
-    if isinstance(file, io.TextIOBase):
-        raise TypeError(f"The file object is open for text, a model is bytes; open it with mode {mode!r}.")
-
-
 def _read(file: BinaryIO, trusted: tuple[str, ...]) -> Any:
-    first, *others = _members(file)
+    first, *others = members(file)
     if first.size > HEADER_BYTES:
         raise ValueError(f"its header has {first.size} bytes, {HEADER_BYTES} are the most")
     needed = HEADER_GROWTH * first.size + sum(member.size for member in others)
     if needed > SMALL:
         memory.require(needed, "The model", "Load it where more is free")
-    header = json.loads(_array(file, first).tobytes(), parse_constant=_refuse)
+    header = json.loads(array(file, first).tobytes(), parse_constant=_refuse)
     if header["format"] != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
     if header["version"] != VERSION:
         cure = "upgrade skcamel" if header["version"] > VERSION else "fit and save the model with this version"
         raise ModelFileError(f"has format version {header['version']}, this skcamel reads {VERSION}; {cure}")
-    return _built(header, {member.name: _array(file, member) for member in others}, trusted)
+    return _built(header, {member.name: array(file, member) for member in others}, trusted)
 
 
 def _refuse(constant: str) -> Never:
@@ -483,84 +437,6 @@ def _decode(node: Any, stored: _Stored) -> Any:
     return getattr(import_module(PARTS[name]), name)(**values)
 
 
-# The archive: its records, and arrays of plain numbers in them.
-LOCAL = struct.Struct("<4s5H3I2H")  # signature, version, flags, method, time, date, CRC, two sizes, lengths of name and extra field
-ZIP64 = struct.Struct("<2H2Q")  # kind 1, length 16, two sizes
-END = struct.Struct("<4s4H2IH")  # signature, two disk numbers, two counts of members, size and place of the directory, comment length
-LONG_END = 76  # bytes of the two further records at the end of an archive above 4 GiB or 65 535 members
-FULL = 0xFFFFFFFF  # stands for a size that the extra field tells
-SMALLEST = 64  # bytes of an empty array with its header
-NPY = re.compile(
-    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[248])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
-)
-
-
-class _Member(NamedTuple):
-    """Where the content of a member lies."""
-
-    name: str
-    start: int
-    size: int
-    checksum: int
-
-
-def _members(file: BinaryIO) -> list[_Member]:
-    """All members, in the order of the file; no array is read."""
-    size = file.seek(0, os.SEEK_END)
-    found: list[_Member] = []
-    position = 0
-    while _bytes(file, position, 4, size) == b"PK\3\4":
-        found.append(_member(file, position, size, HEADER if not found else f"a{len(found) - 1}"))
-        position = found[-1].start + found[-1].size
-    signature, *disks, count, count_too, length, directory, comment = END.unpack(_bytes(file, size - END.size, END.size, size))
-    if not found or signature != b"PK\5\6" or comment or any(disks) or size - END.size - length - position not in (0, LONG_END):
-        raise ValueError("it is no zip archive from its first byte to its last")
-    if count != min(len(found), 0xFFFF) or count_too != count or directory != min(position, FULL):
-        raise ValueError("the directory of its zip does not tell what is there")
-    return found
-
-
-def _array(file: BinaryIO, member: _Member) -> np.ndarray:
-    """The array of a member; its header must account for every byte."""
-    file.seek(member.start)
-    head = file.read(min(10, member.size))
-    if head[:8] != b"\x93NUMPY\1\0" or len(head) < 10:
-        raise ValueError(f"member {member.name} is no numpy array")
-    told = file.read(min(int.from_bytes(head[8:], "little"), member.size - 10))
-    match = NPY.fullmatch(told)
-    if match is None:
-        raise ValueError(f"member {member.name} is no array of plain numbers")
-    dtype, shape = np.dtype(match[1].decode()), tuple(map(int, match[2].split(b",")))
-    if 10 + len(told) + prod(shape) * dtype.itemsize != member.size:
-        raise ValueError(f"member {member.name} declares {dtype.str} {shape} and holds {member.size} bytes")
-    flat = np.fromfile(file, dtype, prod(shape))
-    if zlib.crc32(flat.data if flat.size else b"", zlib.crc32(head + told)) != member.checksum:
-        raise ValueError(f"member {member.name} has a wrong checksum")
-    if dtype == np.bool_ and (flat.view(np.uint8) > 1).any():
-        raise ValueError(f"member {member.name} holds truth values that are neither")
-    return flat.reshape(shape)
-
-
-def _member(file: BinaryIO, position: int, size: int, name: str) -> _Member:
-    """The member whose local header lies at `position`; it must have the name that is next in turn."""
-    header = LOCAL.unpack(_bytes(file, position, LOCAL.size, size))
-    _, _, flags, method, _, _, checksum, stored, content, name_length, extra_length = header
-    if flags or method:
-        raise ValueError("it is compressed, encrypted or streamed, which skcamel never does")
-    start = position + LOCAL.size
-    if _bytes(file, start, name_length, size) != f"{name}.npy".encode():
-        raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order: format version 1 of skcamel, or another program")
-    extra = _bytes(file, start + name_length, extra_length, size)
-    if stored == content == FULL and extra_length == ZIP64.size:
-        *kind, content, stored = ZIP64.unpack(extra)
-        if kind != [1, 16]:
-            raise ValueError(f"member {name} does not tell its size")
-    start += name_length + extra_length
-    if stored != content or not SMALLEST <= stored <= size - start:
-        raise ValueError(f"member {name} declares {content} bytes, which the file does not hold")
-    return _Member(name, start, content, checksum)
-
-
 def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
     n, d = shape
@@ -575,11 +451,3 @@ def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple
     if not ascending.all() or (len(indices) and not 0 <= indices.min() <= indices.max() < d):
         raise ValueError(f"the columns of a sparse matrix are out of range or out of order; there are {d}")
     return sparse.csr_array((data, indices, indptr), shape=shape)
-
-
-def _bytes(file: BinaryIO, position: int, length: int, size: int) -> bytes:
-    """Exactly that many bytes."""
-    if position < 0 or position + length > size:
-        raise ValueError("it is cut short")
-    file.seek(position)
-    return file.read(length)

@@ -105,6 +105,7 @@ def test_public_names_are_pinned():
         "experiment",
         "explain",
         "find_label_errors",
+        "inspect",
         "label_sets",
         "load",
         "metrics",

@@ -13,23 +13,28 @@ from __future__ import annotations
 import io
 import json
 import os
+import platform
 import warnings
 import zipfile
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from importlib import import_module
 from inspect import signature
 from textwrap import shorten
 from typing import Any, BinaryIO, Never
 
 import numpy as np
+import scipy
+import sklearn
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 import skcamel
 from skcamel import memory
 from skcamel.persistence import schema
-from skcamel.persistence.archive import HEADER, array, members, source, target
+from skcamel.persistence.archive import HEADER, Member, array, members, name_of, source, target
 from skcamel.pipeline import LabelPipeline, final
 from skcamel.support import FILE, FUNCTION, reason_against
 
@@ -54,6 +59,7 @@ MODELS = {
 STEPS: dict[str, str] = {"TablePreparer": "skcamel.data.preparer"}  # transformers of ours
 PIPELINE, PIPELINES = "Pipeline", (Pipeline, LabelPipeline)
 MOST_NESTED = 10  # Pipelines within Pipelines
+SEALED = ("",)  # in place of the types that are trusted: build no step of another library at all
 PARTS = {
     "Kernel": "skcamel.kernel",
     "Scaling": "skcamel.scaling",
@@ -87,7 +93,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         Steps of other libraries need ``pip install skcamel[pipelines]``.
     path : str, path or binary file object
         A name is used as given, whatever its suffix, and the file appears whole or not at all. A file object is written to from
-        where it stands, and stays open.
+        where it stands, and stays open behind the last byte of the model; it need not be seekable.
 
     Examples
     --------
@@ -106,7 +112,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     arrays = _Arrays()
-    header = {"format": FORMAT, "version": VERSION, "written_by": f"skcamel {skcamel.__version__}", **_node(model, arrays)}
+    header = {"format": FORMAT, "version": VERSION, **_circumstances(), **_node(model, arrays)}
     text = json.dumps(header).encode()
     try:
         if len(text) > HEADER_BYTES:
@@ -122,6 +128,18 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         np.savez(file, allow_pickle=False, **{HEADER: np.frombuffer(text, dtype=np.uint8)}, **arrays.stored)
 
 
+def _circumstances() -> dict[str, Any]:
+    """Who wrote the file and when: for people and `inspect`, since loading depends on none of it."""
+    libraries = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"written_by": f"skcamel {skcamel.__version__}", "written": now, "environment": libraries}
+
+
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
     """Read a model or a Pipeline that :func:`save` wrote; predictions on new rows are identical.
 
@@ -134,7 +152,8 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     Parameters
     ----------
     path : str, path or binary file object
-        A file object is read from where it stands to its end.
+        A file object is read from where it stands to its end, and stays open; it need not be seekable. After ``save(model, file)`` go back
+        first, by ``file.seek(0)``.
     trusted : sequence of str, default=()
         Types that steps of other libraries may hold beyond those that skops knows to be harmless, as "package.module.Name". A file
         that holds others is refused with their names; look at each before you trust it.
@@ -147,11 +166,20 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     """
     if isinstance(trusted, str):
         raise TypeError(f"trusted={trusted!r} is one text; give a sequence of names, as in trusted=[{trusted!r}].")
-    name: Any = getattr(path, "name", None)
-    told = path if not hasattr(path, "read") else name if isinstance(name, str) else "The stream"
+    with opened(path) as file:
+        header, others = read_header(file)
+        return _built(header, {member.name: array(file, member) for member in others}, tuple(trusted))
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    """A model file to read; whatever the body finds wrong with it is told in one form, which names the file or stream."""
+    told = name_of(path)
     with source(path) as file:
         try:
-            return _read(file, tuple(trusted))
+            if hasattr(path, "read") and not file.seek(0, os.SEEK_END):
+                raise ModelFileError("holds nothing from where it stands to its end; go back to the model by seek(0)")
+            yield file
         except ModelFileError as error:
             raise ModelFileError(f"{told} {error}.") from error
         except ImportError:  # of what a step needs
@@ -164,7 +192,8 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
             raise ModelFileError(message.replace("\n", " ")) from error
 
 
-def _read(file: BinaryIO, trusted: tuple[str, ...]) -> Any:
+def read_header(file: BinaryIO) -> tuple[dict[str, Any], list[Member]]:
+    """What the file says of itself, of a version that this code reads, and where its arrays lie."""
     first, *others = members(file)
     if first.size > HEADER_BYTES:
         raise ValueError(f"its header has {first.size} bytes, {HEADER_BYTES} are the most")
@@ -177,11 +206,16 @@ def _read(file: BinaryIO, trusted: tuple[str, ...]) -> Any:
     if header["version"] != VERSION:
         cure = "upgrade skcamel" if header["version"] > VERSION else "fit and save the model with this version"
         raise ModelFileError(f"has format version {header['version']}, this skcamel reads {VERSION}; {cure}")
-    return _built(header, {member.name: array(file, member) for member in others}, trusted)
+    return header, others
 
 
 def _refuse(constant: str) -> Never:
     raise ValueError(f"its header holds {constant}, which is no JSON")
+
+
+def described(file: BinaryIO, header: dict[str, Any], others: list[Member]) -> Any:
+    """The model of a file, if it is sound, to be looked at: a :class:`Sealed` stands for each step of another library."""
+    return _built(header, {member.name: array(file, member) for member in others}, SEALED)
 
 
 def _built(header: dict[str, Any], arrays: dict[str, np.ndarray], trusted: tuple[str, ...] | None) -> Any:
@@ -240,14 +274,43 @@ def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: in
     return (LabelPipeline if is_last and depth == 1 else Pipeline)(list(zip(names, steps, strict=True)))
 
 
+@dataclass(frozen=True)
+class Sealed:
+    """A step of another library that was not built: its type, and all types that it names."""
+
+    type: str
+    types: list[str]
+
+    @classmethod
+    def of(cls, schema: bytes) -> Sealed:
+        """Read the text that skops wrote."""
+        tree = json.loads(schema, parse_constant=_refuse)
+        found: set[str] = set()
+
+        def add(node: Any) -> None:
+            if isinstance(node, dict) and "__class__" in node:
+                found.add(_told_type(node))
+            for item in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+                add(item)
+
+        add(tree)
+        return cls(_told_type(tree), sorted(found))
+
+
+def _told_type(node: dict[str, Any]) -> str:
+    return shorten(f"{node.get('__module__')}.{node['__class__']}", 200)
+
+
 def _foreign(data: np.ndarray, trusted: tuple[str, ...] | None) -> Any:
     """A transformer that skops wrote."""
-    skops = _skops("load")
     content = data.tobytes()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:  # skops reads whatever it unpacks to
         members = archive.infolist()
         if any(member.compress_type for member in members) or sum(member.file_size for member in members) > len(content):
             raise ValueError("a step of another library is compressed, which skcamel never does")
+        if trusted is SEALED:
+            return Sealed.of(archive.read("schema.json"))
+    skops = _skops("load")
     try:
         found = skops.get_untrusted_types(data=content)
         unknown = [] if trusted is None else sorted(set(found) - set(trusted))

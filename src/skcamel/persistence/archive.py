@@ -30,6 +30,7 @@ ZIP64 = struct.Struct("<2H2Q")  # kind 1, length 16, two sizes
 END = struct.Struct("<4s4H2IH")  # signature, two disk numbers, two counts of members, size and place of the directory, comment length
 LONG_END = 76  # bytes of the two further records at the end of an archive above 4 GiB or 65 535 members
 FULL = 0xFFFFFFFF  # stands for a size that the extra field tells
+BLOCK = 2**20  # bytes that go to a stream at a time
 SMALLEST = 64  # bytes of an empty array with its header
 NPY = re.compile(
     rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[248])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
@@ -114,6 +115,7 @@ def _bytes(file: BinaryIO, position: int, length: int, size: int) -> bytes:
 def target(path: Any) -> Iterator[BinaryIO]:
     """A file for the body to write; what it holds goes to a file object afterwards, which need not be seekable."""
     if not hasattr(path, "write"):
+        _check_path(path)
         with whole_file(path) as file:
             yield file
         return
@@ -121,13 +123,17 @@ def target(path: Any) -> Iterator[BinaryIO]:
     with tempfile.TemporaryFile() as file:
         yield file
         file.seek(0)
-        shutil.copyfileobj(file, path)
+        while rest := file.read(BLOCK):
+            while rest:
+                written = path.write(rest)  # one without a buffer may take less than all
+                rest = rest[len(rest) if written is None else written :]
 
 
 @contextmanager
 def source(path: Any) -> Iterator[BinaryIO]:
     """The file, or a copy of the rest of a file object, which need be neither seekable nor on a disk."""
     if not hasattr(path, "read"):
+        _check_path(path)
         with Path(path).open("rb") as file:
             yield file
         return
@@ -137,6 +143,22 @@ def source(path: Any) -> Iterator[BinaryIO]:
         yield file
 
 
+def name_of(path: Any) -> str:
+    """How a message calls a path or stream."""
+    if not hasattr(path, "read") and not hasattr(path, "write"):
+        return str(path)
+    name: Any = getattr(path, "name", None)
+    return name if isinstance(name, str) else f"The stream ({type(path).__name__})"
+
+
 def _check_binary(file: Any, mode: str) -> None:
     if isinstance(file, io.TextIOBase):
-        raise TypeError(f"The file object is open for text, a model is bytes; open it with mode {mode!r}.")
+        raise TypeError(f"{name_of(file)} is open for text, a model is bytes; open it with mode {mode!r}.")
+    able: Any = getattr(file, "readable" if mode == "rb" else "writable", None)
+    if getattr(file, "closed", False) or (able is not None and not able()):
+        raise ValueError(f"{name_of(file)} is closed, or open for the other direction; open it with mode {mode!r}.")
+
+
+def _check_path(path: Any) -> None:
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"A model file is a path or a binary file object, got {type(path).__name__}; give a name such as 'model.skcamel'.")

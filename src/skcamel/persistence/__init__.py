@@ -204,7 +204,8 @@ def read_header(file: BinaryIO) -> tuple[dict[str, Any], list[Member]]:
     if header["format"] != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
     if header["version"] != VERSION:
-        cure = "upgrade skcamel" if header["version"] > VERSION else "fit and save the model with this version"
+        newer = f"upgrade skcamel (it was written by {shorten(str(header.get('written_by')), 80)})"
+        cure = newer if header["version"] > VERSION else "fit and save the model with this version"
         raise ModelFileError(f"has format version {header['version']}, this skcamel reads {VERSION}; {cure}")
     return header, others
 
@@ -356,10 +357,12 @@ def _model(node: dict[str, Any], stored: _Stored) -> Any:
 
 
 def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, Any]) -> None:
-    """Add what files lack that were written before all estimators had one rule for their cuts.
+    """Add what files lack that were written before rows were centred for the linear kernel, or all estimators had one rule for cuts.
 
     LLSF and JFSC had one cut τ of F, the other comparison methods predicted where F >= 1/2; now all have cuts of F - 1/2.
     """
+    if name.startswith("Camel") and "intercept_" in state:
+        state.setdefault("_offset", state["intercept_"])
     if name in STEPS or name.startswith("Camel") or "threshold_metric" in parameters:
         return
     tau, threshold = state.pop("threshold_", 0.5), parameters.get("threshold", 0.5)

@@ -151,11 +151,16 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
         return told | {"solver": None, "members": list[Any](), "correlation": None}
     compressed = getattr(estimator, "compression_", None)
     return told | {
-        "solver": getattr(estimator, "solver_", None) or listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
+        "solver": listed(sorted({_solver(own) for _, own in estimator.weighted_members()})),
         "members": [_member(weight, own) for weight, own in estimator.weighted_members()],
         "correlation": how_learned(estimator.correlation),
         **({} if compressed is None else {"compression": compressed}),
     }
+
+
+def _solver(own: Any) -> str:
+    """By which a model was fitted; an earlier version had two, and did not tell."""
+    return getattr(own, "solver_", "alternating" if hasattr(own, "convergence_") else "spectral")
 
 
 def _type_of(step: Any) -> str:

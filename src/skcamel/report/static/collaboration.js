@@ -192,7 +192,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence })
       } else if (event.key === "Enter" || event.key === " ") choose(label, true);
       else if (event.key === "Escape" && focus >= 0) {
         choose(-1);
-        document.querySelector(`#graph-plot [data-label="${label}"]`).focus();
+        (document.querySelector(`#graph-plot [data-label="${label}"]`) ?? document.querySelector('#graph-plot .node[tabindex="0"]')).focus();
       } else return;
       event.preventDefault();
     });

@@ -17,7 +17,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, load, save
 
 X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, n_labels=2, random_state=0)
 NEW = X[40:] + 0.1
@@ -139,7 +139,10 @@ def test_a_damaged_file_loads_whole_or_not_at_all(data, stored, tmp_path_factory
     try:
         model = load(path)
     except ModelFileError:
+        with pytest.raises(ModelFileError):
+            inspect(path)
         return
+    assert "training rows" in str(inspect(path))
     path.write_bytes(stored)
     np.testing.assert_array_equal(model.decision_function(NEW[:, :2]), load(path).decision_function(NEW[:, :2]))
 

@@ -281,27 +281,27 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
             "held": "yes" if is_row_wise else "no",
             "detail": recovered or "Only counts over all rows are kept.",
         }
-    digests = len(_row_digests(estimator))
-    known = (
-        f"It holds a digest of each of {count(digests, 'training row')}."
-        if digests
-        else "The rows themselves tell it."
-        if is_row_wise
-        else ""
-    )
-    yield {
-        "what": "whether a given row was in the fit",
-        "held": "yes" if known else "no",
-        "detail": known or "No digests of rows are kept.",
-    }
+    yield {"what": "whether a given row was in the fit", **_membership(estimator, held)}
     yield from _values_held(model, estimator)
     pairs = ["how often each label, and each pair of labels, occurs"] if hasattr(estimator, "cooccurrence_") else []
     scores = ["leave-one-out scores, sorted within each label"] if getattr(estimator, "_reference", None) is not None else []
-    held_too = listed(["names of labels", *pairs, *scores, "means or ranges of columns"])
-    yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too[0].upper()}{held_too[1:]}."}
+    held_too = "; ".join(["Names of labels", *pairs, *scores, "means or ranges of columns"])
+    yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too}."}
     for step in transformers(model):
         if isinstance(step, persistence.Sealed):
             yield {"what": f"step {step.type}", "held": "unknown", "detail": f"It was not opened. It names the types {listed(step.types)}."}
+
+
+def _membership(estimator: Any, rows: str) -> dict[str, str]:
+    """Whether the file tells of a row if it was in the fit; `rows` says whether it holds training rows."""
+    if digests := len(_row_digests(estimator)):
+        return {"held": "yes", "detail": f"It holds a digest of each of {count(digests, 'training row')}."}
+    details = {
+        "yes": "The rows themselves tell it.",
+        "in part": "The rows that it holds tell it of themselves.",
+        "no": "No digests of rows are kept.",
+    }
+    return {"held": rows, "detail": details[rows]}
 
 
 def _rows_held(estimator: Any) -> tuple[str, str]:

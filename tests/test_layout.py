@@ -106,6 +106,7 @@ def test_public_names_are_pinned():
         "explain",
         "export",
         "find_label_errors",
+        "inspect",
         "label_sets",
         "load",
         "metrics",

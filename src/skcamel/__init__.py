@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.compression import compress
     from skcamel.persistence import ModelFileError, load, save
+    from skcamel.persistence.inspection import inspect
     from skcamel.pipeline import explain, label_sets, outputs
     from skcamel.suspects import find_label_errors
 
@@ -28,6 +29,7 @@ __all__ = [
     "explain",
     "export",
     "find_label_errors",
+    "inspect",
     "label_sets",
     "load",
     "metrics",
@@ -45,6 +47,7 @@ _HOME = {
     "compress": "compression",
     "explain": "pipeline",
     "find_label_errors": "suspects",
+    "inspect": "persistence.inspection",
     "label_sets": "pipeline",
     "load": "persistence",
     "outputs": "pipeline",

@@ -35,6 +35,7 @@ COMMANDS = {
     "explain": ("skcamel.cli.explain:explain", "Take the scores of one row apart: own part, pushes of other labels, columns."),
     "export": ("skcamel.cli.export:export", "Write a model file as ONNX, which scores rows without Python."),
     "fit": ("skcamel.cli.fit:fit", "Learn from a labelled file, choose hyper-parameters, and write a model file."),
+    "inspect": ("skcamel.cli.inspect:inspect", "Tell what a model file is, how good, and what it reveals; write its model card."),
     "predict": ("skcamel.cli.predict:predict", "Predict the labels of a file with a model file."),
     "records": ("skcamel.cli.tables:records", "Count the records of a study folder, and export them."),
     "report": ("skcamel.cli.report:report", "Write the page of a model file or of a study folder."),

@@ -7,7 +7,7 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", 
   const UP = [33, 102, 172], DOWN = [179, 88, 6];
   const many = rows.length * columns.length > 2500;
   const named = Math.max(rows.length, columns.length) <= 60;
-  const cell = Math.max(3.5, Math.min(46, 640 / Math.max(rows.length, columns.length)));
+  const cell = Math.max(3.5, Math.min(46, (skcamel.narrow.matches ? 240 : 640) / Math.max(rows.length, columns.length)));
   const font = Math.min(13, Math.max(8, cell * 0.7));
   const space = (names, length) => (named ? Math.max(...names.map((name) => short(name, length).length), 4) * font * 0.58 + 12 : 30);
   const left = space(rows, 22), top = space(columns, 16);

@@ -77,6 +77,9 @@ const skcamel = (() => {
 
   // ---- figures ----------------------------------------------------------------------------------------------------
 
+  // On a phone figures are drawn for its width, not shrunk or cut off; `narrow.matches` tells.
+  const narrow = matchMedia("(max-width: 40rem)");
+
   function blank(width, height, paint, attributes = {}) {
     return svg("svg", {
       xmlns: SVG, viewBox: `0 0 ${round(width)} ${round(height)}`, width: round(width), height: round(height),
@@ -100,6 +103,7 @@ const skcamel = (() => {
       return [`${id}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(drawing)];
     });
     onDownload(root, "csv", () => [`${id}.csv`, "text/csv", csvText(csv())]);
+    narrow.addEventListener("change", show);
     show();
     return show;
   }
@@ -315,5 +319,5 @@ const skcamel = (() => {
     addEventListener("beforeprint", draw);
   }
 
-  return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, evidence, pushes, finder, csvText, table, save, SCREEN };
+  return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, evidence, pushes, finder, csvText, table, save, narrow, SCREEN };
 })();

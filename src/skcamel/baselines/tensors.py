@@ -27,7 +27,7 @@ class LeastSquaresOnDevice:
         self.label_step = problem.tensor((-alpha / self.L) * problem.R)
         kept = problem.kept_part(self.L)
         self.kept_part = None if kept is None else problem.tensor(kept)
-        self.rows = problem.tensor(dense(problem.rows)) if kept is None else None
+        self.rows = problem.tensor(dense(problem.rows))
         self.target_step = problem.tensor(problem.targets / self.L)[:, None]
         self.now = problem.tensor(problem.ridge.stacked(penalties.rho))
         self.moved = self.moved_before = self._moved()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.metrics import Counts
+from skcamel.metrics.decision import Counts
 
 YES, NO, OPEN = 1, 0, -1
 BINS = 10  # of the probabilities

@@ -40,15 +40,19 @@ class Results:
         """One cell; None where there is none."""
         return None if (dataset, method) in self.timed_out else self.summary.figures.get((dataset, metric, method))
 
-    def gains(self, dataset: str, metric: str) -> dict[str, float]:
-        """Thousandths of each method, larger is better; -inf where it has no figure."""
+    def means(self, dataset: str, metric: str) -> dict[str, float]:
+        """Mean of each method, losses negated; -inf where it has no figure."""
         sign = -1 if metric in LOSSES else 1
         figures = {method: self.figure(dataset, metric, method) for method in self.methods}
-        return {method: -math.inf if figure is None else sign * thousandths(figure.mean) for method, figure in figures.items()}
+        return {method: -math.inf if figure is None else sign * figure.mean for method, figure in figures.items()}
+
+    def gains(self, dataset: str, metric: str) -> dict[str, float]:
+        """The same in whole thousandths, as tables show them."""
+        return {method: mean if math.isinf(mean) else thousandths(mean) for method, mean in self.means(dataset, metric).items()}
 
     def ranks(self, metric: str) -> np.ndarray:
         """Average rank of each method over all sets, 1 is best; equal ones share theirs."""
-        return np.mean([rankdata([-gain for gain in self.gains(name, metric).values()]) for name in self.datasets], axis=0)
+        return np.mean([rankdata([-mean for mean in self.means(name, metric).values()]) for name in self.datasets], axis=0)
 
     def standing(self, dataset: str, metric: str, method: str) -> str:
         """first, near (within the larger std of both), behind, or none."""

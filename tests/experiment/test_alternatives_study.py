@@ -9,9 +9,11 @@ pytest.importorskip("click", reason="click is not installed: pip install skcamel
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
 
 from click.testing import CliRunner
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
 
 from skcamel.cli.root import root
-from skcamel.experiment import Records
+from skcamel.experiment import Records, get_method
 from skcamel.experiment.paper import LARGE, REGULAR
 
 STUDY = Path(__file__).parents[2] / "studies" / "alternatives"
@@ -24,12 +26,17 @@ def records():
     return Records(STUDY)
 
 
-@pytest.fixture(scope="module")
-def summary():
-    spec = importlib.util.spec_from_file_location("alternatives_summary", STUDY / "summary.py")
+def loaded(name):
+    """A module that lies in the folder of the study."""
+    spec = importlib.util.spec_from_file_location(f"alternatives_{name}", STUDY / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return loaded("summary")
 
 
 def test_every_unit_is_finished_or_timed_out(records):
@@ -41,6 +48,19 @@ def test_every_unit_is_finished_or_timed_out(records):
     assert all(unit["n_folds"] == folds[unit["dataset"]] for unit in units)
     assert {(unit["seed"], unit["folds"]) for unit in units} == {(0, "plain")}
     assert {failure["error"] for failure in records.failures} <= {"TimeoutError: took longer than 600 s"}
+
+
+@pytest.mark.filterwarnings("ignore:Converting data to scipy sparse matrix")  # of LightGBM, each time
+@pytest.mark.parametrize("package", ["sklearn", "lightgbm", "mlrl.boosting", "skmultilearn"])
+def test_its_own_methods_take_sparse_rows_and_tune_their_cuts(package):
+    pytest.importorskip(package)
+    names = {"sklearn": "hist_gradient_boosting", "lightgbm": "lightgbm", "mlrl.boosting": "boomer", "skmultilearn": "mlknn"}
+    method = get_method(getattr(loaded("methods"), names[package])())
+    assert method.name in OTHERS
+    X, Y = make_multilabel_classification(60, n_features=4, n_classes=2, random_state=0)
+    found = method.fit(sparse.csr_array(X), Y, seed=0).outcomes(sparse.csr_array(X))[""]
+    assert found.scores.shape == found.decisions.shape == (60, 2)
+    assert "'threshold': 'auto'" in str(method.settings)
 
 
 def test_the_records_stay_small():

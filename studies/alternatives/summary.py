@@ -31,10 +31,18 @@ class Results:
 
     def __init__(self, records: Records) -> None:
         self.summary: Summary = summarise(records)
-        self.methods, self.datasets = self.summary.methods, self.summary.datasets
+        self.methods = self.summary.methods
         late = [failure for failure in records.failures if failure["error"].startswith("TimeoutError")]
         self.timed_out = {(f["dataset"], name) for f in late for name in (f["method"], f"{f['method']}[{f['preset']}]")}
+        # a set that some method has not tried yet says nothing about ranks: whoever ran there would win by default
+        self.datasets = tuple(name for name in self.summary.datasets if all(self._tried(name, method) for method in self.methods))
         self.costs = {(cost.dataset, cost.method): cost for cost in costs(records)}
+
+    def _tried(self, dataset: str, method: str) -> bool:
+        """Whether a method has all folds of a set, or timed out there."""
+        figures = [self.summary.figures.get((dataset, metric, method)) for metric in NAMES]
+        expected = self.summary.expected_folds.get((dataset, method))
+        return (dataset, method) in self.timed_out or any(figure is not None and figure.folds == expected for figure in figures)
 
     def figure(self, dataset: str, metric: str, method: str) -> Figure | None:
         """One cell; None where there is none."""
@@ -144,7 +152,7 @@ def summary_text(results: Results) -> str:
     parts = ["# Summary", "Written by `python studies/alternatives/summary.py` from the records beside it.", *results.summary.notes()[:1]]
     parts += [
         "## Average ranks",
-        "Over all sets; 1 is best. A method that timed out on a set ranks behind those that did not.",
+        "Over the sets that every method has tried; 1 is best. A method that timed out on a set ranks behind those that did not.",
         markdown(rank_table(results)),
     ]
     parts += [

@@ -47,6 +47,7 @@ def test_every_unit_is_finished_or_timed_out(records):
     assert sorted((u["dataset"], u["fold"], u["method"], u["preset"]) for u in units) == sorted(wanted)
     assert all(unit["n_folds"] == folds[unit["dataset"]] for unit in units)
     assert {(unit["seed"], unit["folds"]) for unit in units} == {(0, "plain")}
+    assert all("VarianceThreshold" in str(unit["settings"]) for unit in units if unit["method"] == "boomer")  # see README.md
     assert {failure["error"] for failure in records.failures} <= {"TimeoutError: took longer than 600 s"}
 
 

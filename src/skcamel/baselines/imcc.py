@@ -175,7 +175,8 @@ class IMCC(BaseIMCC):
     the intercept is not penalised, the ranges of the grid, and scaling as an option.
 
     Row weights weight the squares of rows, the means of clusters and the bandwidth. Unknown labels (NaN) are replaced by the weighted
-    mean of the known entries of their label. Memory is that of four kernel matrices.
+    mean of the known entries of their label. Memory is that of four kernel matrices. `skcamel.save` does not take these models: they
+    are here to be compared with.
 
     Examples
     --------

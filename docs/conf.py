@@ -47,7 +47,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"(demo|messy_table)\.py$" if find_spec("skcamel.export") else r"(demo|messy_table|export)\.py$",
+    "ignore_pattern": r"^(?!plot_)" if find_spec("skcamel.export") else r"^(?!plot_)|export",
     "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 1000,
     "show_memory": False,
@@ -78,7 +78,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "get_started": [], "changelog": [], "cite": []}
+html_sidebars = dict.fromkeys(("index", "get_started", "generated/*"), [])
 html_context = {"default_mode": "auto"}
 copyright = "the skcamel developers; BSD 3-Clause licence"
 
@@ -86,7 +86,7 @@ copyright = "the skcamel developers; BSD 3-Clause licence"
 def escaped(app: Sphinx, what: str, name: str, subject: object, options: object, lines: list[str]) -> None:
     """Let names of fitted attributes, such as alpha_, stand in docstrings: reStructuredText would take them for links."""
     lines[:] = [
-        line if line.lstrip().startswith((">>>", "...")) else re.sub(r"(?<![`.\w])(\w+)_(?![\w`_])", r"\1\_", line) for line in lines
+        line if line.lstrip().startswith((">>>", "..")) else re.sub(r"(?<![`.\w])(\w+)_(?![\w`_])", r"\1\_", line) for line in lines
     ]
 
 

@@ -21,6 +21,8 @@ def mathml(latex: str, display: str) -> str:
     text = convert(latex.strip(), display=display)
     for name, width in WIDTHS.items():
         text = text.replace(name, width)
+    for bar in ("&#x02016;", "&#x0007C;"):  # of norms and absolute values: the same size on both sides
+        text = text.replace(f"<mo>{bar}</mo>", f'<mo stretchy="false" lspace="0" rspace="0">{bar}</mo>')
     return text
 
 

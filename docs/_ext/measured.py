@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results.md"
 ROW = re.compile(r"^\| (?P<what>[^|]+) \| (?P<value>-?[\d.e+-]+) (?P<unit>[^|]*?) ?\|", re.MULTILINE)
-NAMES, WIDTH, STEP = 250, 640, 34  # units of the drawing: of the column of names, of all, of a bar
+NAMES, WIDTH, STEP = 290, 720, 34  # units of the drawing: of the column of names, of all, of a bar
 
 
 def figures(text: str, section: str) -> dict[str, tuple[float, str]]:
@@ -34,7 +34,7 @@ def figures(text: str, section: str) -> dict[str, tuple[float, str]]:
 def drawing(bars: list[tuple[str, float, str]], axis: str, logarithmic: bool) -> str:
     """Bars in the colour of the text around them, so that they follow a dark page."""
     size = (lambda value: max(math.log10(value) + 1, 0)) if logarithmic else (lambda value: value)
-    unit = (WIDTH - NAMES - 90) / max(size(value) for _, value, _ in bars)
+    unit = (WIDTH - NAMES - 110) / max(size(value) for _, value, _ in bars)
     lines = []
     for place, (name, value, kind) in enumerate(bars):
         y = STEP * place

@@ -34,7 +34,7 @@ SELECTION = {
 
 
 def accuracy(records: Iterable[Mapping[str, Any]]) -> str:
-    """Average precision of the shown methods on the shown sets, and the mean over all sets that every one of them finished; the best is bold.
+    """Average precision of the shown methods on the shown sets, and the mean over all sets that all of them finished; the best is bold.
 
     Parameters
     ----------
@@ -60,7 +60,9 @@ def accuracy(records: Iterable[Mapping[str, Any]]) -> str:
         best = f"{max(values):.3f}"
         cells = [f"**{value:.3f}**" if f"{value:.3f}" == best else f"{value:.3f}" for value in values]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    told = "Means over outer folds, cuts and hyper-parameters chosen inside the training parts; all methods and sets: `skcamel tables studies/alternatives`."
+    told = (
+        "Means over outer folds, everything chosen inside the training parts; all methods and sets: `skcamel tables studies/alternatives`."
+    )
     return "\n".join([*lines, "", told, ""])
 
 

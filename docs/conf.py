@@ -41,7 +41,7 @@ autodoc_typehints = "none"  # docstrings give types and shapes in words
 napoleon_google_docstring = False
 napoleon_use_param = False
 napoleon_use_rtype = False
-napoleon_use_ivar = False
+napoleon_custom_sections = [("Attributes", "params_style")]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -78,7 +78,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = dict.fromkeys(("index", "get_started", "generated/*"), [])
+html_sidebars = {page: [] for page in ("index", "get_started", "generated/*")}
 html_context = {"default_mode": "auto"}
 copyright = "the skcamel developers; BSD 3-Clause licence"
 
@@ -90,6 +90,12 @@ def escaped(app: Sphinx, what: str, name: str, subject: object, options: object,
     ]
 
 
+def foreign(app: Sphinx, what: str, name: str, subject: object, skip: bool, options: object) -> bool | None:
+    """Leave out what scikit-learn's base classes bring along: it is described there."""
+    return True if (getattr(subject, "__module__", None) or "").startswith("sklearn") else None
+
+
 def setup(app: Sphinx) -> None:
-    """Add the hook."""
+    """Add the hooks."""
     app.connect("autodoc-process-docstring", escaped, priority=900)
+    app.connect("autodoc-skip-member", foreign)

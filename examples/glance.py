@@ -1,4 +1,4 @@
-"""The picture of the README: one support ticket, its labels, and the reasons. Run by ``make screenshots``; needs the extras ``report`` and ``tables``."""
+"""The picture of the README: one support ticket, its labels, and the reasons. Run by ``make screenshots``."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from messy_table import tickets
 from sklearn.pipeline import make_pipeline
 
+from messy_table import tickets
 from skcamel import CamelClassifierCV, explain
 from skcamel.data import TablePreparer, take_labels
 from skcamel.display import plot_columns, plot_explanation

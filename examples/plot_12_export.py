@@ -34,9 +34,8 @@ for ax, (name, (original, graph)) in zip(axes, exported.items(), strict=True):
     session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
     scores, decisions = session.run(["scores", "decisions"], {"X": new.astype(np.float32)})
     ours = original.decision_function(new)
-    print(
-        f"{name}: scores differ by at most {np.abs(scores - ours).max():.1e}; {(decisions == original.predict(new)).mean():.2%} equal decisions"
-    )
+    equal = (decisions == original.predict(new)).mean()
+    print(f"{name}: scores differ by at most {np.abs(scores - ours).max():.1e}, {equal:.2%} of the decisions are equal")
     ax.plot(ours.ravel(), scores.ravel(), ".", markersize=2)
     ax.set(xlabel="score in Python", ylabel="score of the exported model", title=name)
 plt.show()

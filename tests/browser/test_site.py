@@ -1,4 +1,4 @@
-"""The built site in a browser: nothing serious for axe-core, nothing from the network, nothing that sticks out on a phone. `make docs` builds it."""
+"""The site that `make docs` builds, in a browser: nothing serious for axe-core, nothing from the network, nothing that sticks out."""
 
 from pathlib import Path
 

@@ -37,6 +37,7 @@ test-browser: $(VENV)/.browser  ## pages in a headless Chromium, which must be o
 	$(BIN)/python -m pytest -m browser tests/browser
 
 docs: $(VENV)/.docs  ## the documentation site, with the gallery: docs/_build/html/index.html
+	$(BIN)/python -m pytest --quiet docs/_ext
 	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going --quiet -j 2 docs docs/_build/html
 
 screenshots: $(VENV)/.browser  ## the pictures of the documentation, taken anew

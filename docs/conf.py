@@ -37,6 +37,7 @@ myst_heading_anchors = 4
 html_math_renderer = "mathml"
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # docstrings give types and shapes in words
 napoleon_google_docstring = False
 napoleon_use_param = False

@@ -16,7 +16,8 @@ yeast = load_dataset("yeast")
 model = CamelClassifier(alpha=0.3, scaling="standard", kernel="laplacian", correlation="centred", threshold="common")
 model.fit(yeast.X[:1_000], yeast.labels[:1_000])
 why = model.explain(yeast.X[1_000:1_050], features=True)
-print(why.top(3)[0]["Class3"])
+for push in why.top(3)[0]["Class3"]:  # the strongest parts of one score of the first row
+    print(f"{push.source} {push.amount:+.2f}")
 
 # %%
 # **By labels**: the score of the average gene, what the label's own prediction adds, and what the other labels push. A label is predicted

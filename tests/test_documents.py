@@ -2,17 +2,21 @@
 
 import inspect
 import re
+import runpy
 import shlex
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import skcamel
 import tiny
-from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel import CamelClassifier, CamelClassifierCV, explain
+from skcamel.data import TablePreparer
 
 ROOT = Path(__file__).parents[1]
 if not (ROOT / "README.md").exists():
@@ -43,10 +47,7 @@ def commands(page):
 @pytest.fixture(scope="module")
 def tickets():
     """Tickets of the demo: a table with tags, and new rows without."""
-    specification = import_module("importlib.util").spec_from_file_location("messy_table", ROOT / "examples" / "messy_table.py")
-    module = import_module("importlib.util").module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return SimpleNamespace(**runpy.run_path(str(ROOT / "examples" / "messy_table.py")))
 
 
 @pytest.fixture
@@ -70,20 +71,15 @@ def names(folder):
         frame.assign(topic_a=Y[:, 0], topic_b=Y[:, 1]).to_parquet(f"{year}.parquet")
     gaps = np.where(rng.random(Y.shape) < 0.2, np.nan, Y)
     model = CamelClassifier(scaling="standard").fit(X, Y)
+    pipeline = make_pipeline(TablePreparer(), CamelClassifier()).fit(frame, Y)
+    imported = {"CamelClassifierCV": CamelClassifierCV, "TablePreparer": TablePreparer, "explain": explain}
     common = {"X": X, "Y": Y, "X_new": X[:3], "X_test": X, "Y_test": Y, "Y_with_gaps": gaps, "model": model}
-    return common | {"frame": frame, "tags": Y, "new_frame": frame[:2], "new": frame[:2]}
+    return imported | common | {"pipeline": pipeline, "frame": frame, "tags": Y, "new_frame": frame[:2], "new": frame[:2]}
 
 
-@named
+@pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, names):
-    code = list(blocks(page))
-    if not code:
-        pytest.skip("no code")
-    if "pipeline, frame" in "".join(text for text, _ in code):
-        exec("from sklearn.pipeline import make_pipeline; from skcamel.data import TablePreparer; from skcamel import explain", names)  # noqa: S102
-        names["pipeline"] = names["make_pipeline"](names["TablePreparer"](), CamelClassifier()).fit(names["frame"], names["Y"])
-    names |= {"CamelClassifierCV": CamelClassifierCV}
-    for text, can_run in code:
+    for text, can_run in blocks(page):
         compiled = compile(text, page.name, "exec")
         if can_run:
             exec(compiled, names)  # noqa: S102 - our own documents

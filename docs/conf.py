@@ -79,7 +79,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {page: [] for page in ("index", "get_started", "generated/*")}
+html_sidebars = {page: [] for page in ("index", "get_started", "api", "generated/*")}
 html_context = {"default_mode": "auto"}
 copyright = "the skcamel developers; BSD 3-Clause licence"
 

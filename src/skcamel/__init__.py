@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from skcamel.pipeline import explain, label_sets, outputs
     from skcamel.suspects import find_label_errors
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 __all__ = [
     "PAPER_ALPHAS",
     "PAPER_LAMBDA2S",

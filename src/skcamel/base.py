@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -446,6 +447,36 @@ class BaseCamel(MultiLabelClassifier):
         X : array or CSR matrix of shape (m, d)
         """
         return alike(self._scaling(X.astype(np.float64)), self.X_fit_)
+
+    def column_quantiles(self, levels: Sequence[float]) -> np.ndarray | None:
+        """Values of the columns at these shares of the rows that the model holds, (len(levels), d); None where it does not tell.
+
+        A sparse model, and one with ``scaling="unit"`` or a precomputed kernel, does not tell. One that holds no rows (``solver="primal"``)
+        tells by its scaling, as if columns were normal.
+
+        Parameters
+        ----------
+        levels : sequence of floats in (0, 1)
+
+        Examples
+        --------
+        >>> from skcamel import CamelClassifier
+        >>> X = np.array([[1.0, 10.0], [2.0, 30.0], [3.0, 20.0]])
+        >>> CamelClassifier(scaling="standard").fit(X, X[:, :1] > 1).column_quantiles([0.5]).round(6)
+        array([[ 2., 20.]])
+        """
+        _, first = self.weighted_members()[0]
+        scaling, rows = first._scaling, first.X_fit_
+        if first._is_pairwise() or scaling.name == "unit" or sparse.issparse(rows):
+            return None
+        if rows is None:
+            if scaling.name != "standard":
+                return None
+            found = np.tile([[NormalDist().inv_cdf(level)] for level in levels], len(scaling.scale))
+        else:
+            found = np.quantile(rows, levels, axis=0)
+        found = found * (1.0 if scaling.scale is None else scaling.scale) + (0.0 if scaling.shift is None else scaling.shift)
+        return scaling.ranks.values(found) if scaling.ranks else found
 
     def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
         """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -446,13 +445,13 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        return alike(self._scaling(X.astype(np.float64)), self.X_fit_)
+        rows = X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, order="C")  # a frame gives the same last digits
+        return alike(self._scaling(rows), self.X_fit_)
 
     def column_quantiles(self, levels: Sequence[float]) -> np.ndarray | None:
         """Values of the columns at these shares of the rows that the model holds, (len(levels), d); None where it does not tell.
 
-        A sparse model, and one with ``scaling="unit"`` or a precomputed kernel, does not tell. One that holds no rows (``solver="primal"``)
-        tells by its scaling, as if columns were normal.
+        A sparse model, one that holds no rows (``solver="primal"``), and one with ``scaling="unit"`` or a precomputed kernel do not tell.
 
         Parameters
         ----------
@@ -467,14 +466,9 @@ class BaseCamel(MultiLabelClassifier):
         """
         _, first = self.weighted_members()[0]
         scaling, rows = first._scaling, first.X_fit_
-        if first._is_pairwise() or scaling.name == "unit" or sparse.issparse(rows):
+        if first._is_pairwise() or scaling.name == "unit" or rows is None or sparse.issparse(rows):
             return None
-        if rows is None:
-            if scaling.name != "standard":
-                return None
-            found = np.tile([[NormalDist().inv_cdf(level)] for level in levels], len(scaling.scale))
-        else:
-            found = np.quantile(rows, levels, axis=0)
+        found = np.quantile(rows, levels, axis=0)
         found = found * (1.0 if scaling.scale is None else scaling.scale) + (0.0 if scaling.shift is None else scaling.shift)
         return scaling.ranks.values(found) if scaling.ranks else found
 

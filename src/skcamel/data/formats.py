@@ -239,8 +239,8 @@ def _labels_of(table: Any, labels: tuple[str, ...], path: Path_) -> np.ndarray:
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
-def match_table(table: Any, expected: Expected, path: Path_, *, truth: bool) -> Rows:
-    """Rows of a pyarrow table, read plainly, as a model wants them; messages name `path`."""
+def match_table(table: Any, expected: Expected, path: Path_, *, truth: bool, size: int | None = None) -> Rows:
+    """Rows of a pyarrow table, read plainly, as a model wants them; messages name `path`, and `size` is its length where it is no file."""
     from skcamel.data.columns import without_nominals
     from skcamel.data.table import features
 
@@ -250,7 +250,7 @@ def match_table(table: Any, expected: Expected, path: Path_, *, truth: bool) -> 
         _check_count(len(wanted), expected, path)
     chosen = table.select(_positions(table.column_names, wanted, "feature", path))
     Y = _labels_of(table, expected.labels, path) if truth else None
-    X, attributes = features(chosen, path, expected.categories)
+    X, attributes = features(chosen, path, expected.categories, size)
     if expected.nominal == "onehot":
         X, names = without_nominals(X, attributes, path)
         X = X if expected.features is None else X[:, _positions(names, expected.features, "feature", path)]

@@ -139,7 +139,7 @@ class Served:
             preparer.set_params(allow_missing=allow_missing)
         names = expected.columns() or default_names("x", expected.n_features)
         self.reader = Reader(model, preparer, expected, tuple(names), self.limits.rows)
-        self.labels = {name: j for j, name in reversed([*enumerate(expected.labels)])}  # of equal names the first
+        self.labels = {name: expected.labels.index(name) for name in expected.labels}
         self.columns = self._columns()
         self.has_probabilities = hasattr(self.estimator, "predict_proba")
         self.has_reasons = hasattr(self.estimator, "explain")
@@ -280,11 +280,13 @@ def _of_part(part: Part) -> dict[str, Any]:
             | ({"unit": part.unit} if part.unit else {})
         )
     if isinstance(part, Flag):
-        return told | {"choices": [part.yes, part.no]}
+        return told | {"choices": [part.yes, part.no]} | ({} if part.gaps else {"typical": part.no})
     if isinstance(part, Moment):
         return told | {"typical": _written(part), "order": part.order}
     if isinstance(part, Category):
-        return told | {"choices": list(part.values)} | ({"several": True} if isinstance(part, Tags) else {})
+        if isinstance(part, Tags):
+            return told | {"choices": list(part.values), "several": True}
+        return told | {"choices": list(part.values)} | ({"typical": part.values[0]} if part.values and not part.gaps else {})
     return told
 
 

@@ -112,7 +112,7 @@ class Reader(NamedTuple):
         if self.preparer is not None:
             found = match_columns(self.model, self.preparer, table, SOURCE)
             return NewRows(found.X, found.ids, found.differences.notes() + self._notes(found.differences.extra))
-        rows: Rows = match_table(table, self.expected, SOURCE, truth=False)
+        rows: Rows = match_table(table, self.expected, SOURCE, truth=False, size=table.nbytes)
         check_complete(rows.X, self.expected.features or self.names, SOURCE)
         return NewRows(prepared(self.model, rows.X), {}, self._notes(rows.ignored))
 

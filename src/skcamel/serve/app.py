@@ -106,6 +106,7 @@ def create_app(served: Served, *, token: str | None = None) -> Starlette:
 
     routes = [Route("/predict", predict, methods=["POST"]), Route("/metrics", metrics), Route("/health", health), Route("/ready", ready)]
     app = Starlette(routes=[*routes, *(Route(path, fixed) for path in state.fixed)], lifespan=lifespan)
+    app.router.redirect_slashes = False
     app.state.skcamel = state
     app.add_middleware(Guard, state=state)  # outermost but for Starlette's own handler, which is never reached
     app.add_exception_handler(HTTPException, _http_error)

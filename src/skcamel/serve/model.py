@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -73,8 +73,9 @@ class Asked:
         known = {field.name for field in fields(cls)}
         if unknown := [name for name in given if name not in known]:
             raise RequestError(422, f"{unknown[0][:60]!r} cannot be asked for; known are rows, {', '.join(sorted(known))}.")
-        read = {"coverage": _share, "labels": _names, "top": _count}
-        return cls(**{name: read.get(name, _flag)(value, name) for name, value in given.items() if value is not None})
+        read: dict[str, Callable[[Any, str], Any]] = {"coverage": _share, "labels": _names, "top": _count}
+        found: dict[str, Any] = {name: read.get(name, _flag)(value, name) for name, value in given.items() if value is not None}
+        return cls(**found)
 
 
 def _flag(value: Any, name: str) -> bool:
@@ -280,13 +281,13 @@ def _of_part(part: Part) -> dict[str, Any]:
             | ({"unit": part.unit} if part.unit else {})
         )
     if isinstance(part, Flag):
-        return told | {"choices": [part.yes, part.no]} | ({} if part.gaps else {"typical": part.no})
+        return told | {"choices": [part.yes, part.no]} | {"typical": None if part.gaps else part.no}
     if isinstance(part, Moment):
         return told | {"typical": _written(part), "order": part.order}
     if isinstance(part, Category):
         if isinstance(part, Tags):
             return told | {"choices": list(part.values), "several": True}
-        return told | {"choices": list(part.values)} | ({"typical": part.values[0]} if part.values and not part.gaps else {})
+        return told | {"choices": list(part.values), "typical": part.values[0] if part.values and not part.gaps else None}
     return told
 
 

@@ -50,7 +50,7 @@ def description(served: Served, *, token: bool) -> dict[str, Any]:
     >>> sorted(description(served, token=False)["paths"])
     ['/', '/health', '/metrics', '/model', '/openapi.json', '/predict', '/ready']
     """
-    security = [{"token": []}] if token else []
+    security: list[dict[str, list[str]]] = [{"token": []}] if token else []
     paths = {path: {"get": _get(path, security)} for path in GETS} | {"/predict": {"post": _predict(served, security)}}
     schemes = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}} if token else {}
     return {
@@ -63,7 +63,7 @@ def description(served: Served, *, token: bool) -> dict[str, Any]:
 
 def _get(path: str, security: list[Any]) -> dict[str, Any]:
     what, form = GETS[path]
-    responses = {"200": {"description": what, "content": {form: {}}}}
+    responses: dict[str, Any] = {"200": {"description": what, "content": {form: {}}}}
     if path not in OPEN and security:
         responses["401"] = _refusal("401")
     if path == "/ready":

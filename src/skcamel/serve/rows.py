@@ -88,10 +88,7 @@ class Reader(NamedTuple):
             kinds.update(map(type, (row[name] for name in self.names)))
         if not kinds <= NUMERIC:
             raise TypeError("text among the numbers")
-        try:
-            X = np.array([[row[name] for name in self.names] for row in given], dtype=np.float64)
-        except OverflowError:
-            raise RequestError(422, "a number has more than 308 digits; correct it.") from None
+        X = np.array([[_cell(row[name], name, r) for name in self.names] for r, row in enumerate(given, 1)], dtype=np.float64)
         check_complete(X, self.names, SOURCE)
         return NewRows(prepared(self.model, X), {}, self._notes(dict.fromkeys(key for row in given for key in row)))
 
@@ -130,7 +127,12 @@ def _cell(value: Any, name: str, row: int) -> Any:
     """A value that a column can hold; whole numbers beyond the exact ones as floats."""
     if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value)):
         raise RequestError(422, f"{name[:60]!r} of row {row} is an object or a list of lists; give a number, a text, or null for a gap.")
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= EXACT else value
+    if type(value) is not int or abs(value) < EXACT:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        raise RequestError(422, f"{name[:60]!r} of row {row} is a number of more than 308 digits; correct it.") from None
 
 
 def parsed(content: bytes) -> dict[str, Any]:

@@ -37,6 +37,7 @@ NAMES = (
     "scale",
     "landmarks",
     "labels",
+    "serve",
 )
 
 

@@ -68,7 +68,7 @@ def test_every_request_that_was_taken_is_answered_when_the_server_is_told_to_sto
         for one in work:
             one.result()
     assert set(answered) == {200}
-    assert log.splitlines()[-1] == f"Stopped; {len(answered)} requests answered."
+    assert log.splitlines()[-1] == f"Stopped; {len(answered):,} requests answered."
     assert len(refused) == 8  # each client ends at a closed door
 
 

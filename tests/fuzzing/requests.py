@@ -14,7 +14,7 @@ from typing import Any
 ALLOWED = {200, 401, 404, 405, 413, 415, 422, 429, 503}
 ODD = [
     None, True, False, 0, -0.0, 1, -1, 2**53 + 1, -(2**70), 10**320, 1e308, -1e308, 5e-324, float("nan"), float("inf"), "", " ", "nan",
-    "inf", "1e400", "../../etc/passwd", "1,5", "$3.20", "yes", "free", "2025-02-30", "31/12/2025 23:59", "99:99", "a|b|a", "\x00", "\ud800", "𝟙",
+    "inf", "1e400", "../../etc/passwd", "1,5", "$3.20", "yes", "free", "2025-02-30", "99:99", "a|b|a", "\x00", "\ud800", "𝟙",
     "=1+1", "<script>", "x" * 5000, [], ["a", "b"], [None], [[1]], {}, {"a": 1}, [1, "a", None], -1e-320, "0x10", "٣", "1_000",
 ]  # fmt: skip
 FLAGS = [True, False]
@@ -95,7 +95,9 @@ def request(seed: int) -> tuple[Any, str, str, dict[str, Any]]:
             ["/", "/model", "/metrics", "/health", "/ready", "/openapi.json", "/nowhere", "/%00", "/..%2f..%2fetc%2fpasswd", "/predict/"]
         )
         return app, rng.choice(["GET", "HEAD", "POST", "PUT", "OPTIONS", "BREW"]), path, {}
-    query = {} if rng.random() < 0.7 else {name: str(given).lower() for name, given in options(rng).items()}
+    query = (
+        {} if rng.random() < 0.7 else {name: str(given).lower().encode(errors="replace").decode() for name, given in options(rng).items()}
+    )
     if rng.random() < 0.65:
         whole = {"rows": rows(rng, names, example)}
         whole |= options(rng)

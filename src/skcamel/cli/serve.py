@@ -45,7 +45,7 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
     help="Most predictions at once, waiting ones included (else 429).",
 )
 @click.option("--timeout", type=Number(min=0.001), default=30.0, show_default=True, help="Seconds until an answer (else 503).")
-@click.option("--threads", type=click.IntRange(min=1), help="Predictions computed at the same time.  [default: cores, at most 4]")
+@click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Predictions computed at the same time.")
 @click.option("--allow-missing", is_flag=True, help="Let columns that a request lacks count as gaps (models of tables).")
 @click.option("--access-log", is_flag=True, help="Write a line for each request to standard error.")
 def serve(
@@ -58,7 +58,7 @@ def serve(
     max_rows: int,
     max_requests: int,
     timeout: float,
-    threads: int | None,
+    threads: int,
     allow_missing: bool,
     access_log: bool,
 ) -> None:
@@ -86,7 +86,7 @@ def serve(
     from skcamel.serve.server import address_of, run
 
     token = _token(token_file)
-    limits = Limits(as_bytes(max_body), max_rows, timeout, max_requests, threads or min(os.cpu_count() or 1, 4))
+    limits = Limits(as_bytes(max_body), max_rows, timeout, max_requests, threads)
     served = Served(open_model(model), Path(model).stem, limits=limits, allow_missing=allow_missing)
     app = create_app(served, token=token)
     with _listening(host, port) as listening:

@@ -25,6 +25,7 @@ from skcamel.serve.rows import NewRows, Reader, parsed
 LEVELS = (0.05, 0.5, 0.95)  # shares of the training rows that `low`, `typical` and `high` of a column stand for
 MOST_VALUES = 4_000_000  # numbers in an answer, and in the reasons for it
 VALUE_BYTES = 150  # of a number in an answer: as an object, with its name, and as text
+SMALL = 2**26  # bytes; to ask for free memory takes longer than to answer a few rows
 SHOWN_DIGITS = 4  # of typical values
 WRITTEN = {
     "year first": "%Y-%m-%d",
@@ -257,7 +258,8 @@ class Served:
 def _check_size(values: int, what: str, cure: str) -> None:
     if values > MOST_VALUES:
         raise RequestError(422, f"these are {values:,} {what}, at most {MOST_VALUES:,} are computed; {cure}.")
-    memory.require(VALUE_BYTES * values, f"{values:,} {what}", f"Later it may work; or {cure}.")
+    if VALUE_BYTES * values > SMALL:
+        memory.require(VALUE_BYTES * values, f"{values:,} {what}", f"Later it may work; or {cure}.")
 
 
 def _around(values: np.ndarray | None, otherwise: float | None) -> dict[str, Any]:

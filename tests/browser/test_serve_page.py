@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import httpx
 import pytest
 
 from browsing import assert_accessible, rows_of, saved
@@ -129,11 +130,8 @@ def test_a_label_is_chosen_by_mouse_and_keyboard_and_its_reasons_add_up(visit):
 def test_labels_are_saved_as_the_server_told_them(visit, addresses):
     page = visit("table")
     _, text = saved(page, "#labels [data-download=csv]")
-    from serving import ask  # the same question without the browser
-    from skcamel.serve import Served, create_app
-
-    served = Served(mixed(), "served")
-    told = ask(create_app(served), "POST", "/predict", json={"rows": [served.example()], "coverage": 0.9}).json()["predictions"][0]
+    example = httpx.get(f"{addresses['table']}/model").json()["example"]  # the same question without the browser
+    told = httpx.post(f"{addresses['table']}/predict", json={"rows": [example], "coverage": 0.9}).json()["predictions"][0]
     assert {row["label"]: float(row["probability"]) for row in rows_of(text)} == told["probabilities"]
     assert {row["label"]: row["set"] for row in rows_of(text)} == told["sets"]
 
@@ -188,8 +186,9 @@ def test_a_table_is_predicted_and_saved(visit, tmp_path):
 
     expected = outputs(mixed(), columns)
     assert [float(row["probability:label1"]) for row in found] == expected.probabilities[:, 0].tolist()
-    path.write_text("colour\nred\n")
-    page.set_input_files("#file", path)
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("colour\nred\n")
+    page.set_input_files("#file", wrong)
     page.wait_for_selector("#table-problem:not([hidden])")
     assert "lacks the columns" in page.inner_text("#table-problem")
 

@@ -7,6 +7,8 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
 
 pytest.importorskip("starlette", reason="starlette is not installed: pip install skcamel[serve]")
 pytest.importorskip("httpx", reason="httpx is not installed: pip install --group test")
@@ -184,6 +186,9 @@ def test_models_that_lack_something_say_so_and_answer_the_rest():
         response = ask(app, "POST", "/predict", **body([[1, 2, 3]], **{option: 1.0 if option == "coverage" else True}))
         assert (response.status_code, said in response.json()["error"]) == (422, True)
     assert ask(app, "POST", "/predict", **body([[1, 2, 3]])).status_code == 200
+    words = make_pipeline(CountVectorizer(), CamelClassifier()).fit(["sun", "sea", "sun sea"], np.array([[1, 0], [0, 1], [1, 1]]))
+    with pytest.raises(ValueError, match="does not tell its columns; begin with a TablePreparer"):
+        Served(words, "words")
     with pytest.raises(ValueError, match="one column of classes"):
         Served(CamelClassifier().fit(X, Y[:, 0]), "classes")
 

@@ -136,17 +136,23 @@ class Served:
         self.estimator: Any = final(model)
         if self.estimator._target != "matrix":
             raise ValueError("this model was fitted on one column of classes, not on labels; use it from Python.")
-        expected, preparer = expected_by(model), preparer_of(model)
+        try:
+            expected, preparer = expected_by(model), preparer_of(model)
+        except AttributeError:
+            raise ValueError(
+                "the first step of this Pipeline does not tell its columns; begin with a TablePreparer, or take numbers."
+            ) from None
         if preparer is not None:
             preparer.set_params(allow_missing=allow_missing)
         names = expected.columns() or default_names("x", expected.n_features)
         self.reader = Reader(model, preparer, expected, tuple(names), self.limits.rows)
-        self.labels = {name: expected.labels.index(name) for name in expected.labels}
+        self.labels: dict[str, int] = {}
+        for j, label in enumerate(expected.labels):
+            self.labels.setdefault(label, j)  # of equal names the first
         self.columns = self._columns()
         self.has_probabilities = hasattr(self.estimator, "predict_proba")
         self.has_reasons = hasattr(self.estimator, "explain")
-        first = self.example()
-        outputs = self._outputs(self.reader.json([first]).X)  # whatever it loads or fails at, it does now
+        outputs = self._outputs(self.reader.json([self.example()]).X)  # whatever it loads or fails at, it does now
         self.has_coverage = not isinstance(outputs.reference, str)
 
     def _columns(self) -> list[dict[str, Any]]:

@@ -115,7 +115,8 @@ class Reader(NamedTuple):
 
     def _notes(self, given: Any) -> list[str]:
         """Name columns that the model does not know; labels are no surprise."""
-        extra = [name for name in given if name not in self.names and name not in self.expected.labels]
+        known = {*self.names, *self.expected.labels}
+        extra = [name for name in given if name not in known]
         return [f"left aside: the {_columns(extra)}, which the model does not know"] if extra else []
 
 

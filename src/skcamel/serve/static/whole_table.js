@@ -44,6 +44,7 @@ skcamel.section("table", () => {
   }
 
   const drop = byId("drop");
+  byId("file").addEventListener("click", (event) => { event.target.value = ""; }); // the same file, edited, is a new one
   byId("file").addEventListener("change", (event) => { if (event.target.files.length) predict(event.target.files[0]); });
   for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
   for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));

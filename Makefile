@@ -10,7 +10,7 @@ FLOORS = import tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
 MINUTES ?= 5
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
-.PHONY: help demo test lint types check test-browser docs screenshots oldest coverage benchmark fuzz release-check clean
+.PHONY: help demo serve-demo test lint types check test-browser docs screenshots oldest coverage benchmark fuzz release-check clean
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
@@ -18,6 +18,9 @@ help:  ## show the targets
 demo: $(VENV)/.demo  ## fit CAMEL on yeast and on a table of support tickets, and show what it found
 	$(BIN)/python examples/demo.py
 	$(BIN)/python examples/messy_table.py
+
+serve-demo: $(VENV)/.demo  ## fit CAMEL on yeast and serve it at http://127.0.0.1:8000, with a page to try it
+	$(BIN)/python examples/serve.py
 
 test: lint types check  ## lint, types and the whole test suite
 
@@ -47,7 +50,7 @@ screenshots: $(VENV)/.browser  ## the pictures of the documentation, taken anew
 oldest:  ## the test suite with the oldest versions that pyproject.toml allows, with the floor of coverage
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,report,datasets]" --group test $$($(PYTHON) -c "$(FLOORS)")
+	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,report,datasets,serve]" --group test $$($(PYTHON) -c "$(FLOORS)")
 	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal --cov --cov-report term:skip-covered
 
 coverage: $(VENV)/.dev  ## which lines the test suite runs

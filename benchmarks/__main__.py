@@ -39,6 +39,7 @@ NAMES = (
     "landmarks",
     "labels",
     "onnx",
+    "serve",
 )
 
 

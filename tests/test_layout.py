@@ -29,11 +29,13 @@ ORDER = (
     ("classifier", "classifier_cv"),
     ("baselines",),
     ("pipeline",),
+    ("matching", "predictions"),
     ("persistence",),
     ("compression", "export", "suspects"),
     ("experiment",),
     ("display",),
     ("report",),
+    ("serve",),
     ("cli", "__main__"),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}

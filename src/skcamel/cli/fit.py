@@ -13,7 +13,6 @@ import click
 
 from skcamel.cli import options
 from skcamel.cli.inputs import (
-    LEFT_OUT,
     LabelledTable,
     asked_columns,
     is_catalogue_name,
@@ -27,6 +26,7 @@ from skcamel.cli.inputs import (
 )
 from skcamel.cli.options import examples
 from skcamel.cli.output import bars, note, print_columns, say, say_json, words_beside
+from skcamel.matching import LEFT_OUT
 from skcamel.presets import PRESETS
 from skcamel.text import count, file_size, one_line, sampled_words
 

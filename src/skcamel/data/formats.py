@@ -185,7 +185,9 @@ def read_matching(path: Path_, expected: Expected, *, truth: bool) -> Rows:
     """
     kind = format_of(path)
     if kind == "table":
-        return _from_table(path, expected, truth=truth)
+        from skcamel.data.readers import read_plain
+
+        return match_table(read_plain(path, as_text=expected.categories), expected, path, truth=truth)
     if kind == "arff":
         from skcamel.data.arff import read_with_labels
 
@@ -245,19 +247,18 @@ def _labels_of(table: Any, labels: tuple[str, ...], path: Path_) -> np.ndarray:
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
-def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
+def match_table(table: Any, expected: Expected, path: Path_, *, truth: bool, size: int | None = None) -> Rows:
+    """Rows of a pyarrow table, read plainly, as a model wants them; messages name `path`, and `size` is its length where it is no file."""
     from skcamel.data.columns import without_nominals
-    from skcamel.data.readers import read_plain
     from skcamel.data.table import features
 
-    table = read_plain(path, as_text=expected.categories)
     wanted = expected.columns()
     if wanted is None:
         wanted = [name for name in table.column_names if name not in expected.labels]
         _check_count(len(wanted), expected, path)
     chosen = table.select(_positions(table.column_names, wanted, "feature", path))
     Y = _labels_of(table, expected.labels, path) if truth else None
-    X, attributes = features(chosen, path, expected.categories)
+    X, attributes = features(chosen, path, expected.categories, size)
     if expected.nominal == "onehot":
         X, names = without_nominals(X, attributes, path)
         X = X if expected.features is None else X[:, _positions(names, expected.features, "feature", path)]

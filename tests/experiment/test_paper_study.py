@@ -10,11 +10,14 @@ pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[c
 
 from click.testing import CliRunner
 
+from skcamel.baselines import JFSCCV, LLSFCV
 from skcamel.cli.root import root
 from skcamel.experiment import Records, compare_with_paper
+from skcamel.experiment.identity import jsonable
 from skcamel.experiment.paper import LARGE, REGULAR
 from skcamel.experiment.tables import signed
 from skcamel.metrics import NAMES
+from skcamel.metrics.conventions import RANKING
 
 STUDY = Path(__file__).parents[2] / "studies" / "paper-2019"
 pytestmark = pytest.mark.skipif(not STUDY.is_dir(), reason="studies are part of a clone, not of an installed package")
@@ -29,7 +32,7 @@ def records():
 def test_no_unit_is_missing_and_none_failed(records):
     wanted = {("paper", "camel", name, fold) for name in (*REGULAR, *LARGE) for fold in range(10)}
     wanted |= {("best", "camel", name, fold) for name in (*REGULAR, *LARGE) for fold in range(10)}
-    wanted |= {("paper", method, name, fold) for method in METHODS for name in REGULAR for fold in range(10)}
+    wanted |= {("paper", method, name, fold) for method in METHODS for name in (*REGULAR, *LARGE) for fold in range(10)}
     assert sorted((r["preset"], r["method"], r["dataset"], r["fold"]) for r in records) == sorted(wanted)
     assert {(r["seed"], r["folds"], r["n_folds"]) for r in records} == {(0, "plain", 10)}
     assert not list(Records(STUDY).failures)
@@ -40,7 +43,10 @@ def test_records_keep_the_outcome_under_every_criterion_and_name_their_grids(rec
         if record["method"] == "camel":
             assert {f"{metric}_by_{criterion}" for metric in NAMES for criterion in NAMES} <= set(record)
         if record["method"] in ("llsf", "jfsc"):
-            assert record["settings"]["grid"] == "coarse"
+            kind = LLSFCV if record["method"] == "llsf" else JFSCCV
+            assert record["settings"]["grid"] == jsonable(kind.GRIDS["coarse"])
+        if record["method"] == "rakel":
+            assert {f"{metric}_ties_by_index" for metric in RANKING} <= set(record["more"])
 
 
 def test_the_records_stay_small():

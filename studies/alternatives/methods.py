@@ -1,4 +1,4 @@
-"""Methods of the study that need packages of others, or options of their own: named as ``methods:lightgbm`` with this folder on PYTHONPATH.
+"""Methods of the study that need packages of others, or options of their own: named as ``lightgbm=studies/alternatives/methods.py:lightgbm``.
 
 All have the parameters that their packages give them, and cuts tuned inside the training part by the rule of CAMEL's preset ``best``.
 """
@@ -19,20 +19,20 @@ from skcamel.rows import dense
 CUTS = "auto"
 
 
-def hist_gradient_boosting() -> tuple[str, Any]:
+def hist_gradient_boosting() -> Any:
     """One boosted model for each label, on dense rows, which scikit-learn's histograms need."""
     learner = BinaryRelevance(HistGradientBoostingClassifier(), threshold=CUTS)
-    return "hist-gradient-boosting", make_pipeline(FunctionTransformer(dense, accept_sparse=True), learner)
+    return make_pipeline(FunctionTransformer(dense, accept_sparse=True), learner)
 
 
-def lightgbm() -> tuple[str, Any]:
+def lightgbm() -> Any:
     """One boosted model for each label, on one core, as all other methods."""
     from lightgbm import LGBMClassifier
 
-    return "lightgbm", BinaryRelevance(LGBMClassifier(n_jobs=1, verbose=-1), threshold=CUTS)
+    return BinaryRelevance(LGBMClassifier(n_jobs=1, verbose=-1), threshold=CUTS)
 
 
-def boomer() -> tuple[str, Any]:
+def boomer() -> Any:
     """Boosted rules for all labels together, on one core.
 
     It draws few columns for each rule and stops as soon as all of them are constant: on genbase, where nine in ten are, after two rules.
@@ -41,11 +41,11 @@ def boomer() -> tuple[str, Any]:
     from mlrl.boosting import BoomerClassifier
 
     serial = dict.fromkeys(("parallel_rule_refinement", "parallel_statistic_update", "parallel_prediction"), "false")
-    return "boomer", WithCuts(make_pipeline(VarianceThreshold(), BoomerClassifier(**serial)), threshold=CUTS)
+    return WithCuts(make_pipeline(VarianceThreshold(), BoomerClassifier(**serial)), threshold=CUTS)
 
 
-def mlknn() -> tuple[str, Any]:
+def mlknn() -> Any:
     """Ten neighbours in scaled columns; not centred, so that sparse rows stay sparse: a shift changes no distance."""
     from skmultilearn.adapt import MLkNN
 
-    return "mlknn", make_pipeline(StandardScaler(with_mean=False), WithCuts(MLkNN(), threshold=CUTS))
+    return make_pipeline(StandardScaler(with_mean=False), WithCuts(MLkNN(), threshold=CUTS))

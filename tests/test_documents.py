@@ -38,7 +38,7 @@ def blocks(page, language="python"):
 
 def commands(page):
     """Commands of a page in indented or fenced code, without comments."""
-    text = page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")  # a command may go on in the next line
     fenced = "\n".join(found["code"] for found in FENCED.finditer(text) if found["language"] in ("", "bash"))
     indented = "\n".join(re.findall(r"^ {4}skcamel .+$", FENCED.sub("", text), re.MULTILINE))
     return [shlex.split(line, comments=True)[1:] for line in COMMAND.findall(f"{fenced}\n{indented}")]

@@ -27,6 +27,7 @@ extensions = [
     "measured",
 ]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst"]
+default_role = "literal"  # `name` in docstrings and examples is code, as in Markdown
 templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 

@@ -3,7 +3,7 @@ Export
 ======
 
 A fitted model can be written in the ONNX format and run without Python's scientific libraries. The exported model gives the same
-scores, labels and probabilities. Needs the extra ``export``, and ``onnxruntime`` to run it.
+scores, labels and probabilities. Needs the extra `export`, and `onnxruntime` to run it.
 """
 
 import matplotlib.pyplot as plt

@@ -49,7 +49,12 @@ def accuracy(records: Iterable[Mapping[str, Any]]) -> str:
     records = [record for record in records if (record["method"], record["preset"]) in METHODS or (record["method"], "") in METHODS]
     if not records:
         return ""
-    figures = {(dataset, method): cell.mean for (dataset, metric, method), cell in summarise(records).figures.items() if metric == METRIC}
+    found = summarise(records)
+    figures = {
+        (dataset, method): cell.mean
+        for (dataset, metric, method), cell in found.figures.items()
+        if metric == METRIC and cell.folds == found.expected_folds.get((dataset, method))
+    }
     titles = {method: _title(method) for _, method in figures}
     methods = sorted(titles, key=lambda method: list(METHODS.values()).index(titles[method]))
     whole = [name for name in dict.fromkeys(name for name, _ in figures) if all((name, method) in figures for method in methods)]

@@ -152,7 +152,7 @@ def summary_text(results: Results) -> str:
     parts = ["# Summary", "Written by `python studies/alternatives/summary.py` from the records beside it.", *results.summary.notes()[:1]]
     parts += [
         "## Average ranks",
-        "Over the sets that every method has tried; 1 is best. A method that timed out on a set ranks behind those that did not.",
+        f"{scope(results)} 1 is best. A method that timed out on a set ranks behind those that did not.",
         markdown(rank_table(results)),
     ]
     parts += [
@@ -168,9 +168,16 @@ def summary_text(results: Results) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def scope(results: Results) -> str:
+    """Which sets the ranks are over, and which are left."""
+    left = len(REGULAR) + len(LARGE) - len(results.datasets)
+    told = f"Ranks and cells are over the sets that every method has finished: {', '.join(results.datasets)}."
+    return told + f" The study is not finished: {left} sets are left." * (left > 0)
+
+
 def filled(page: str, results: Results) -> str:
     """The page of the docs with its table written anew."""
-    block = f"{BEGIN}\n\n{markdown(method_table(results))}\n\n{END}"
+    block = f"{BEGIN}\n\n{markdown(method_table(results))}\n\n{scope(results)}\n\n{END}"
     text, count = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: block, page, flags=re.DOTALL)
     if count != 1:
         raise ValueError(f"{PAGE} needs one block from {BEGIN} to {END}, and has {count}.")

@@ -167,7 +167,7 @@ def study(
     shown = summary(finished, further)
     if as_json:
         say_json({"out": folder, "finished": len(finished), "failures": failures, "summary": shown})
-    else:
+    elif finished:
         say("\n".join(_lines(shown, further)))
         place = one_line(folder)
         say(f"\nMore: skcamel tables {place} --significance, or skcamel report {place} -o page.html")
@@ -227,6 +227,13 @@ def _opened_one(name: str, kind: str, *, pairs: bool, **how: Any) -> str | Datas
     pair = paired(Path(name)) if pairs and kind in ("arff", "svmlight") else None
     if pair is not None:
         return replace(read_dataset(name, xml=how["xml"], test=pair[1]), name=pair[0])
+    if kind == "table":
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*is numbered in the order")  # in X, which a study leaves aside then
+            found = open_dataset(name, **how)
+        if found.table is not None:
+            note(f"{name} has words or gaps: each fold prepares it by its training rows, as 'skcamel fit' does.")
+        return found
     if kind != "set":
         return open_dataset(name, **how)
     if how["data_home"] is None and not Path(name).is_file():
@@ -293,7 +300,7 @@ def _lines(rows: Sequence[Mapping[str, Any]], further: Sequence[str] = ()) -> li
     lines: list[str] = []
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         block = [row for row in rows if row["dataset"] == dataset]
-        lines += ["", f"{dataset} (mean ± std of {max(row['folds'] for row in block)} folds)"]
+        lines += ["", f"{dataset} (mean ± std of {count(max(row['folds'] for row in block), 'fold')})"]
         for start in range(0, len(METRICS) + len(further), len(METRICS)):
             lines += _block(block, [*METRICS, *further][start : start + len(METRICS)])
     return lines
@@ -302,11 +309,11 @@ def _lines(rows: Sequence[Mapping[str, Any]], further: Sequence[str] = ()) -> li
 def _block(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
     width = max(len(row["method"]) for row in rows)
     heads = [name.replace("_", " ") for name in names]
-    widths = [max(9, len(head)) for head in heads]
-    lines = ["  ".join([" " * width, *(head.rjust(w) for head, w in zip(heads, widths, strict=True))])]
-    for row in rows:
-        cells = (_cell(row[name], row[f"{name}_std"]).rjust(w) for name, w in zip(names, widths, strict=True))
-        lines.append("  ".join([row["method"].ljust(width), *cells]))
+    table = [heads, *([_cell(row[name], row[f"{name}_std"]) for name in names] for row in rows)]
+    widths = [max(9, *map(len, column)) for column in zip(*table, strict=True)]
+    lines = []
+    for first, cells in zip(["", *(row["method"] for row in rows)], table, strict=True):
+        lines.append("  ".join([first.ljust(width), *(cell.rjust(w) for cell, w in zip(cells, widths, strict=True))]))
     return lines
 
 

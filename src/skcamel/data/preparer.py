@@ -27,6 +27,7 @@ from skcamel.memory import require
 from skcamel.rows import column_names, default_names
 
 FORCED = ("drop", "id", "text", "category", "number", "date")  # parameters that overrule what the cells say
+WORDS = {"category", "date", "text", "tags"}  # kinds whose columns a scaling would spoil
 WRITTEN = ("id", "text", "category", "tags")  # kinds whose cells count as they are written
 MANY = 200  # output columns of categories and tags from which the output is sparse, as it always is with text
 
@@ -178,6 +179,13 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             rows = counted(len(columns[self.parts_[0].name]), "sample")
             raise ValueError(f"No column of {rows} is left to learn from: {told}. Say what they hold, as by number=[…] or category=[…].")
         return self
+
+    def fit_for_search(self, X: Any, y: Any = None) -> bool:
+        """Fit for an estimator that tries several scalings: numbers alone stay as they are. Returns whether there is more than numbers."""
+        has_words = bool(set(self.fit(X, y).kinds_.values()) & WORDS)
+        if not has_words:
+            self.set_params(scaling="none").fit(X, y)
+        return has_words
 
     def _forced(self, columns: Mapping[str, Column]) -> Kinds:
         forced: Kinds = {}

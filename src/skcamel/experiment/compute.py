@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -52,6 +53,7 @@ class Source:
     n: int  # rows
     division: Division = field(default_factory=Division, compare=False)  # groups or given folds
     preparer: TablePreparer | None = field(default=None, compare=False)  # of a table with words or gaps; fitted in each fold
+    gaps: int = field(default=0, compare=False)  # NaN among the features that nothing prepares
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -236,7 +238,8 @@ def as_source(origin: Any, *, groups: Any = None, given: bool = False, split: An
     elif given:
         division = with_parts(dataset, split)
     changed = name is not None or isinstance(groups, str)
-    source = Source(dataset.name, dataset if changed else origin, dataset.sha256, dataset.n, division, _preparer(dataset))
+    gaps = 0 if dataset.table is not None else int(np.isnan(dataset.X.data if sparse.issparse(dataset.X) else dataset.X).sum())
+    source = Source(dataset.name, dataset if changed else origin, dataset.sha256, dataset.n, division, _preparer(dataset), gaps)
     _last_data = (source.identity, dataset)
     return source
 

@@ -14,6 +14,7 @@ import numpy as np
 import skcamel
 from skcamel.checks import check_count
 from skcamel.data.dataset import Dataset
+from skcamel.estimator import MultiLabelClassifier
 from skcamel.experiment.compute import Source, Task, as_source
 from skcamel.experiment.folds import GROUPED, repeat_seeds
 from skcamel.experiment.identity import described, settings_of
@@ -119,6 +120,8 @@ def planned(
     sources = protocol.sources(_listed(datasets, "datasets"))
     _refuse_twice("methods", [method.name for method in chosen])
     _refuse_twice("datasets", [source.name for source in sources])
+    for source in sources:
+        _refuse_gaps(source, chosen)
     counts = {source.name: protocol.count(source, preset) for source in sources}
     on = {source.name: [(own, settings_of(own) | _of_source(source)) for own in (_on(source, one) for one in chosen)] for source in sources}
     seeds = repeat_seeds(int(protocol.seed), int(protocol.repeats))
@@ -159,6 +162,16 @@ def _on(source: Source, method: Method) -> Method:
     """The method for the rows of a source."""
     has_words = source.preparer is not None and source.preparer.scaling == "rank"
     return method.on_words() if has_words and isinstance(method, CamelMethod) else method
+
+
+def _refuse_gaps(source: Source, methods: Sequence[Method]) -> None:
+    """Our methods refuse gaps, so all units would fail; others may take them."""
+    refusing = [method.name for method in methods if isinstance(getattr(method, "estimator", None), MultiLabelClassifier)]
+    if source.gaps and refusing:
+        raise ValueError(
+            f"{source.name} has {source.gaps} gaps (NaN) among its features, which {refusing[0]} does not take; fill them in, or write it "
+            "as a table ('skcamel datasets convert mine.arff mine.csv', then --labels), which each fold prepares by its training rows."
+        )
 
 
 def _of_source(source: Source) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import re
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -28,10 +27,10 @@ extensions = [
     "measured",
 ]
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "sg_execution_times.rst"]
+default_role = "literal"  # `name` in docstrings and examples is code, as in Markdown
 templates_path = ["_templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
-suppress_warnings = ["toc.not_readable"]  # pages that the guide names before they are written
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 html_math_renderer = "mathml"
@@ -48,7 +47,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"^(?!plot_)" if find_spec("skcamel.export") else r"^(?!plot_)|export",
+    "ignore_pattern": r"^(?!plot_)",
     "within_subsection_order": "FileNameSortKey",
     "min_reported_time": 1000,
     "show_memory": False,

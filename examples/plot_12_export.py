@@ -3,7 +3,7 @@ Export
 ======
 
 A fitted model can be written in the ONNX format and run without Python's scientific libraries. The exported model gives the same
-scores, decisions and probabilities. Needs the extra `export`, and `onnxruntime` to run it.
+scores, labels and probabilities. Needs the extra `export`, and `onnxruntime` to run it.
 """
 
 import matplotlib.pyplot as plt
@@ -32,10 +32,10 @@ for name, (_, graph) in exported.items():
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for ax, (name, (original, graph)) in zip(axes, exported.items(), strict=True):
     session = onnxruntime.InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
-    scores, decisions = session.run(["scores", "decisions"], {"X": new.astype(np.float32)})
+    scores, labels = session.run(["scores", "labels"], {"X": new.astype(np.float32)})
     ours = original.decision_function(new)
-    equal = (decisions == original.predict(new)).mean()
-    print(f"{name}: scores differ by at most {np.abs(scores - ours).max():.1e}, {equal:.2%} of the decisions are equal")
+    equal = (labels == original.predict(new)).mean()
+    print(f"{name}: scores differ by at most {np.abs(scores - ours).max():.1e}, {equal:.2%} of the labels are equal")
     ax.plot(ours.ravel(), scores.ravel(), ".", markersize=2)
     ax.set(xlabel="score in Python", ylabel="score of the exported model", title=name)
 plt.show()

@@ -1,4 +1,4 @@
-"""Methods of the study that need packages of others, or options of their own: named as ``lightgbm=studies/alternatives/methods.py:lightgbm``.
+"""Methods of the study that need packages of others, or options of their own: ``lightgbm=studies/alternatives/methods.py:lightgbm``.
 
 All have the parameters that their packages give them, and cuts tuned inside the training part by the rule of CAMEL's preset ``best``.
 """

@@ -235,9 +235,12 @@ def test_camel_refuses_missing_values_wherever_they_are(storage):
         get_method("camel", "quick").fit(storage(data.X), data.Y, seed=0).outcomes(storage(gap))
 
 
-def test_the_device_reaches_camel():
-    assert get_method("camel", device="cuda").device == "cuda"
-    assert get_method("camel").device is None
+@pytest.mark.parametrize("name", ["camel", "llsf", "jfsc"])
+def test_a_device_reaches_what_computes_there_and_changes_no_unit(name):
+    here, there = get_method(name), get_method(name, device="cuda")
+    assert (here.device, there.device) == (None, "cuda")
+    assert there._model(0).device == "cuda"
+    assert here.settings == there.settings
 
 
 def test_one_label_that_is_unknown_in_some_rows_is_learned_by_every_method_of_the_paper(rng):

@@ -127,7 +127,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     metavar="SECONDS",
     help="A unit that takes longer is killed and fails; default: no limit.",
 )
-@click.option("--device", metavar="NAME", help="cuda: CAMEL computes on a GPU.")
+@click.option("--device", metavar="NAME", help="cuda: CAMEL computes on a GPU, and LLSF and JFSC search there.")
 @dataset_options
 @click.option("--quiet", is_flag=True, help="No progress.")
 @as_json

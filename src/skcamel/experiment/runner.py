@@ -92,7 +92,7 @@ def run_study(
     dask : str or distributed.Client, default=None
         Address of a Dask scheduler, in place of `n_jobs`.
     device : str, default=None
-        "cuda": CAMEL computes on a GPU.
+        "cuda": CAMEL computes on a GPU, and LLSF and JFSC search there.
     time_limit : float, default=None
         Seconds that a unit may take. One that takes longer fails, and its process is killed; so units run in worker
         processes, even one at a time.

@@ -67,7 +67,10 @@ class Differences:
         """A sentence for each difference."""
         said = [f"{counted(n, 'row')} with a value of {name!r:.60} that the {learned_from} did not see" for name, n in self.unseen.items()]
         said += [f"{counted(n, 'gap')} in {name!r:.60}, which had none" for name, n in self.gaps.items()]
-        said += [f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as gaps" for name, n in self.unreadable.items()]
+        said += [
+            f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as {'a gap' if n == 1 else 'gaps'}"
+            for name, n in self.unreadable.items()
+        ]
         said += [f"no column {name!r:.60}, taken as gaps" for name in self.missing]
         return said
 

@@ -9,7 +9,7 @@ skcamel.section("try", () => {
 
   // ---- the form ---------------------------------------------------------------------------------------------------
 
-  const KINDS = { number: "number", flag: "yes or no", category: "one of", date: "date", text: "text", tags: "several, with | between" };
+  const KINDS = { number: "number", flag: "yes or no", category: "category", date: "date", text: "text", tags: "several, with | between" };
   const isChanged = (column) => row[column.name] !== model.example[column.name];
   const hint = (column) => [column.kind === "date" ? `date, ${column.order}` : KINDS[column.kind], column.unit ? `in ${column.unit}` : "", column.low === undefined ? "" : `mostly ${column.low} to ${column.high}`].filter(Boolean).join(", ");
 

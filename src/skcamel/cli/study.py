@@ -19,6 +19,7 @@ import click
 from skcamel.cli.inputs import is_catalogue_name, open_dataset
 from skcamel.cli.options import HOW_READ, METRICS, Number, OutputFile, as_json, dataset_options, examples, need, new_folder, seed
 from skcamel.cli.output import Stopped, bars, note, say, say_json, words_beside
+from skcamel.matching import check_complete
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line
 
@@ -227,18 +228,15 @@ def _opened_one(name: str, kind: str, *, pairs: bool, **how: Any) -> str | Datas
     pair = paired(Path(name)) if pairs and kind in ("arff", "svmlight") else None
     if pair is not None:
         return replace(read_dataset(name, xml=how["xml"], test=pair[1]), name=pair[0])
-    if kind == "table":
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".*is numbered in the order")  # in X, which a study leaves aside then
-            found = open_dataset(name, **how)
-        if found.table is not None:
-            note(f"{name} has words or gaps: each fold prepares it by its training rows, as 'skcamel fit' does.")
-        return found
-    if kind != "set":
-        return open_dataset(name, **how)
-    if how["data_home"] is None and not Path(name).is_file():
-        return name.lower()
-    return load_dataset(name, how["data_home"])  # from elsewhere, or a file has that name too
+    if kind == "set":
+        in_its_place = how["data_home"] is None and not Path(name).is_file()  # else from elsewhere, or a file has that name too
+        return name.lower() if in_its_place else load_dataset(name, how["data_home"])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*is numbered in the order")  # in X, which a study of words leaves aside
+        found = open_dataset(name, **how)
+    if found.table is not None:
+        note(f"{name} has words or gaps: each fold prepares it by its training rows, as 'skcamel fit' does.")
+    return found
 
 
 def _method(spec: str, preset: str, per_metric: bool, device: str | None) -> Method:
@@ -311,10 +309,10 @@ def _block(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]
     heads = [name.replace("_", " ") for name in names]
     table = [heads, *([_cell(row[name], row[f"{name}_std"]) for name in names] for row in rows)]
     widths = [max(9, *map(len, column)) for column in zip(*table, strict=True)]
-    lines = []
-    for first, cells in zip(["", *(row["method"] for row in rows)], table, strict=True):
-        lines.append("  ".join([first.ljust(width), *(cell.rjust(w) for cell, w in zip(cells, widths, strict=True))]))
-    return lines
+    return [
+        "  ".join([first.ljust(width), *(cell.rjust(w) for cell, w in zip(cells, widths, strict=True))])
+        for first, cells in zip(["", *(row["method"] for row in rows)], table, strict=True)
+    ]
 
 
 def _cell(mean: float, std: float) -> str:
@@ -377,6 +375,7 @@ def sensitivity(name_or_file: str, folder: str, metric: str, folds: int, seed: i
     if figure is not None:
         need("matplotlib", "report", "Figures")
     dataset = open_dataset(name_or_file, **how)
+    check_complete(dataset.X, dataset.feature_names, name_or_file)
     if dataset.n < folds:
         raise click.UsageError(f"{name_or_file} has {dataset.n:,} rows, too few for --folds {folds}.")
     with bars() as bar:

@@ -97,6 +97,12 @@ def test_what_a_file_reveals_follows_from_what_it_holds(model, rows, labels):
     assert told.to_dict() | {"file": None} == inspect(model).to_dict() | {"file": None}
 
 
+def test_a_compressed_model_says_that_figures_are_those_of_the_larger_one_and_counts_the_rows_of_the_fit():
+    told = inspect(compress(compress(CamelClassifierCV(**GRID).fit(X, Y), 20), 8))
+    assert told.quality["source"] == "leave-one-out of the training rows, with the model before it was compressed"
+    assert told.reveals[0]["detail"] == f"The model is compressed: 8 centres, means of clusters, stand for {len(X)} rows."
+
+
 def test_ranks_and_tables_reveal_values_of_columns():
     assert "scaling by rank: 300 values" in str(inspect(CamelClassifier(scaling="rank").fit(X + np.arange(60)[:, None] / 1e3, Y)))
     model = LabelPipeline([("prepare", TablePreparer()), ("classify", CamelClassifier())]).fit(pd.DataFrame(TABLE), Y)

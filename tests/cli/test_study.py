@@ -21,8 +21,9 @@ pytest.importorskip("click", reason="click is not installed: pip install skcamel
 
 from click.testing import CliRunner
 
+from skcamel.cli.options import METRICS
 from skcamel.cli.root import root
-from skcamel.cli.study import _failed
+from skcamel.cli.study import _failed, _lines
 
 TESTS = Path(__file__).parents[1]
 
@@ -217,7 +218,7 @@ def test_folds_may_be_given_by_a_file_or_a_pair_of_files(study, tmp_path):
     for part, rows in (("train", slice(0, 16)), ("test", slice(16, 24))):
         write_dataset(Dataset(data.X[rows], data.Y[rows], label_names=data.label_names), tmp_path / f"pair-{part}.arff")
     result = study("--datasets", "pair-train.arff", "--methods", "br", "--folds", "given", "--quiet")
-    assert (result.exit_code, result.stderr, "pair (mean ± std of 1 folds)" in result.stdout) == (0, "", True)
+    assert (result.exit_code, result.stderr, "pair (mean ± std of 1 fold)" in result.stdout) == (0, "", True)
     assert Records("out")[0]["average_precision"] == Records("out")[1]["average_precision"]
 
 
@@ -279,3 +280,17 @@ def test_a_method_whose_module_fails_is_named_with_the_cause(refused, tmp_path, 
     (tmp_path / f"failing{abs(hash(content))}.py").write_text(content + "\n")
     name = f"failing{abs(hash(content))}:Mine"
     refused(2, name, "study", "--datasets", "yeast", "--methods", name, "--out", "out")
+
+
+def test_columns_of_figures_are_aligned_and_one_fold_is_one():
+    row = {"dataset": "made", "folds": 1} | {name: 0.5 for metric in METRICS for name in (metric, f"{metric}_std")}
+    lines = _lines([row | {"method": "br"}, row | {"method": "camel", "macro_f1": 1.0}])
+    assert lines[1] == "made (mean ± std of 1 fold)"
+    assert len({len(line) for line in lines[2:]}) == 1
+
+
+def test_without_any_finished_unit_nothing_is_recommended(study):
+    result = study("--methods", "sklearn.neighbors:KNeighborsClassifier(n_neighbors=900)")
+    assert result.exit_code == 1
+    assert "3 units failed" in result.stderr
+    assert result.stdout == ""

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from made_records import record, study
 from skcamel.experiment.comparison import compare_cell, compare_summary, compare_with_paper, under_its_ties
+from skcamel.experiment.forms import write_tables
 from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR, Metric, PaperFigure, paper_cell
 from skcamel.experiment.published import Published, paper_table
 from skcamel.experiment.summary import Figure, summarise
+from skcamel.experiment.verdicts import comparison_tables
 from skcamel.metrics import LOSSES, NAMES
 from skcamel.metrics.conventions import RANKING
 
@@ -65,6 +67,14 @@ def test_the_papers_own_figures_lose_nowhere_against_themselves():
     assert firsts == 45 + 38
     assert len(comparison.missed("as_good_as_best")) == 112 - firsts
     assert all(cell.difference == 0 for cell in comparison.cells)
+
+
+def test_a_table_of_missed_cells_says_so_where_there_are_none():
+    best = {metric: paper_cell("yeast", metric, best_method("yeast", metric)).mean for metric in NAMES}
+    comparison = compare_with_paper([record(fold=fold, **best) for fold in range(10)])
+    _, missed = comparison_tables(comparison)
+    for form in ("terminal", "markdown", "latex"):
+        assert "None" in write_tables([missed], form)
 
 
 def test_missed_cells_are_named_with_their_figures():

@@ -249,6 +249,8 @@ def test_methods_that_share_no_data_set_are_not_tested():
 def test_one_set_names_who_has_the_best_means():
     records = [made_records.record("mine", "a", **dict.fromkeys(NAMES[:4], 0.1)), made_records.record("mine", "b", macro_f1=0.9)]
     assert page_of(records).findings == ["a has the best mean in 6 of 7 cells."]  # ties count for both
+    equal = [made_records.record("mine", name) for name in "abc"]
+    assert page_of(equal).findings == ["a, b and c have the best mean in 7 of 7 cells."]
 
 
 def test_an_empty_study_is_one_clear_sentence(tmp_path):

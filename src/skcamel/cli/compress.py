@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from skcamel.cli.inputs import open_model
@@ -32,9 +34,10 @@ def compress(model: str, landmarks: int, output: str) -> None:
     small = compressed(larger, landmarks)
     save(small, output)
     told = final(small).compression_
+    before, after = (file_size(Path(file).stat().st_size) for file in (model, output))
     with words_beside(output):
         say(
             f"wrote {one_line(output)}: {count(told['rows_before'], 'row')} became {count(told['rows_after'], 'centre')}, "
-            f"{file_size(told['bytes_before'])} became {file_size(told['bytes_after'])}; scores of the rows used differ by "
+            f"a file of {before} became {after}; scores of the rows used differ by "
             f"{told['mean_error']:.2g} on average, by {told['max_error']:.2g} at most"
         )

@@ -153,10 +153,7 @@ def prepare(preparer: TablePreparer, table: LabelledTable, rows: np.ndarray | No
     """
     columns, Y = (table.columns, table.Y) if rows is None else (table.columns.take(rows), table.Y[rows])
     try:
-        preparer.fit(columns, Y)
-        has_words = bool(set(preparer.kinds_.values()) & {"category", "date", "text", "tags"})
-        if not has_words:
-            preparer.set_params(scaling="none").fit(columns, Y)
+        has_words = preparer.fit_for_search(columns, Y)
     except ValueError as error:
         raise DataError(str(error), path=table.source) from error
     return preparer.transform(columns), has_words

@@ -19,6 +19,7 @@ import click
 from skcamel.cli.inputs import is_catalogue_name, open_dataset
 from skcamel.cli.options import HOW_READ, METRICS, Number, OutputFile, as_json, dataset_options, examples, need, new_folder, seed
 from skcamel.cli.output import Stopped, bars, note, say, say_json, words_beside
+from skcamel.matching import check_complete
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line
 
@@ -167,7 +168,7 @@ def study(
     shown = summary(finished, further)
     if as_json:
         say_json({"out": folder, "finished": len(finished), "failures": failures, "summary": shown})
-    else:
+    elif finished:
         say("\n".join(_lines(shown, further)))
         place = one_line(folder)
         say(f"\nMore: skcamel tables {place} --significance, or skcamel report {place} -o page.html")
@@ -227,11 +228,15 @@ def _opened_one(name: str, kind: str, *, pairs: bool, **how: Any) -> str | Datas
     pair = paired(Path(name)) if pairs and kind in ("arff", "svmlight") else None
     if pair is not None:
         return replace(read_dataset(name, xml=how["xml"], test=pair[1]), name=pair[0])
-    if kind != "set":
-        return open_dataset(name, **how)
-    if how["data_home"] is None and not Path(name).is_file():
-        return name.lower()
-    return load_dataset(name, how["data_home"])  # from elsewhere, or a file has that name too
+    if kind == "set":
+        in_its_place = how["data_home"] is None and not Path(name).is_file()  # else from elsewhere, or a file has that name too
+        return name.lower() if in_its_place else load_dataset(name, how["data_home"])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*is numbered in the order")  # in X, which a study of words leaves aside
+        found = open_dataset(name, **how)
+    if found.table is not None:
+        note(f"{name} has words or gaps: each fold prepares it by its training rows, as 'skcamel fit' does.")
+    return found
 
 
 def _method(spec: str, preset: str, per_metric: bool, device: str | None) -> Method:
@@ -293,7 +298,7 @@ def _lines(rows: Sequence[Mapping[str, Any]], further: Sequence[str] = ()) -> li
     lines: list[str] = []
     for dataset in dict.fromkeys(row["dataset"] for row in rows):
         block = [row for row in rows if row["dataset"] == dataset]
-        lines += ["", f"{dataset} (mean ± std of {max(row['folds'] for row in block)} folds)"]
+        lines += ["", f"{dataset} (mean ± std of {count(max(row['folds'] for row in block), 'fold')})"]
         for start in range(0, len(METRICS) + len(further), len(METRICS)):
             lines += _block(block, [*METRICS, *further][start : start + len(METRICS)])
     return lines
@@ -302,12 +307,12 @@ def _lines(rows: Sequence[Mapping[str, Any]], further: Sequence[str] = ()) -> li
 def _block(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
     width = max(len(row["method"]) for row in rows)
     heads = [name.replace("_", " ") for name in names]
-    widths = [max(9, len(head)) for head in heads]
-    lines = ["  ".join([" " * width, *(head.rjust(w) for head, w in zip(heads, widths, strict=True))])]
-    for row in rows:
-        cells = (_cell(row[name], row[f"{name}_std"]).rjust(w) for name, w in zip(names, widths, strict=True))
-        lines.append("  ".join([row["method"].ljust(width), *cells]))
-    return lines
+    table = [heads, *([_cell(row[name], row[f"{name}_std"]) for name in names] for row in rows)]
+    widths = [max(9, *map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join([first.ljust(width), *(cell.rjust(w) for cell, w in zip(cells, widths, strict=True))])
+        for first, cells in zip(["", *(row["method"] for row in rows)], table, strict=True)
+    ]
 
 
 def _cell(mean: float, std: float) -> str:
@@ -370,6 +375,7 @@ def sensitivity(name_or_file: str, folder: str, metric: str, folds: int, seed: i
     if figure is not None:
         need("matplotlib", "report", "Figures")
     dataset = open_dataset(name_or_file, **how)
+    check_complete(dataset.X, dataset.feature_names, name_or_file)
     if dataset.n < folds:
         raise click.UsageError(f"{name_or_file} has {dataset.n:,} rows, too few for --folds {folds}.")
     with bars() as bar:

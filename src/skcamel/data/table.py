@@ -62,7 +62,8 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
     Dataset
         Columns in the order of the file. Gaps (empty cells, ``?``, ``NA``, ``-`` …) are NaN, in labels too: unknown. Text columns
         with one value per row identify rows, and a first column without a name that counts from 0 or 1 numbers them: they are left
-        out and listed in `dropped`. The values of other text columns are in `categories`.
+        out and listed in `dropped`. The values of other text columns are in `categories`. Where there are words or gaps, `table`
+        holds the cells themselves.
 
     Warns
     -----
@@ -86,10 +87,14 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
         X, own = _without_row_numbers(X, attributes)
     X, names, kept = finished(X, own, nominal, path, (), "are the right columns named as labels?")
     left = {id(attribute) for attribute in kept}
+    used = [k for k, attribute in enumerate(attributes) if id(attribute) in left]
     dropped = [attribute.name for attribute in attributes if id(attribute) not in left]
     categories = {attribute.name: attribute.values for attribute in kept if attribute.kind == "nominal"}
-    _warn(dropped, [name for name, values in categories.items() if _is_arbitrary(values)], nominal, path)
-    return Dataset(X, taken.Y, names, taken.names, name=stem(path), source=str(path), dropped=tuple(dropped), categories=categories)
+    words = [name for name, values in categories.items() if _is_arbitrary(values)]
+    _warn(dropped, words, nominal, path)
+    cells = table.select(used) if words or np.isnan(X).any() else None
+    facts: dict[str, Any] = {"name": stem(path), "source": str(path), "dropped": tuple(dropped), "categories": categories}
+    return Dataset(X, taken.Y, names, taken.names, table=cells, **facts)
 
 
 def features(
@@ -238,11 +243,10 @@ def _is_arbitrary(values: tuple[str, ...]) -> bool:
 
 
 def _warn(dropped: list[str], coded: list[str], nominal: str, path: Path_) -> None:
-    said = [f"{shortened(dropped)} left out, as it only numbers or names the rows"] if dropped else []
+    name = Path(path).name
+    if dropped:
+        warnings.warn(f"{name}: {shortened(dropped)} left out, as it only numbers or names the rows.", UserWarning, stacklevel=3)
     if coded and nominal == "index":
-        said.append(
-            f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, "
-            "make it a 0/1 column for each value (nominal='onehot'; 'skcamel fit' and TablePreparer do so)"
-        )
-    if said:
-        warnings.warn(f"{Path(path).name}: {'; '.join(said)}.", UserWarning, stacklevel=3)
+        told = f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, make it a 0/1 column"
+        cure = "for each value (nominal='onehot'; 'skcamel fit', 'skcamel study' and TablePreparer do so)"
+        warnings.warn(f"{name}: {told} {cure}.", UserWarning, stacklevel=3)

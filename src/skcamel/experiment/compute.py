@@ -19,14 +19,17 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import skcamel
 from skcamel import memory
 from skcamel.data import DataError
 from skcamel.data.catalogue import load_dataset
-from skcamel.data.dataset import Dataset, digest, known_share
+from skcamel.data.dataset import Dataset, known_share
 from skcamel.data.formats import read_dataset
+from skcamel.data.preparer import TablePreparer
 from skcamel.data.text import stem
 from skcamel.experiment.folds import Division, Split, paired, splits, with_groups, with_parts
 from skcamel.experiment.identity import jsonable
@@ -49,6 +52,8 @@ class Source:
     sha256: str
     n: int  # rows
     division: Division = field(default_factory=Division, compare=False)  # groups or given folds
+    preparer: TablePreparer | None = field(default=None, compare=False)  # of a table with words or gaps; fitted in each fold
+    gaps: int = field(default=0, compare=False)  # NaN among the features that nothing prepares
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -133,16 +138,17 @@ def _done(task: Task) -> Result:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         before_fit = time.perf_counter()
-        fitted = method.fit(data.X[train], data.Y[train], seed=unit.seed)
+        rows, new = _rows(data, train, test, task.source.preparer)
+        fitted = method.fit(rows, data.Y[train], seed=unit.seed)
         after_fit = time.perf_counter()
-        outcomes = fitted.outcomes(data.X[test])
+        outcomes = fitted.outcomes(new)
         after_predict = time.perf_counter()
         found = measured(data.Y[test], outcomes, task.measures)
         kept = packed(test, outcomes) if task.keep else None
     record = (
         unit.as_dict()
         | found
-        | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
+        | {"n_train": len(train), "n_test": len(test), "n_features": rows.shape[1], "n_labels": data.q}
         | ({"known": known} if (known := known_share(data.Y)) < 1 else {})
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
         | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
@@ -152,6 +158,14 @@ def _done(task: Task) -> Result:
         | {"peak_memory_bytes": max(0, memory.peak() - held) if peak_is_ours else None}
     )
     return Result(task.unit, record, kept=kept)
+
+
+def _rows(data: Dataset, train: np.ndarray, test: np.ndarray, preparer: TablePreparer | None) -> tuple[Any, Any]:
+    """Training and test rows as a method takes them; a table is prepared by what its training rows alone say."""
+    if preparer is None:
+        return data.X[train], data.X[test]
+    own = clone(preparer).fit(data.table.take(train), data.Y[train])
+    return own.transform(data.table.take(train)), own.transform(data.table.take(test))
 
 
 def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: tuple[Measure, ...] = ()) -> dict[str, Any]:
@@ -224,9 +238,22 @@ def as_source(origin: Any, *, groups: Any = None, given: bool = False, split: An
     elif given:
         division = with_parts(dataset, split)
     changed = name is not None or isinstance(groups, str)
-    source = Source(dataset.name, dataset if changed else origin, digest(dataset.X, dataset.Y), dataset.n, division)
+    gaps = 0 if dataset.table is not None else int(np.isnan(dataset.X.data if sparse.issparse(dataset.X) else dataset.X).sum())
+    source = Source(dataset.name, dataset if changed else origin, dataset.sha256, dataset.n, division, _preparer(dataset), gaps)
     _last_data = (source.identity, dataset)
     return source
+
+
+def _preparer(dataset: Dataset) -> TablePreparer | None:
+    """What prepares a table in each fold. All rows say which columns name the rows, as a fold may not, and whether there are words."""
+    if dataset.table is None:
+        return None
+    found = TablePreparer()
+    try:
+        found.fit_for_search(dataset.table, dataset.Y)
+    except ValueError as error:
+        raise DataError(str(error), path=dataset.source) from error
+    return TablePreparer(id=found.id_columns_, scaling=found.scaling)
 
 
 def _named(origin: Any) -> tuple[str | None, str | Path | Dataset]:
@@ -252,7 +279,7 @@ def load(source: Source, dataset: Dataset | None = None) -> Dataset:
         if _last_data is not None and _last_data[0] == source.identity:
             return _last_data[1]
         dataset = _read(source.origin) if dataset is None else dataset
-        found = digest(dataset.X, dataset.Y)
+        found = dataset.sha256
         if found != source.sha256:
             raise DataError(
                 f"the data set {source.name} has other values here (digest {found[:12]}…) than where the study was started "

@@ -91,7 +91,8 @@ def with_groups(dataset: Dataset, groups: Any) -> tuple[Dataset, Division]:
     values = dataset.X[:, [column]]
     values = np.asarray(values.toarray() if hasattr(values, "toarray") else values).ravel()
     kept = np.arange(dataset.d) != column
-    rest = replace(dataset, X=dataset.X[:, kept], feature_names=tuple(name for name in names if name != groups))
+    cells = None if dataset.table is None else dataset.table.drop_columns([groups])
+    rest = replace(dataset, X=dataset.X[:, kept], feature_names=tuple(name for name in names if name != groups), table=cells)
     return rest, Division(_numbered(values, f"The column {groups!r} of {dataset.name}"))
 
 

@@ -140,6 +140,8 @@ class CamelMethod(EstimatorMethod):
         Whether each metric is the outcome of a model selected for it.
     device : str, default=None
         "cuda" computes on a GPU.
+    prepared : bool, default=False
+        Whether the rows come out of a TablePreparer with words; see ``from_preset``.
 
     Examples
     --------
@@ -151,13 +153,17 @@ class CamelMethod(EstimatorMethod):
     ((5, 2), ['alpha', 'bandwidth', 'cuts', 'kernel', 'lambda1', 'lambda2', 'scaling'])
     """
 
-    def __init__(self, preset: str, *, per_metric: bool = False, device: str | None = None) -> None:
-        super().__init__("camel", CamelClassifierCV.from_preset(preset), device=device)
-        self.per_metric = per_metric
+    def __init__(self, preset: str, *, per_metric: bool = False, device: str | None = None, prepared: bool = False) -> None:
+        super().__init__("camel", CamelClassifierCV.from_preset(preset, prepared=prepared), device=device)
+        self.preset, self.per_metric = preset, per_metric
         self.settings["params"] = {key: value for key, value in self.settings["params"].items() if key not in WHERE_NOT_WHAT}
         self.settings |= {"per_metric": per_metric}
         if self.estimator.threshold == "auto":
             self.settings["cuts"] = {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES}
+
+    def on_words(self) -> CamelMethod:
+        """The same for rows of a TablePreparer with words, as ``skcamel fit`` has it."""
+        return CamelMethod(self.preset, per_metric=self.per_metric, device=self.device, prepared=True)
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
         """Fit one model, or one for each metric from the same pass over the candidates."""

@@ -14,11 +14,12 @@ import numpy as np
 import skcamel
 from skcamel.checks import check_count
 from skcamel.data.dataset import Dataset
+from skcamel.estimator import MultiLabelClassifier
 from skcamel.experiment.compute import Source, Task, as_source
 from skcamel.experiment.folds import GROUPED, repeat_seeds
-from skcamel.experiment.identity import settings_of
+from skcamel.experiment.identity import described, settings_of
 from skcamel.experiment.measures import Measure, get_measures
-from skcamel.experiment.methods import FOLDS, Method, get_method
+from skcamel.experiment.methods import FOLDS, CamelMethod, Method, get_method
 from skcamel.experiment.units import NAME, SEED, Unit
 from skcamel.metrics.conventions import choice
 
@@ -119,8 +120,10 @@ def planned(
     sources = protocol.sources(_listed(datasets, "datasets"))
     _refuse_twice("methods", [method.name for method in chosen])
     _refuse_twice("datasets", [source.name for source in sources])
+    for source in sources:
+        _refuse_gaps(source, chosen)
     counts = {source.name: protocol.count(source, preset) for source in sources}
-    settings = {method.name: settings_of(method) for method in chosen}
+    on = {source.name: [(own, settings_of(own) | _of_source(source)) for own in (_on(source, one) for one in chosen)] for source in sources}
     seeds = repeat_seeds(int(protocol.seed), int(protocol.repeats))
     tasks = [
         Task(
@@ -132,7 +135,7 @@ def planned(
                 counts[source.name],
                 protocol.kind,
                 seed,
-                settings[method.name] | ({"split": source.division.sha256} if source.division.sha256 else {}),
+                settings,
             ),
             method,
             source,
@@ -141,10 +144,10 @@ def planned(
         )
         for source in sources
         for seed in seeds
-        for method in chosen
+        for method, settings in on[source.name]
         for fold in range(counts[source.name])
     ]
-    told = {"methods": [{"name": one.name, "settings": settings[one.name]} | _spec(one) for one in chosen], "preset": preset}
+    told = {"methods": [{"name": one.name, "settings": settings_of(one)} | _spec(one) for one in chosen], "preset": preset}
     told |= {"folds": protocol.kind, "version_skcamel": skcamel.__version__} | protocol.told()
     told |= {"metrics": [measure.spec for measure in measures]} if measures else {}
     requests = [
@@ -153,6 +156,28 @@ def planned(
         for count in dict.fromkeys(counts.values())
     ]
     return Plan(tasks, sources, chosen, measures, requests)
+
+
+def _on(source: Source, method: Method) -> Method:
+    """The method for the rows of a source."""
+    has_words = source.preparer is not None and source.preparer.scaling == "rank"
+    return method.on_words() if has_words and isinstance(method, CamelMethod) else method
+
+
+def _refuse_gaps(source: Source, methods: Sequence[Method]) -> None:
+    """Our methods refuse gaps, so all units would fail; others may take them."""
+    refusing = [method.name for method in methods if isinstance(getattr(method, "estimator", None), MultiLabelClassifier)]
+    if source.gaps and refusing:
+        raise ValueError(
+            f"{source.name} has {source.gaps} gaps (NaN) among its features, which {refusing[0]} does not take; fill them in, or write it "
+            "as a table ('skcamel datasets convert mine.arff mine.csv', then --labels), which each fold prepares by its training rows."
+        )
+
+
+def _of_source(source: Source) -> dict[str, Any]:
+    """What decides about a unit beside its method: groups, given folds, and how a table is prepared."""
+    split = {"split": source.division.sha256} if source.division.sha256 else {}
+    return split if source.preparer is None else split | {"prepared": described(source.preparer)}
 
 
 def _spec(method: Method) -> dict[str, str]:

@@ -56,7 +56,7 @@ def comparison_tables(comparison: Comparison, method: str = "camel", published: 
             f"{title}: cells that miss a criterion",
             "data set",
             ["ours", published.short, "best printed", "by", "Δ", "Δ / std", "misses"],
-            [TableSection(heading, cells) for heading, cells in parts.items() if cells],
+            [TableSection(heading, cells) for heading, cells in parts.items() if cells] or [TableSection("None", [])],
             notes,
             [_comparison_row(cell) for cell in comparison.cells],
         ),

@@ -25,7 +25,7 @@ KINDS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 DOUBLE = 11  # the number of the type in ONNX
 LARGEST = np.array(np.finfo(np.float64).max)
 UNSEEN, GAP = -1, -2  # codes of categories
-UNREADABLE = {"date": "reads no dates", "text": "weighs no words as TF-IDF does here", "tags": "splits no cells into lists"}
+UNREADABLE = {"date": "reads no dates", "text": "cannot weigh its words", "tags": "splits no cells into lists"}
 CURE = "export the estimator alone, to_onnx(model[-1]), and prepare the rows in Python"
 
 

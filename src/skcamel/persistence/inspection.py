@@ -259,6 +259,7 @@ def _quality(estimator: Any) -> dict[str, Any]:
         labels = [dict(zip(("label", *columns), (str(name), *values), strict=True)) for name, *values in rows]
         is_sample = in_place_of_rows(estimator) and estimator.n_judged_ < training_rows(estimator)
         source = f"leave-one-out of a sample of {count(estimator.n_judged_, 'training row')}" if is_sample else LEAVE_ONE_OUT
+        source += ", with the model before it was compressed" if hasattr(estimator, "compression_") else ""
         weakest = [labels[j] for j in found.weakest(WEAKEST)]
         return {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest, "reason": ""}
     if hasattr(estimator, "best_score_"):
@@ -309,8 +310,8 @@ def _rows_held(estimator: Any) -> tuple[str, str]:
     if not isinstance(estimator, BaseCamel):
         return "no", f"{type(estimator).__name__} keeps coefficients of columns."
     if hasattr(estimator, "compression_"):
-        before, after = (estimator.compression_[key] for key in ("rows_before", "rows_after"))
-        return "no", f"The model is compressed: {count(after, 'centre')}, means of clusters, stand for {count(before, 'row')}."
+        centres, rows = count(estimator.compression_["rows_after"], "centre"), count(training_rows(estimator), "row")
+        return "no", f"The model is compressed: {centres}, means of clusters, stand for {rows}."
     own: list[Any] = [member for _, member in estimator.weighted_members() if member.X_fit_ is not None]
     if not own:
         primal = "" if estimator._is_pairwise() else "It has coefficients for columns (solver primal)."

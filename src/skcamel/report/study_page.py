@@ -23,7 +23,7 @@ from skcamel.report.comparison_sections import paper_section, ranks_section, res
 from skcamel.report.facts import StudyFacts
 from skcamel.report.page import Column, Page, Section, significant, write
 from skcamel.rows import default_names
-from skcamel.text import count
+from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
 LEAD = "Every method ran once on every fold of every data set. All figures on this page come from the records of these runs."
@@ -172,8 +172,11 @@ def _firsts(facts: StudyFacts) -> list[str]:
     wins = Counter(method for methods in best for method in sorted(methods))
     if not wins:
         return []
-    leader, number = wins.most_common(1)[0]
-    return [f"{title_of(leader)} has the best mean in {number} of {count(sum(map(bool, best)), 'cell')}."]
+    number = max(wins.values())
+    leaders = [title_of(method) for method in facts.summary.methods if wins[method] == number]
+    return [
+        f"{listed(leaders)} {'has' if len(leaders) == 1 else 'have'} the best mean in {number} of {count(sum(map(bool, best)), 'cell')}."
+    ]
 
 
 def _times(facts: StudyFacts) -> list[str]:

@@ -14,7 +14,7 @@ from skcamel.arrays import allowed_threads
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
 from skcamel.baselines.jfsc import JFSCPenalties, RobustRegression, fisher
 from skcamel.baselines.llsf import LeastSquares, LLSFPenalties
-from skcamel.baselines.proximal import batches, label_distance
+from skcamel.baselines.proximal import Arithmetic, batches, label_distance
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
 
@@ -82,9 +82,9 @@ def test_single_precision_follows_the_sequence_in_double(kind, shape, as_rows, r
     runs = []
     for dtype in (np.float32, np.float64):
         if kind == "llsf":
-            problem, penalties = LeastSquares(X, Y, label_distance(Y), dtype), LLSFPenalties(*grid)
+            problem, penalties = LeastSquares(X, Y, label_distance(Y), Arithmetic(dtype)), LLSFPenalties(*grid)
         else:
-            problem = RobustRegression(X, Y, label_distance(Y), fisher(X, Y), dtype=dtype)
+            problem = RobustRegression(X, Y, label_distance(Y), fisher(X, Y), arithmetic=Arithmetic(dtype))
             penalties = JFSCPenalties(grid[0], grid[1], grid[1], grid[2])
         runs.append(problem.solve(penalties, max_iter=40, tol=1e-12))
     single, double = runs

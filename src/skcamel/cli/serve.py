@@ -122,6 +122,6 @@ def _token(path: str | None) -> str | None:
     if token is None:
         return None
     if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
-        cure = "make one by: python -c 'import secrets; print(secrets.token_urlsafe())'"
+        cure = "make one by: openssl rand -hex 32"
         raise click.UsageError(f"the token in {where} must be at least {SHORTEST} ASCII characters without blanks; {cure}")
     return token

@@ -25,6 +25,7 @@ NAMES = (
     "thresholds",
     "calibration",
     "llsf",
+    "linear",
     "baselines",
     "reference",
     "column",
@@ -37,6 +38,8 @@ NAMES = (
     "scale",
     "landmarks",
     "labels",
+    "onnx",
+    "serve",
 )
 
 

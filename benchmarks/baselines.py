@@ -40,7 +40,7 @@ def load(name: str, shape: tuple[int, int, int]) -> Problem:
         rng = np.random.default_rng(0)
         X = sparse.csr_array(rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.05))
         scores = X @ (rng.normal(size=(d, q)) * (rng.random((d, q)) < 0.1)) + rng.normal(size=(n, q))
-        Y = (scores > np.quantile(scores, rng.uniform(0.8, 0.99, size=q), axis=0)).astype(int)
+        Y = (scores > np.diagonal(np.quantile(scores, rng.uniform(0.8, 0.99, size=q), axis=0))).astype(int)
     Z = X.toarray() if sparse.issparse(X) else X
     Z = Z[:, Z.std(axis=0) > 0]
     return Problem(X, (Z - Z.mean(axis=0)) / Z.std(axis=0, ddof=1), Y[:, (Y.mean(axis=0) > 0) & (Y.mean(axis=0) < 1)])

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from benchmarks.machine import Row, at_most, seconds
 from skcamel.data import load_dataset
-from skcamel.experiment.compute import splits
+from skcamel.experiment.folds import splits
 from skcamel.experiment.methods import CamelMethod
 from skcamel.experiment.paper import LARGE, REGULAR
 from skcamel.kernel import fitted

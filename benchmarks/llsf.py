@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.machine import Row, at_most, seconds
 from skcamel.baselines import JFSCCV, LLSF, LLSFCV
+from skcamel.baselines.linear import PRECISIONS
 from skcamel.data import load_dataset
 
 SAMPLE = 60  # separate fits that are timed, spread over the grid
@@ -26,16 +27,14 @@ def training_fold() -> tuple[np.ndarray, np.ndarray]:
 
 def whole_grid(search: Any, X: np.ndarray, Y: np.ndarray) -> int:
     """Weights of every candidate of the search's grid on these rows; how many there were."""
-    axes = search._axes()
-    candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-    _, problem = search._problem(X, Y.astype(np.float64))
+    candidates = [dict(zip(search.PENALTIES._fields, values, strict=True)) for values in product(*search._axes().values())]
+    _, problem = search._problem(X, Y.astype(np.float64), None, PRECISIONS[search.precision])
     return sum(end.W.shape[1] for _, end in problem.solve_batches(**search._solver(candidates), budget=search.memory_budget))
 
 
 def separate_fits(make: Callable[..., Any], search: Any, X: np.ndarray, Y: np.ndarray) -> float:
     """Seconds of one fit for each candidate, from a random sample of the grid; with the number of BLAS threads that suits them."""
-    axes = search._axes()
-    candidates = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    candidates = [dict(zip(search.PENALTIES._fields, values, strict=True)) for values in product(*search._axes().values())]
     chosen = np.random.default_rng(0).choice(len(candidates), SAMPLE, replace=False)
 
     def fits(threads: int | None) -> None:

@@ -49,3 +49,18 @@ def gaps(q: int, n: int, d: int = 12, names: tuple[str, ...] = ()) -> Dataset:
     Y = rows.Y.astype(float)
     Y[0] = np.nan
     return Dataset(rows.X, Y, label_names=rows.label_names, name=rows.name)
+
+
+def table() -> tuple[object, tuple[object, object]]:
+    """A model of a table of 40 columns, text and money among them, and the rows that it was fitted on with their labels."""
+    import pandas as pd
+
+    from skcamel.data import TablePreparer
+    from skcamel.pipeline import LabelPipeline
+
+    given = data(4, 80)
+    columns = {f"column_number_{j}_with_a_name": given.X[:, j % given.d] + j for j in range(38)}
+    said = np.where(given.X[:, 0] > 0, "sun and sea", "rain in the mountains")
+    frame = pd.DataFrame(columns | {"said": said, "paid": [f"${abs(x):,.2f}" for x in 900 * given.X[:, 1]]})
+    steps = [("prepare", TablePreparer()), ("classify", CamelClassifier(threshold="label"))]
+    return LabelPipeline(steps).fit(frame, given.labels), (frame, given.labels)

@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.baselines import JFSCCV, LLSFCV
 from skcamel.experiment.methods import CamelMethod
 
 X, Y = make_multilabel_classification(80, n_features=6, n_classes=4, n_labels=2, random_state=0)
@@ -56,6 +57,20 @@ def test_a_device_agrees_with_numpy(make, device):
     if hasattr(here, "cv_results_"):
         assert here.best_params_ == pytest.approx(there.best_params_)
         np.testing.assert_allclose(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-8)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("rows", [60, 12], ids=["tall", "wide"])
+@pytest.mark.parametrize("preset", ["faithful", "fair"])
+@pytest.mark.parametrize("kind", [LLSFCV, JFSCCV])
+def test_searches_of_the_sequences_agree_with_numpy(kind, preset, rows, device):
+    X = np.random.default_rng(0).random((rows, 30)) * (np.arange(30) > 2)  # with columns of zeros
+    labels = Y[:rows]
+    here, there = (kind(cv=2, preset=preset, precision="double", device=where).fit(X, labels) for where in (None, device))
+    for name in ("mean_test_score", "mean_test_hamming_loss", "mean_test_coverage"):
+        np.testing.assert_allclose(there.cv_results_[name], here.cv_results_[name], atol=1e-8)
+    assert there.best_params_ == here.best_params_
+    np.testing.assert_array_equal(there.coef_, here.coef_)
 
 
 @pytest.mark.torch

@@ -1,12 +1,14 @@
 """Bad input: what came, what is wrong, what to do; and the estimator stays as it was."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-from skcamel.checks import ConstantLabelWarning, check_memory
+from skcamel.checks import ConstantLabelWarning, check_memory, names_compared
 from skcamel.learning import RoundingWarning
 
 X = np.arange(12.0).reshape(6, 2) % 5
@@ -265,3 +267,20 @@ def test_features_too_small_for_a_kernel_are_refused(factor):
 def test_rows_without_weight_do_not_make_a_label_vary():
     with pytest.warns(ConstantLabelWarning, match="no positive row"):
         CamelClassifier().fit(X, Y, sample_weight=(Y[:, 0] == 0).astype(float))
+
+
+def test_names_are_compared_for_the_own_thread_only():
+    X = pd.DataFrame(np.eye(4), columns=list("abcd"))
+    model = CamelClassifier().fit(X, np.eye(4, 2, dtype=int))
+    with names_compared():
+        with ThreadPoolExecutor(1) as pool, pytest.warns(UserWarning, match="X does not have valid feature names"):
+            pool.submit(model.predict, np.eye(4)).result()
+        model.predict(np.eye(4))  # and here nobody warns, or this test would fail
+        with pytest.raises(ValueError, match="X has 3 features, but CamelClassifier is expecting 4 features as input"):
+            model.predict(np.eye(3))
+
+
+def test_rows_of_a_frame_and_of_an_array_get_the_same_last_digits(rng):
+    X, Y = rng.normal(size=(60, 5)), rng.integers(0, 2, (60, 3))
+    model = CamelClassifier(scaling="standard").fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(np.asfortranarray(X[:20])), model.decision_function(X[:20]))

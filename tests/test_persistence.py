@@ -17,7 +17,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, load, save
 
 X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, n_labels=2, random_state=0)
 NEW = X[40:] + 0.1
@@ -139,7 +139,10 @@ def test_a_damaged_file_loads_whole_or_not_at_all(data, stored, tmp_path_factory
     try:
         model = load(path)
     except ModelFileError:
+        with pytest.raises(ModelFileError):
+            inspect(path)
         return
+    assert "training rows" in str(inspect(path))
     path.write_bytes(stored)
     np.testing.assert_array_equal(model.decision_function(NEW[:, :2]), load(path).decision_function(NEW[:, :2]))
 
@@ -237,3 +240,53 @@ def test_a_file_of_before_centred_labels_loads_with_what_the_paper_does(kind, tm
 def test_a_missing_file_is_just_missing(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing")
+
+
+class Miserly(io.RawIOBase):
+    """A stream without a buffer, which takes some bytes of what it is given."""
+
+    def __init__(self):
+        self.content = io.BytesIO()
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return self.content.write(bytes(data)[:1000])
+
+
+def test_a_stream_that_takes_few_bytes_at_a_time_gets_all(stored):
+    stream = Miserly()
+    save(MODELS["plain"](), stream)
+    np.testing.assert_array_equal(load(io.BytesIO(stream.content.getvalue())).predict(NEW), MODELS["plain"]().predict(NEW))
+
+
+def test_a_stream_is_left_open_behind_the_model(stored):
+    stream = io.BytesIO(b"before")
+    stream.seek(6)
+    save(MODELS["plain"](), stream)
+    end = stream.tell()
+    assert end == len(stream.getvalue())
+    stream.seek(6)
+    load(stream)
+    assert (stream.closed, stream.tell()) == (False, end)
+
+
+def test_errors_name_the_stream_or_what_is_none(tmp_path):
+    model, stream = MODELS["plain"](), io.BytesIO()
+    save(model, stream)
+    with pytest.raises(ModelFileError, match=r"The stream \(BytesIO\) holds nothing from where it stands to its end; go back .* seek\(0\)"):
+        load(stream)
+    stream.close()
+    for use in (load, lambda file: save(model, file)):
+        with pytest.raises(ValueError, match=r"The stream \(BytesIO\) is closed, or open for the other direction"):
+            use(stream)
+        with pytest.raises(TypeError, match="A model file is a path or a binary file object, got NoneType"):
+            use(None)
+    with (
+        (tmp_path / "model").open("wb") as file,
+        pytest.raises(ValueError, match=r"model is closed, or open for the other direction.*'rb'"),
+    ):
+        load(file)
+    with pytest.raises(TypeError, match=r"The stream \(StringIO\) is open for text"):
+        save(model, io.StringIO())

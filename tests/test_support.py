@@ -28,6 +28,13 @@ def save_with_a_function(path):
     save(CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y), path / "m.skcamel")
 
 
+def export_with_a_function(_):
+    pytest.importorskip("onnx", reason="onnx is not installed: pip install skcamel[export]")
+    from skcamel.export import to_onnx
+
+    to_onnx(CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y))
+
+
 REFUSALS = {
     frozenset({support.ALTERNATING, support.TUNED}): lambda _: CamelClassifier(solver="alternating", threshold="auto").fit(X, Y),
     frozenset({support.ALTERNATING, support.PROBABILITIES}): lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_proba,
@@ -59,6 +66,7 @@ REFUSALS = {
     frozenset({support.COLUMNS, support.UNSHARED}): lambda _: CamelClassifier(kernel="exponential").fit(X, Y).explain(X, features=True),
     frozenset({support.COMPRESS, support.PRECOMPUTED}): lambda _: compress(CamelClassifier(kernel="precomputed").fit(X @ X.T, Y)),
     frozenset({support.FUNCTION, support.FILE}): save_with_a_function,
+    frozenset({support.FUNCTION, support.EXPORT}): export_with_a_function,
     frozenset({support.MANY, support.ALPHA_ONE}): lambda _: CamelClassifierCV([1.0], solver="landmark").fit(X, MANY_LABELS),
     frozenset({support.MANY, support.SETS}): lambda _: with_many_labels().predict_sets(X),
     frozenset({support.MANY, support.PARTS}): lambda _: with_many_labels().explain(X),

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING
 from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
-    from skcamel import baselines, data, display, experiment, metrics, report
+    from skcamel import baselines, data, display, experiment, export, metrics, report
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.compression import compress
     from skcamel.persistence import ModelFileError, load, save
+    from skcamel.persistence.inspection import inspect
     from skcamel.pipeline import explain, label_sets, outputs
     from skcamel.suspects import find_label_errors
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 __all__ = [
     "PAPER_ALPHAS",
     "PAPER_LAMBDA2S",
@@ -26,7 +27,9 @@ __all__ = [
     "display",
     "experiment",
     "explain",
+    "export",
     "find_label_errors",
+    "inspect",
     "label_sets",
     "load",
     "metrics",
@@ -44,11 +47,12 @@ _HOME = {
     "compress": "compression",
     "explain": "pipeline",
     "find_label_errors": "suspects",
+    "inspect": "persistence.inspection",
     "label_sets": "pipeline",
     "load": "persistence",
     "outputs": "pipeline",
     "save": "persistence",
-    **dict.fromkeys(("baselines", "data", "display", "experiment", "metrics", "report"), ""),
+    **dict.fromkeys(("baselines", "data", "display", "experiment", "export", "metrics", "report"), ""),
 }
 __getattr__, _names = lazily(__name__, _HOME)
 

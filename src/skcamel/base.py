@@ -445,7 +445,32 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        return alike(self._scaling(X.astype(np.float64)), self.X_fit_)
+        rows = X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, order="C")  # a frame gives the same last digits
+        return alike(self._scaling(rows), self.X_fit_)
+
+    def column_quantiles(self, levels: Sequence[float]) -> np.ndarray | None:
+        """Values of the columns at these shares of the rows that the model holds, (len(levels), d); None where it does not tell.
+
+        A sparse model, one that holds no rows (``solver="primal"``), and one with ``scaling="unit"`` or a precomputed kernel do not tell.
+
+        Parameters
+        ----------
+        levels : sequence of floats in (0, 1)
+
+        Examples
+        --------
+        >>> from skcamel import CamelClassifier
+        >>> X = np.array([[1.0, 10.0], [2.0, 30.0], [3.0, 20.0]])
+        >>> CamelClassifier(scaling="standard").fit(X, X[:, :1] > 1).column_quantiles([0.5]).round(6)
+        array([[ 2., 20.]])
+        """
+        _, first = self.weighted_members()[0]
+        scaling, rows = first._scaling, first.X_fit_
+        if first._is_pairwise() or scaling.name == "unit" or rows is None or sparse.issparse(rows):
+            return None
+        found = np.quantile(rows, levels, axis=0)
+        found = found * (1.0 if scaling.scale is None else scaling.scale) + (0.0 if scaling.shift is None else scaling.shift)
+        return scaling.ranks.values(found) if scaling.ranks else found
 
     def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
         """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""

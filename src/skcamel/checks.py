@@ -8,7 +8,8 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -32,6 +33,7 @@ from skcamel.text import listed
 HEAVIEST = 1e100  # sums of weights are squared
 # Alive at the peak of a fit, shown by tests/test_memory.py: matrices of n x n, of n x q, and copies of X
 MATRICES_ALIVE, SCORES_ALIVE, COPIES_ALIVE = 5, 40, 4
+_COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,11 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         check_together(LAZY, ARRAYS)
     if pairwise and sparse.issparse(X):
         check_together(PRECOMPUTED, SPARSE)
-    with names_compared() if hasattr(estimator, "input_columns_") else nullcontext():
-        X = to_numpy(X) if is_tensor(X) else X
-        try:
-            X = validate_data(estimator, X, reset=reset, accept_sparse=False if pairwise else "csr", dtype=[np.float64, np.float32])
-        except ValueError as error:
-            raise _with_place(error, X) from error
+    X = to_numpy(X) if is_tensor(X) else X
+    try:
+        X = _validated(estimator, X, reset=reset, accept_sparse=False if pairwise else "csr", dtype=[np.float64, np.float32])
+    except ValueError as error:
+        raise _with_place(error, X) from error
     if pairwise and reset and X.shape[0] != X.shape[1]:
         raise ValueError(
             f"kernel='precomputed' got a matrix of shape {X.shape}; fit needs the square kernel matrix of the training rows, "
@@ -86,6 +87,20 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
             f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}."
         )
     return _canonical(X) if sparse.issparse(X) else X
+
+
+def _validated(estimator: Any, X: Array, *, reset: bool, **how: Any) -> Array:
+    """X as scikit-learn checks it; an array is no reason to warn where names were compared before.
+
+    A filter of warnings would do the same, but filters are shared by all threads, and a server predicts in several.
+    """
+    if reset or column_names(X) is not None or not (_COMPARED.get() or hasattr(estimator, "input_columns_")):
+        return validate_data(estimator, X, reset=reset, **how)
+    X = check_array(X, estimator=estimator, input_name="X", **how)
+    if X.shape[1] != estimator.n_features_in_:
+        expected = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+        raise ValueError(f"X has {X.shape[1]} features, but {expected}.")
+    return X
 
 
 def _with_place(error: ValueError, X: Any) -> ValueError:
@@ -108,9 +123,11 @@ def _canonical(X: Array) -> sparse.csr_array:
 @contextmanager
 def names_compared() -> Iterator[None]:
     """Quiet scikit-learn about arrays for a model that knows names of features: the caller has matched columns by name."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    token = _COMPARED.set(True)
+    try:
         yield
+    finally:
+        _COMPARED.reset(token)
 
 
 def check_labels(

@@ -128,10 +128,10 @@ class CamelClassifierCV(BaseCamel):
         params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>, losses negated; with
         folds also std_test_score and split<k>_test_score.
 
-    All other attributes are those of :class:`CamelClassifier`.
-
     Notes
     -----
+    All other attributes are those of :class:`CamelClassifier`.
+
     Where labels are unknown (NaN), criteria, cuts and weights count known entries: rows rank their known labels, and macro-F1 is the
     mean over labels that some row knows. Every candidate fills the unknown entries itself, to two or three digits for the comparison; the
     winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left

@@ -32,6 +32,7 @@ SEARCH = "CamelClassifierCV"
 COLUMNS = "explain by column"
 UNSHARED = "a kernel other than 'rbf', 'laplacian' and 'linear'"
 COMPRESS = "compress"
+EXPORT = "export to ONNX"
 MANY = "more than 1,000 labels by sums over rows"
 ALPHA_ONE = "alpha=1"
 PARTS = "parts of scores by label"
@@ -77,6 +78,7 @@ REFUSED: dict[frozenset[str], str] = {
     frozenset({MANY, PARTS}): "there is one for each pair of labels; label_correlation_ holds the pushes, top_k and predict_proba answer",
     frozenset({MANY, SUSPECTS}): "it holds a score for each row and label; take fewer labels at a time",
     frozenset({MANY, COMPRESS}): "it takes the labels' own predictions, which are not kept; fit with fewer landmarks (n_landmarks)",
+    frozenset({EXPORT, FUNCTION}): "ONNX cannot hold a function of Python; use one of the kernels that have a name",
     frozenset({FUNCTION, FILE}): "a function cannot be written without pickle; use skops.io.dump",
 }
 

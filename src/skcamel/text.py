@@ -76,6 +76,17 @@ def count(number: float, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
+def file_size(n_bytes: float) -> str:
+    """A number of bytes in words.
+
+    Examples
+    --------
+    >>> file_size(900), file_size(59_300), file_size(123_456_789)
+    ('1 kB', '59 kB', '123.5 MB')
+    """
+    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.0f} kB"
+
+
 def listed(names: Sequence[str]) -> str:
     """Names for a sentence.
 

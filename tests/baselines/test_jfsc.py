@@ -77,8 +77,7 @@ def test_a_the_fisher_term():
 
 def test_b_with_equal_row_weights_it_ends_where_llsf_ends():
     X, Y = problem(400, 5, 4)
-    ones = lambda residual: np.ones(residual.shape[1:])  # noqa: E731
-    W = solve(X, Y, 2.0, 0.0, 20.0, row_weights=ones, max_iter=5000, tol=-1.0)
+    W = solve(X, Y, 2.0, 0.0, 20.0, row_weights=np.ones_like, max_iter=5000, tol=-1.0)
     squared = LeastSquares(X, Y, label_distance(Y)).solve(LLSFPenalties(*np.array([[2.0], [20.0], [0.1]])), max_iter=5000, tol=-1.0)
     np.testing.assert_allclose(W, squared.W[:, 0].T, atol=1e-7)
 
@@ -140,10 +139,10 @@ def test_the_step_follows_the_row_weights():
 @given(seed=st.integers(0, 1000))
 def test_the_weighted_norm(seed):
     rng = np.random.default_rng(seed)
-    X, D = rng.normal(size=(9, 4)), rng.random((3, 9)) + 0.01
-    norm, _ = weighted_norm(X, D, np.ones((3, 4)))
+    X, D = rng.normal(size=(9, 4)), rng.random((9, 3)) + 0.01
+    norm, _ = weighted_norm(X, D, np.ones((4, 3)))
     # Close eigenvalues slow the power iteration down; the step constant has far more slack than this.
-    np.testing.assert_allclose(norm, [np.linalg.norm(X.T @ np.diag(w) @ X, 2) for w in D], rtol=2e-3)
+    np.testing.assert_allclose(norm, [np.linalg.norm(X.T @ np.diag(w) @ X, 2) for w in D.T], rtol=2e-3)
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from skcamel.arrays import allowed_threads
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
 from skcamel.baselines.jfsc import JFSCPenalties, RobustRegression, fisher
 from skcamel.baselines.llsf import LeastSquares, LLSFPenalties
-from skcamel.baselines.proximal import batches, label_distance
+from skcamel.baselines.proximal import Arithmetic, batches, label_distance
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
 
@@ -46,7 +46,7 @@ def data():
 def test_every_candidate_scores_as_a_separate_fit(data, search, single, options, memory_budget):
     X, Y = data
     axes = {"alphas": [0.0, 0.2, 50.0], "betas": [0.01, 1.0]} | ({"gammas": [0.1, 3.0]} if search is JFSCCV else {"rhos": [0.1, 10.0]})
-    model = search(**axes, cv=3, memory_budget=memory_budget, **options).fit(X, Y)
+    model = search(**axes, cv=3, precision="double", memory_budget=memory_budget, **options).fit(X, Y)
     results = model.cv_results_
     assert len(results["params"]) == 12
     for k, params in enumerate(results["params"]):
@@ -60,6 +60,63 @@ def test_every_candidate_scores_as_a_separate_fit(data, search, single, options,
         assert results["split1_test_score"][k] == pytest.approx(folds[1]["average_precision"], abs=1e-9)
     refit = single(**model.best_params_, **options).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), refit.decision_function(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("search", [LLSFCV, JFSCCV])
+@pytest.mark.parametrize("preset", ["faithful", "fair"])
+def test_single_precision_chooses_and_learns_as_double_does(data, search, preset):
+    single, double = (search(cv=2, preset=preset, precision=precision).fit(*data) for precision in ("single", "double"))
+    assert single.best_params_ == double.best_params_
+    np.testing.assert_array_equal(single.decision_function(data[0]), double.decision_function(data[0]))
+    apart = np.abs(single.cv_results_["mean_test_score"] - double.cv_results_["mean_test_score"])
+    assert (apart < 5e-3).mean() > 0.98  # two labels of a row may change places, and a value that nears 0 may stop a sequence earlier
+
+
+@pytest.mark.parametrize("kind", ["llsf", "jfsc"])
+@pytest.mark.parametrize("shape", [(60, 12), (20, 70)])
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_single_precision_follows_the_sequence_in_double(kind, shape, as_rows, rng):
+    X = as_rows(rng.normal(size=shape) * (rng.random(shape) < 0.3))
+    Y = (rng.random((shape[0], 5)) < 0.3).astype(float)
+    grid = np.array([(a, b, r) for a in (0.0, 0.1, 8.0) for b in (0.01, 0.3, 2.0) for r in (0.1, 10.0)]).T
+    runs = []
+    for dtype in (np.float32, np.float64):
+        if kind == "llsf":
+            problem, penalties = LeastSquares(X, Y, label_distance(Y), Arithmetic(dtype)), LLSFPenalties(*grid)
+        else:
+            problem = RobustRegression(X, Y, label_distance(Y), fisher(X, Y), arithmetic=Arithmetic(dtype))
+            penalties = JFSCPenalties(grid[0], grid[1], grid[1], grid[2])
+        runs.append(problem.solve(penalties, max_iter=40, tol=1e-12))
+    single, double = runs
+    assert single.W.dtype == np.float32
+    assert (double.W == 0).any()
+    for k in range(grid.shape[1]):  # weights may grow without bound
+        size = max(1.0, np.abs(double.W[:, k]).max())
+        np.testing.assert_allclose(single.W[:, k], double.W[:, k], atol=1e-3 * size)
+
+
+@pytest.mark.parametrize("single", [LLSF, JFSC])
+@pytest.mark.parametrize("preset", ["faithful", "fair"])
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_columns_of_zeros_change_nothing_and_weigh_nothing(data, single, preset, as_rows):
+    X, Y = data
+    wide = np.insert(X, [0, 4, 12], 0.0, axis=1)
+    plain, model = single(preset=preset).fit(X, Y), single(preset=preset).fit(as_rows(wide), Y)
+    np.testing.assert_allclose(model.decision_function(as_rows(wide)), plain.decision_function(X), atol=1e-9)
+    assert model.coef_.shape == (5, 15)
+    assert not model.coef_[:, [0, 5, 14]].any()
+    wide[:, 5] = 1.0  # a feature that training never saw
+    np.testing.assert_allclose(model.coef_ @ wide.T, model.coef_ @ np.insert(X, [0, 4, 12], 0.0, axis=1).T)
+    if single is JFSC:
+        np.testing.assert_allclose(np.delete(model.fisher_, [0, 5, 14], axis=1), plain.fisher_, atol=1e-9)
+        assert not model.fisher_[:, [0, 5, 14]].any()
+
+
+@pytest.mark.parametrize("search", [small_llsf, small_jfsc])
+def test_columns_of_zeros_are_not_solved_for(data, search):
+    X, Y = data
+    problem = search()._problem(np.hstack([X, np.zeros((90, 30))]), Y.astype(float), None)[1]
+    assert problem.X.shape[1] <= 13
 
 
 def test_batched_weights_equal_separate_ones(data):
@@ -166,6 +223,7 @@ def test_one_label_falls_back_to_hamming_loss(data):
         ({"scoring": "auc"}, "scoring='auc' is not known"),
         ({"cv": "loo"}, "cv='loo' is not known"),
         ({"cv": []}, "cv gave no split"),
+        ({"precision": "half"}, "precision='half' is not known"),
         ({"memory_budget": 0}, "memory_budget must be an integer >= 1"),
     ],
 )

@@ -18,7 +18,7 @@ from baselines import overlapping
 from fuzzing import model_files
 from reference import thresholds as literal
 from skcamel import ModelFileError, load
-from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.baselines import IMCC, JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.baselines.base import WithCuts
 from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import NAMES, evaluate
@@ -35,6 +35,7 @@ MODELS = [
     RAkEL(random_state=0),
     LLSF(preset="fair"),
     JFSC(preset="fair"),
+    IMCC(cluster_count=5),
     WithCuts(ExtraTreesClassifier(5, random_state=0)),
 ]
 each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model).replace(" ", "")[:30])
@@ -55,6 +56,16 @@ def test_estimator_check(estimator, check):
 def test_a_classifier_without_probabilities_has_no_cuts():
     with pytest.raises(TypeError, match="estimator must be a classifier with predict_proba, got RidgeClassifier"):
         WithCuts(RidgeClassifier()).fit(X, Y)
+
+
+def test_sparse_probabilities_are_cut_as_dense_ones():
+    class Sparse(KNeighborsClassifier):
+        def predict_proba(self, X):
+            return sparse.lil_array(np.column_stack([P[:, 1] for P in super().predict_proba(X)]))
+
+    thin, dense = (WithCuts(base, threshold="auto").fit(X, Y) for base in (Sparse(), KNeighborsClassifier()))
+    np.testing.assert_array_equal(thin.decision_function(X), dense.decision_function(X))
+    np.testing.assert_array_equal(thin.thresholds_, dense.thresholds_)
 
 
 @each_model
@@ -136,7 +147,7 @@ def test_one_row_cannot_be_folded():
 @each_search
 @pytest.mark.parametrize("cv", [3, ShuffleSplit(2, random_state=0)], ids=["folds", "some rows twice"])
 def test_a_search_tunes_on_the_scores_of_its_test_parts(search, cv):
-    model = clone(search).set_params(threshold="label", cv=cv).fit(X, Y)
+    model = clone(search).set_params(threshold="label", cv=cv, precision="double").fit(X, Y)
     splits = list((KFold(3) if cv == 3 else cv).split(X))
     single = {LLSFCV: LLSF, JFSCCV: JFSC}[type(search)]
     for k, params in enumerate(model.cv_results_["params"]):

@@ -26,7 +26,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Pages with 6 labels of dangerous names, the first row of one of them unknown, and with 174 labels and 500 rows."""
+    """Pages with 6 labels of dangerous names, the first row of one of them unknown, with 174 labels, without pushes, and of a table."""
     from skcamel.report import build_model_report
 
     folder = tmp_path_factory.mktemp("pages")
@@ -34,6 +34,8 @@ def folder(tmp_path_factory):
     build_model_report(pages.model(174, 500, 40), pages.new_rows(174, 500, 40), folder / "many.html")
     build_model_report(pages.model(6, 120, names=pages.NASTY), None, folder / "no_data.html")
     build_model_report(pages.model(6, 120, names=pages.NASTY), pages.gaps(6, 120, names=pages.NASTY), folder / "gaps.html")
+    build_model_report(pages.model(6, 120, alpha=0.0), pages.new_rows(6, 120), folder / "alone.html")
+    build_model_report(*pages.table(), folder / "table.html")
     (folder / "empty.html").write_text("<!doctype html><title>empty</title>")
     return folder
 

@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-PICTURES = {"paper": "study", "significance": "study_significance"}
+PICTURES = {"differences": "study", "ranks": "study_significance"}
 STUDY = Path(__file__).parents[2] / "studies" / "paper-2019"
 NAMES = ("beach", "sea", "sunset", "mountain", "forest", "city", "night", "people")
 
@@ -29,8 +29,8 @@ def main(target: Path) -> None:
         for page_name, section, theme, height in (
             ("yeast", "collaboration", "light", 960),
             ("made_up", "why", "dark", 860),
-            ("study", "paper", "light", 980),
-            ("study", "significance", "dark", 820),
+            ("study", "differences", "light", 620),
+            ("study", "ranks", "dark", 820),
         ):
             page = browser.new_page(viewport={"width": 1200, "height": height}, color_scheme=theme, reduced_motion="reduce")
             page.goto((folder / f"{page_name}.html").as_uri())
@@ -39,7 +39,6 @@ def main(target: Path) -> None:
                 while "adds" not in page.locator("#why-summary").text_content():
                     page.click("#why-change")
             page.locator(f"#{section}").evaluate("section => section.scrollIntoView()")
-            page.wait_for_timeout(300)  # what comes into view is laid out then
             picture = folder / f"{section}.png"
             page.screenshot(path=picture)
             # 256 colours are enough for a drawing, and a third of the bytes.

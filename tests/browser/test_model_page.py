@@ -55,14 +55,17 @@ def test_axe_finds_nothing_on_a_narrow_screen_with_a_label_chosen(show):
 
 def test_the_slider_shows_more_and_fewer_pushes(show):
     page = show("many")
-    total = np.count_nonzero(pages.model(174, 500, 40).label_correlation_.astype(np.float32))
+    labels = page.locator("#graph-plot .node").evaluate_all("nodes => nodes.map(node => Number(node.dataset.label))")
+    S = pages.model(174, 500, 40).label_correlation_.astype(np.float32)
+    total = np.count_nonzero(S[np.ix_(labels, labels)])
+    assert len(labels) == 30
     page.fill("#graph-share", "0")
     assert pushes_drawn(page) == 1
     page.fill("#graph-share", "30")
     assert pushes_drawn(page) == round(total * 0.09)
     page.fill("#graph-share", "100")
     assert pushes_drawn(page) == total
-    assert f"{total:,} of {total:,} pushes" in page.inner_text("#graph-readout")
+    assert f"{total:,} of {total:,} pushes among the 30 labels with the strongest" in page.inner_text("#graph-readout")
 
 
 def test_a_label_is_focused_by_click_by_keyboard_and_by_search(show):
@@ -265,7 +268,60 @@ def test_the_map_of_columns_can_be_read_by_keys_and_saved(show):
 
 def test_a_page_without_data_has_no_sections_that_need_it(show):
     page = show("no_data")
-    assert page.locator("main > section[id]").evaluate_all("all => all.map(one => one.id)") == ["collaboration", "correlation", "spectrum"]
+    assert page.locator("main > section[id]").evaluate_all("all => all.map(one => one.id)") == [
+        "glance",
+        "collaboration",
+        "correlation",
+        "experts",
+    ]
+
+
+def test_without_collaboration_there_is_no_graph(show):
+    page = show("alone")
+    assert page.locator("#graph, #matrix, #ridges").count() == 0
+    assert "Collaboration: none" in page.inner_text(".findings")
+    assert "Strongest pushes" not in page.inner_text("main")
+    assert_accessible(page)
+
+
+def test_of_many_labels_thirty_are_listed_and_all_are_found(show):
+    page = show("many")
+    rows = page.locator("#labels tbody tr:visible")
+    assert rows.count() == 30
+    page.locator("#labels input[type=search]").fill("label 17")
+    assert rows.locator("th").all_text_contents() == ["label 17", *(f"label {k}" for k in range(170, 175))]
+    page.locator("#labels input[type=search]").fill("")
+    page.locator("#labels thead button").nth(5).click()  # sorted, the first are those with the best F1
+    best = [float(text) for text in page.locator("#labels tbody tr td:nth-child(6)").all_text_contents()]
+    assert [float(text) for text in rows.locator("td:nth-child(6)").all_text_contents()] == best[:30]
+    page.get_by_role("button", name="Show all 174").first.click()
+    assert rows.count() == 174
+    page.get_by_role("button", name="Show all 174").first.click()
+    page.emulate_media(media="print")
+    assert rows.count() == 174
+
+
+@pytest.mark.parametrize("name", ["few", "many", "alone", "no_data", "table"])
+def test_nothing_is_cut_off_or_scrolls_sideways_on_a_phone(show, name):
+    page = show(name)
+    page.set_viewport_size({"width": 400, "height": 800})
+    wider = "all => all.filter(one => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML.slice(0, 200))"
+    assert page.locator("html, nav ul, .scroll, .plot, .side, .facts, .short, section").evaluate_all(wider) == []
+    beyond = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 200))"
+    assert page.locator("main *:not(option, title, pre *)").evaluate_all(beyond) == []
+    assert_accessible(page)
+
+
+def test_a_page_captured_whole_is_complete(show):
+    page = show("few")
+    heights = page.locator("main > section").evaluate_all(
+        "all => all.map(one => [getComputedStyle(one).contentVisibility, one.scrollHeight])"
+    )
+    assert {visibility for visibility, _ in heights} == {"visible"}
+    for plot in page.locator(".plot").all():
+        assert plot.locator("svg *").count() > 3
+    boxes = "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).map(one => one.closest('.table').id)"
+    assert page.locator(".scroll").evaluate_all(boxes) == []
 
 
 def test_a_page_loads_within_five_times_an_empty_page(show):

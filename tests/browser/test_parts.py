@@ -1,4 +1,4 @@
-"""Parts of pages that no model page has: finished drawings, and tables with their best cells in bold."""
+"""Parts of pages that no model page has: tables with their best cells in bold, and long ones of which the first rows are shown."""
 
 import shutil
 
@@ -7,16 +7,14 @@ import pytest
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
 
 from skcamel.report import page as page_module
-from skcamel.report.page import Column, Page, Section, svg_source, write
+from skcamel.report.page import Column, Page, Section, write
 
 pytestmark = pytest.mark.browser
 
-SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><style>rect { fill: teal }</style><rect width="40" height="20"/></svg>'
-)
-TEMPLATE = """{% from "macros.html" import drawing, table with context %}
-{{ drawing("curve", "A curve", "It falls.", context.source, "a falling curve", context.csv) }}
+TEMPLATE = """{% from "macros.html" import table with context %}
 {{ table("results", "Results", context.columns, context.rows, bold=context.bold) }}
+{{ table("long", "Long", context.long_columns, context.long, fold=true) }}
+{{ table("short", "Short", context.long_columns, context.long[:18], fold=true) }}
 """
 
 
@@ -26,11 +24,11 @@ def page(show, folder, tmp_path, monkeypatch):
     (tmp_path / "static" / "parts.html").write_text(TEMPLATE)
     monkeypatch.setattr(page_module, "STATIC", tmp_path / "static")
     context = {
-        "source": svg_source(SVG),
-        "csv": 'x,y\n1,"<b>"\n',
         "columns": (Column("set"), Column("ours", 3), Column("theirs", 3)),
         "rows": [("yeast", 0.5, 0.25), ("<i>emotions</i>", None, 0.75)],
         "bold": {(0, 1), (1, 2)},
+        "long_columns": (Column("name"), Column("place", 0)),
+        "long": [(f"row {i}", i) for i in range(48)],
     }
     write(Page("Parts", "All of them.", [], [Section("parts", "Parts", context)]), folder / "parts.html")
     return show("parts")
@@ -42,10 +40,19 @@ def saved(page, selector):
     return download.value.suggested_filename, download.value.path().read_bytes().decode()
 
 
-def test_a_finished_drawing_is_shown_and_saved_as_it_is(page):
-    assert page.locator("#curve img").evaluate("image => [image.complete, image.naturalWidth]") == [True, 40]
-    assert saved(page, "#curve [data-download=svg]") == ("curve.svg", SVG)
-    assert saved(page, "#curve [data-download=csv]") == ("curve.csv", 'x,y\n1,"<b>"\n')
+def test_of_many_rows_the_first_are_shown_until_all_are_asked_for(page):
+    shown = page.locator("#long tbody tr:visible")
+    button = page.locator("#long .more")
+    assert (shown.count(), button.text_content()) == (16, "16 of 48 rows, show all")
+    page.locator("#long thead button").nth(1).click()
+    assert shown.first.text_content() == "row 4747"  # all are sorted, not only those that are shown
+    assert len(saved(page, "#long [data-download=csv]")[1].splitlines()) == 49
+    button.click()
+    assert (shown.count(), button.get_attribute("aria-expanded")) == (48, "true")
+    button.click()
+    page.emulate_media(media="print")
+    assert (shown.count(), button.is_visible()) == (48, False)
+    assert page.locator("#short .more").count() == 0
 
 
 def test_the_best_cells_are_bold_and_cells_without_a_value_sort_last(page):

@@ -7,22 +7,38 @@ import pytest
 import made_records
 import made_studies
 from browsing import assert_accessible, rows_of, saved
-from skcamel.experiment import Records, compare_with_paper, result_tables, summarise
-from skcamel.experiment.paper import REGULAR
+from skcamel.experiment import METHOD_TITLES, Records, compare_methods, compare_with_paper, summarise
+from skcamel.experiment.paper import LARGE, REGULAR, paper_cell
+from skcamel.experiment.significance import groups_of
+from skcamel.experiment.tables import metric_tables
 from skcamel.experiment.units import study_command
 from skcamel.metrics import NAMES
+from skcamel.metrics.conventions import TITLES
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
 
 pytestmark = pytest.mark.browser
 
-FIGURES = ("differences", "ranks-ours", "ranks-paper", "curves", "costs", "frequencies")
-TABLES = ("results-0", "results-1", "missed", "claims", "ranks", "wilcoxon", "cost-table", "sizes", "warnings")
+FIGURES = ("diagram", "diagram-paper", "differences", "curves", "costs", "frequencies")
+TABLES = ("average-ranks", "results-table", "missed", "claims", "friedman", "wilcoxon", "effects", "cost-table", "sizes", "warnings")
+
+
+def two_sets():
+    """CAMEL on two sets as the paper prints it, but for one figure far off and all others of scene one std off."""
+    found = []
+    for dataset in ("yeast", "scene"):
+        cells = {metric: paper_cell(dataset, metric, "camel") for metric in NAMES}
+        off = {"yeast": 0, "scene": 1}[dataset]
+        means = {metric: cell.mean + off * cell.std for metric, cell in cells.items()}
+        if dataset == "yeast":
+            means["coverage"] += 40 * cells["coverage"].std
+        found += [made_records.record(dataset, fold=fold, n_folds=2, **means) for fold in range(2)]
+    return found
 
 
 @pytest.fixture(scope="module", autouse=True)
 def records(folder):
-    """Pages of sixteen sets, of dangerous names, of one method on one set, and of nothing."""
+    """Pages of sixteen sets, of dangerous names, of one method on one set, of one far-off figure, and of nothing."""
     from skcamel.report import build_report
 
     study = made_studies.sixteen(folder / "sixteen")
@@ -30,6 +46,7 @@ def records(folder):
     build_report(made_studies.nasty(folder / "nasty"), folder / "nasty.html")
     build_report(made_records.study(["mine"], ["knn"], n_folds=2), folder / "small.html")
     build_report([], folder / "nothing.html")
+    build_report(two_sets(), folder / "two.html")
     return list(Records(study))
 
 
@@ -49,15 +66,16 @@ def test_axe_finds_nothing_on_a_narrow_screen_and_nothing_sticks_out(show, name)
 
 def test_dangerous_names_are_shown_and_not_run(show):
     page = show("nasty")
-    assert page.locator("#results-0 thead button").all_text_contents() == ["method", *sorted(made_studies.NASTY[:2])]
-    assert sorted(page.locator("#results-0 tbody th").all_text_contents()) == sorted(made_studies.NASTY[2:])
+    assert page.locator("#results-table tbody th").all_text_contents() == sorted(made_studies.NASTY[:2])
+    heads = page.locator("#results-table thead button").all_text_contents()
+    assert (heads[0], sorted(heads[1:])) == ("data set", sorted(made_studies.NASTY[2:]))
     page.select_option("#results-metric", "all")
     page.select_option("#results-sets", "1")
-    assert page.text_content("#results-0-title") == sorted(made_studies.NASTY[:2])[1]
+    assert page.text_content("#results-table-title") == sorted(made_studies.NASTY[:2])[1]
     page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true; })")
     assert made_studies.NASTY[1] in page.text_content("#failures pre")
     assert page.evaluate("window.ran") is None
-    assert page.locator("main img").count() == page.locator("main figure.drawing img").count() == 1
+    assert page.locator("main img").count() == 0
     _, table = saved(page, "#cost-table [data-download=csv]")
     assert {row["Method"] for row in rows_of(table)} == {"'=1+1", "__proto__"}
 
@@ -73,42 +91,44 @@ def bold_cells(page, table):
 
 
 @pytest.mark.parametrize(("choice", "selected_by"), [(0, None), (1, "each"), (4, "coverage")])
-def test_tables_are_those_of_the_experiment_best_cells_and_all(show, records, choice, selected_by):
+def test_the_table_is_that_of_the_experiment_best_cells_and_all(show, records, choice, selected_by):
     page = show("sixteen")
     page.select_option("#results-metric", "all")
     page.select_option("#results-choice", str(choice))
-    table = result_tables(summarise(records, selected_by=selected_by))["2"]
-    rows = [(name, cells) for part in table.sections for name, cells in part.rows]
-    assert shown_rows(page, "results-0") == [[name, *(cell.text for cell in cells)] for name, cells in rows]
-    assert bold_cells(page, "results-0") == [cell.text for _, cells in rows for cell in cells if cell.bold]
+    summary = summarise(records, selected_by=selected_by)
+    rows = [row for table in metric_tables(summary, summary.datasets) for row in table.rows]
+    assert shown_rows(page, "results-table") == [[name, *(cell.text for cell in cells)] for name, cells in rows]
+    assert bold_cells(page, "results-table") == [cell.text for _, cells in rows for cell in cells if cell.bold]
 
 
-def test_tables_are_filtered_by_metric_data_set_and_preset(show, records):
+def test_the_table_is_filtered_by_metric_data_set_and_preset(show, records):
     page = show("sixteen")
     page.select_option("#results-preset", "paper")
     page.select_option("#results-metric", str(NAMES.index("coverage")))
-    assert page.text_content("#results-0-title").startswith("Coverage ↓")
-    part = result_tables(summarise(records, preset="paper"))["3"].sections[NAMES.index("coverage")]
-    assert bold_cells(page, "results-1") == [cell.text for _, cells in part.rows for cell in cells if cell.bold]
+    assert page.text_content("#results-table-title") == "Coverage ↓"
+    page.select_option("#results-sets", label="Large size")
+    table = metric_tables(summarise(records, preset="paper"), LARGE)[NAMES.index("coverage")]
+    assert bold_cells(page, "results-table") == [cell.text for _, cells in table.rows for cell in cells if cell.bold]
     page.select_option("#results-sets", label="yeast")
-    assert page.locator("#results-1").count() == 0
-    assert [row[0] for row in shown_rows(page, "results-0")] == ["CAMEL (paper)", "BR", "ECC", "RAkEL", "LLSF", "JFSC"]
+    heads = page.locator("#results-table thead button").all_text_contents()
+    assert heads == ["metric", "CAMEL (paper)", "BR", "ECC", "RAkEL", "LLSF", "JFSC"]
     page.select_option("#results-metric", "all")
-    assert page.locator("#results-0 thead th").count() == 8
-    name, table = saved(page, "#results-0 [data-download=csv]")
-    assert name == "results-0.csv"
+    assert page.locator("#results-table tbody tr").count() == 7
+    name, text = saved(page, "#results-table [data-download=csv]")
+    assert name == "results-table.csv"
     expected = summarise(records, preset="paper").figures["yeast", "coverage", "ecc"]
-    found = next(row for row in rows_of(table) if (row["metric"], row["method"]) == ("coverage", "ECC"))
+    found = next(row for row in rows_of(text) if (row["metric"], row["method"]) == ("coverage", "ECC"))
     assert float(found["mean"]) == pytest.approx(expected.mean, rel=1e-6)
 
 
 def test_tables_are_sorted_by_keyboard(show):
     page = show("sixteen")
-    page.locator("#results-0 thead button").nth(1).focus()
+    page.locator("#results-table thead button").nth(1).focus()
     page.keyboard.press("Enter")
-    means = [float(row[1].split("±")[0]) for row in shown_rows(page, "results-0")]
-    assert means == sorted(means, reverse=True)
-    assert page.get_attribute("#results-0 thead th:nth-child(2)", "aria-sort") == "descending"
+    means = [float(row[1].split("±")[0]) for row in shown_rows(page, "results-table")]
+    for part in (means[:8], means[8:]):  # regular and large sets
+        assert part == sorted(part, reverse=True)
+    assert page.get_attribute("#results-table thead th:nth-child(2)", "aria-sort") == "descending"
 
 
 def test_the_criterion_that_is_shown_is_named(show):
@@ -142,20 +162,83 @@ def test_the_heat_map_is_read_with_mouse_and_keyboard(show, records):
     cell = next(c for c in compare_with_paper(records, preset="paper").cells if (c.dataset, c.metric) == (REGULAR[1], NAMES[0]))
     text = page.text_content("#differences-readout")
     assert text.startswith(f"{REGULAR[1]}, One-error ↓: ")
-    assert f"ours {cell.ours.mean:.3f}±{cell.ours.std:.3f}, the paper’s {cell.paper.mean:.3f}±{cell.paper.std:.3f}" in text
+    assert f"ours {cell.ours.mean:.3f}±{cell.ours.std:.3f}, the paper’s {cell.printed.mean:.3f}±{cell.printed.std:.3f}" in text
     page.locator("#differences-plot svg").hover()
     assert page.text_content("#differences-readout") != text
 
 
-def test_a_diagram_for_each_metric(show):
+def test_a_diagram_for_each_metric(show, records):
     page = show("sixteen")
-    image = page.locator("#ranks-ours img")
-    image.scroll_into_view_if_needed()
-    assert image.bounding_box()["height"] > 100
-    before = image.get_attribute("src"), page.text_content("#ranks-ours-sentence")
-    page.select_option("#significance-metric", label="Macro-averaging F1")
-    assert (image.get_attribute("src"), page.text_content("#ranks-ours-sentence")) != before
-    assert image.evaluate("image => image.decode().then(() => image.naturalWidth > 300)")
+    drawing = page.locator("#diagram-plot svg")
+    assert drawing.bounding_box()["height"] > 100
+    figures = summarise(records, preset="paper").figures
+    for metric in ("average_precision", "macro_f1"):
+        page.select_option("#ranks-metric", label=TITLES[metric])
+        found = compare_methods(figures, metric)
+        best = min(found.ranks, key=found.ranks.get)
+        assert drawing.get_attribute("aria-label").startswith(f"Average ranks: {METHOD_TITLES[best]} {found.ranks[best]:.2f}")
+        assert drawing.locator(".group").count() == len(groups_of(found.ranks, found.nemenyi))
+        assert f"F = {found.friedman.f:.1f}" in page.text_content("#diagram-sentence")
+
+
+def test_texts_of_a_diagram_do_not_overlap(show):
+    page = show("sixteen")
+    for width in (1280, 400):
+        page.set_viewport_size({"width": width, "height": 800})
+        boxes = page.locator("#diagram-plot text, #differences-plot text").evaluate_all(
+            "all => all.filter(one => one.textContent).map(one => one.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"
+        )
+        for i, (left, top, right, bottom) in enumerate(boxes):
+            for x0, y0, x1, y1 in boxes[:i]:
+                assert min(right, x1) - max(left, x0) < 1 or min(bottom, y1) - max(top, y0) < 3
+
+
+def test_the_legend_of_a_narrow_heat_map_has_room_for_its_numbers(show):
+    page = show("two")
+    boxes = page.locator("#differences-plot svg > text").evaluate_all(
+        "all => all.slice(-3).map(one => { const b = one.getBoundingClientRect(); return [b.left, b.right]; })"
+    )
+    assert [boxes[0][1] < boxes[1][0], boxes[1][1] < boxes[2][0]] == [True, True]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_diagrams_follow_the_theme(show, theme):
+    page = show("sixteen", color_scheme=theme)
+    colour = "element => getComputedStyle(element).fill"
+    ink = {"light": "rgb(27, 36, 48)", "dark": "rgb(230, 234, 240)"}
+    for figure in ("diagram", "diagram-paper", "costs", "curves"):
+        assert page.locator(f"#{figure}-plot svg").evaluate(colour) == ink[theme]
+    page.click("#theme")
+    other = {"light": "dark", "dark": "light"}[theme]
+    assert page.locator("#diagram-plot svg").evaluate(colour) == ink[other]
+    assert page.locator("#diagram-plot rect").count() == 0  # no sheet of white paper behind it
+
+
+def test_the_first_screen_has_ranks_and_the_diagram(show):
+    page = show("sixteen")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert page.locator("main > section").evaluate_all("all => all.map(one => one.id)")[1:3] == ["ranks", "results"]
+    for selector in ("#average-ranks", "#diagram-plot"):
+        box = page.locator(selector).bounding_box()
+        assert box["y"] + box["height"] < 900
+
+
+def test_a_page_that_is_captured_at_once_is_whole(show):
+    page = show("sixteen", wait=False)
+    page.screenshot(full_page=True)  # waits for no more than one frame
+    drawn = page.locator("figure .plot").evaluate_all("all => all.map(one => one.childElementCount)")
+    assert drawn == [1] * len(FIGURES)
+    assert page.locator("#results-table tbody tr").count() > 16
+    assert page.locator(".compact .scroll").evaluate_all("all => all.every(one => one.scrollHeight <= one.clientHeight + 2)")
+
+
+def test_an_outlier_does_not_pale_the_other_cells(show):
+    page = show("two")
+    opacities = page.locator("#differences-plot svg > rect[fill-opacity]:not([shape-rendering])").evaluate_all(
+        "all => all.map(one => Number(one.getAttribute('fill-opacity')))"
+    )
+    assert max(opacities) == 1  # yeast's coverage is off by 40 std
+    assert 0.4 < sorted(opacities)[0] < 0.8  # scene's by one
 
 
 def test_curves_follow_the_data_set_and_the_metric(show):
@@ -223,7 +306,6 @@ def test_commands_can_be_copied_as_they_are(show):
 def test_a_link_leads_to_its_section(show, name):
     page = show("sixteen")
     page.click(f"nav a[href='#{name}']")
-    page.wait_for_timeout(500)  # what comes into view is laid out then
     assert 0 <= page.locator(f"#{name}").bounding_box()["y"] < 200
 
 

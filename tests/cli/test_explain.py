@@ -115,7 +115,7 @@ def test_a_model_without_columns_is_explained_all_the_same(cli, tmp_path, monkey
         assert "Note: what each column adds is left out." in result.stderr
         assert "The kernel of this model is 'exponential'" in result.stderr
     save(CamelClassifier().fit(X, Y), "m.skcamel")
-    monkeypatch.setattr("skcamel.cli.explain.SMALL", 100)
+    monkeypatch.setattr("skcamel.predictions.SMALL", 100)
     assert "it takes long in a model of this size; --features lists it" in cli("explain", "m.skcamel", "new.csv").stderr
     assert "by column" in cli("explain", "m.skcamel", "new.csv", "--features").stdout
 

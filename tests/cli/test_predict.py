@@ -197,7 +197,7 @@ def test_words_are_columns_of_their_own_as_at_the_fit(cli, refused, tmp_path):
         "1 row with a value of 'colour' that the fit did not see",
         "1 gap in 'colour', which had none",
         "1 gap in 'old', which had none",
-        "1 cell of 'x' not readable, taken as gaps",
+        "1 cell of 'x' not readable, taken as a gap",
     ):
         assert f"Note: new.csv: {note}." in said
     (tmp_path / "new.csv").write_text("old,x\nyes,1\n")

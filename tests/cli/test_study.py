@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,16 +12,18 @@ from pathlib import Path
 import pytest
 
 import skcamel
-from skcamel.data import write_dataset
+from skcamel.data import Dataset, write_dataset
 from skcamel.experiment import Records, run_study
+from skcamel.experiment.measures import BUILT_IN
 from study_methods import Mean, made
 
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
 
 from click.testing import CliRunner
 
+from skcamel.cli.options import METRICS
 from skcamel.cli.root import root
-from skcamel.cli.study import _failed
+from skcamel.cli.study import _failed, _lines
 
 TESTS = Path(__file__).parents[1]
 
@@ -83,6 +86,37 @@ def test_units_of_other_folds_and_settings_in_the_folder_do_not_count(study):
     assert found["summary"][0]["coverage"] == pytest.approx(sum(values) / 3)
 
 
+def test_further_metrics_are_shown_below_the_seven_and_missing_ones_ask_for_a_rerun(study, tmp_path):
+    (tmp_path / "metric_of_mine.py").write_text("def gain(Y, scores):\n    return float((Y * scores).mean())\n")
+    first = study("--methods", "br", "--metrics", "jaccard,ndcg_at_5,mine=metric_of_mine:gain:largest", "--quiet")
+    assert (first.exit_code, first.stderr) == (0, "")
+    lines = first.stdout.splitlines()
+    assert lines[4].split() == ["jaccard", "ndcg", "at", "5", "mine"]
+    values = [record["more"]["mine"] for record in Records("out")]
+    assert f"{abs(sum(values) / 3):.3f}".removeprefix("0") + "±" in lines[5]
+    assert "undefined" in lines[5]
+    second = study("--methods", "br", "--metrics", "jaccard,brier", "--quiet")
+    assert second.exit_code == 1
+    assert "out holds 3 of the 3 units without brier" in second.stderr.replace("\\", "/")
+    found = json.loads(study("--methods", "br", "--metrics", "jaccard,brier", "--rerun", "--json", "--quiet").stdout)
+    assert found["summary"][0]["brier"] == pytest.approx(sum(record["more"]["brier"] for record in Records("out")) / 3)
+
+
+def test_kept_scores_give_new_metrics_without_a_fit(study, tmp_path, monkeypatch):
+    monkeypatch.setenv("STUDY_LOG", str(tmp_path / "log"))
+    assert study("--methods", "study_methods:Mean", "--keep", "scores", "--quiet").exit_code == 0
+    result = study("--methods", "study_methods:Mean", "--metrics", "one_error_ties_by_index", "--quiet")
+    assert (result.exit_code, "one error ties by index" in result.stdout) == (0, True)
+    assert len((tmp_path / "log").read_text().splitlines()) == 3
+
+
+def test_the_help_names_every_metric(study):
+    shown = " ".join(study("--help").stdout.split())
+    for name in BUILT_IN:
+        stem = re.sub(r"_at_\d|_ties_by_index", "", name)
+        assert stem in shown
+
+
 def test_long_errors_are_cut_and_many_counted():
     failures = [{"dataset": "d", "method": f"m{i}", "fold": 0, "error": f"ValueError: {'x' * 400}"} for i in range(5)]
     told = _failed(failures, "out")
@@ -110,8 +144,15 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
         (["--methods", "br", "--datasets", "nothing.arff"], 2, "nothing.arff: there is no such file"),
         (["--methods", "br", "--datasets", "yeats"], 1, "yeats"),
         (["--methods", "nowhere:Method"], 2, "nowhere:Method: No module named 'nowhere'"),
-        (["--methods", "study_methods:FailsOnce"], 2, "it is called without arguments"),
+        (["--methods", "study_methods:FailsOnce"], 2, "write its arguments as in FailsOnce(alpha=0.5"),
         (["--methods", "study_methods:FitsNothing"], 2, "needs fit, predict and get_params"),
+        (["--methods", "br", "--metrics", "jacard"], 2, "metric='jacard' is not known; choose of subset_accuracy"),
+        (["--methods", "br", "--metrics", "mine=math:sqrt"], 2, "does not say which values are best"),
+        (["--methods", "a=sklearn.svm:SVC(C=x)"], 2, "arguments are Python literals"),
+        (["--methods", "br", "--groups", "nurse"], 1, "made has no column 'nurse'"),
+        (["--methods", "br", "--split", "nothing.txt"], 1, "nothing.txt: there is no such file; it holds one word"),
+        (["--methods", "br", "--split", "a=b,c"], 2, "--split has 'c' without a file"),
+        (["--methods", "br", "--folds", "given"], 1, "brings no training and test part"),
         (["--methods", "br", "--n-jobs", "0"], 2, "0 units at the same time are impossible"),
         (["--methods", "br", "--labels", "label*"], 2, "--labels names columns of a CSV, TSV or Parquet file, and --datasets has none"),
         (["--methods", "br", "--datasets", "yeast", "--xml", "made.xml"], 2, "--xml is the label file of an ARFF file, and --datasets has"),
@@ -150,6 +191,42 @@ def test_a_method_may_lie_in_the_folder_of_the_caller(study, tmp_path, monkeypat
     (tmp_path / "method_of_mine.py").write_text("from sklearn.tree import DecisionTreeClassifier as Mine\n")
     result = study("--methods", "method_of_mine:Mine", "--quiet")
     assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_a_table_may_hold_groups_and_its_set_another_name(study, tmp_path):
+    data = made()
+    lines = ["patient,a,b,c,d,label1,label2,label3"]
+    lines += [",".join(map(str, [f"p{i // 3}", *x, *y])) for i, (x, y) in enumerate(zip(data.X, data.Y, strict=True))]
+    (tmp_path / "table.csv").write_text("\n".join(lines))
+    options = ["--datasets", "ward=table.csv", "--labels", "label*", "--groups", "patient", "--repeats", "2", "--methods", "br", "--quiet"]
+    result = study(*options, "--keep", "scores")
+    assert (result.exit_code, "ward (mean ± std of 6 folds)" in result.stdout) == (0, True)
+    records = Records("out")
+    assert {(record["dataset"], record["folds"], record["n_features"]) for record in records} == {("ward", "grouped", 4)}
+    for record in records:
+        rows = records.kept(record).rows
+        assert len(set(rows // 3)) * 3 == len(rows)
+
+
+def test_folds_may_be_given_by_a_file_or_a_pair_of_files(study, tmp_path):
+    (tmp_path / "split.txt").write_text("train\n" * 16 + "test\n" * 8)
+    for split in ("split.txt", "made=split.txt"):
+        result = study("--methods", "br", "--split", split, "--quiet")
+        assert (result.exit_code, result.stderr) == (0, "")
+    assert [(record["folds"], record["n_train"]) for record in Records("out")] == [("given", 16)]
+    data = made()
+    for part, rows in (("train", slice(0, 16)), ("test", slice(16, 24))):
+        write_dataset(Dataset(data.X[rows], data.Y[rows], label_names=data.label_names), tmp_path / f"pair-{part}.arff")
+    result = study("--datasets", "pair-train.arff", "--methods", "br", "--folds", "given", "--quiet")
+    assert (result.exit_code, result.stderr, "pair (mean ± std of 1 fold)" in result.stdout) == (0, "", True)
+    assert Records("out")[0]["average_precision"] == Records("out")[1]["average_precision"]
+
+
+def test_two_forms_of_a_class_are_two_methods(study):
+    result = study("--methods", "a=sklearn.tree:DecisionTreeClassifier(max_depth=1),b=sklearn.svm:SVC(C=2, kernel='linear')", "--quiet")
+    assert result.exit_code == 0
+    assert result.stderr.count("b learns a single label; BinaryRelevance fits a clone of it for each label.") == 1
+    assert {record["method"] for record in Records("out")} == {"a", "b"}
 
 
 @pytest.mark.data
@@ -203,3 +280,17 @@ def test_a_method_whose_module_fails_is_named_with_the_cause(refused, tmp_path, 
     (tmp_path / f"failing{abs(hash(content))}.py").write_text(content + "\n")
     name = f"failing{abs(hash(content))}:Mine"
     refused(2, name, "study", "--datasets", "yeast", "--methods", name, "--out", "out")
+
+
+def test_columns_of_figures_are_aligned_and_one_fold_is_one():
+    row = {"dataset": "made", "folds": 1} | {name: 0.5 for metric in METRICS for name in (metric, f"{metric}_std")}
+    lines = _lines([row | {"method": "br"}, row | {"method": "camel", "macro_f1": 1.0}])
+    assert lines[1] == "made (mean ± std of 1 fold)"
+    assert len({len(line) for line in lines[2:]}) == 1
+
+
+def test_without_any_finished_unit_nothing_is_recommended(study):
+    result = study("--methods", "sklearn.neighbors:KNeighborsClassifier(n_neighbors=900)")
+    assert result.exit_code == 1
+    assert "3 units failed" in result.stderr
+    assert result.stdout == ""

@@ -21,8 +21,9 @@ from click.testing import CliRunner
 from skcamel.cli import tables as tables_command
 from skcamel.cli.options import METRICS
 from skcamel.cli.root import root
+from skcamel.experiment import compare_with_paper
+from skcamel.experiment.forms import FORMS
 from skcamel.experiment.summary import SELECTIONS, summarise
-from skcamel.experiment.tables import FORMS
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def test_all_tables_by_default(cli, folder):
     for title in ("Table 1", "Table 2", "Table 3", "Results on data sets that the paper does not have"):
         assert title in result.stdout
     assert "scene: the paper prints 5 labels." in result.stdout
-    assert "selected by average_precision" in result.stdout
+    assert "selected by Average precision" in result.stdout
     assert "paper's" not in result.stdout.replace("the paper's row", "")
 
 
@@ -96,11 +97,107 @@ def test_everything_in_every_form(cli, folder, form):
     assert result.stdout
     if form == "json":
         titles = [table["title"] for table in json.loads(result.stdout)]
-        assert titles[-2:] == ["Average ranks", "Wilcoxon's signed-rank test of CAMEL: p-values corrected by Holm"]
+        assert titles[-4:] == [
+            "Average ranks",
+            "Friedman's test and critical differences",
+            "Wilcoxon's signed-rank test of CAMEL: p-values corrected by Holm",
+            "How much CAMEL differs from the others",
+        ]
         assert "CAMEL against the paper" in titles
         assert "Counts of CAMEL" in titles
     if form != "csv":
         assert "made afterwards" in result.stdout.replace("\n", " ")
+
+
+def tables_of(result):
+    assert result.exit_code == 0, result.stderr
+    return {table["title"]: table for table in json.loads(result.stdout)}
+
+
+def test_best_against_the_best_printed_figure_comes_from_one_command(cli, tmp_path):
+    records = [row | {"criterion": "each"} for row in study(["yeast", "arts"], ["camel"], preset="best", n_folds=2)]
+    folder = written(tmp_path / "best", records)
+    command = ("tables", folder, "--preset", "best", "--against-paper", "--form", "json")
+    for selected_by in (None, "average_precision"):
+        found = tables_of(cli(*command, *(("--selected-by", selected_by) if selected_by else ())))
+        expected = compare_with_paper(records, selected_by=selected_by)
+        assert found["CAMEL against the paper"]["rows"] == [expected.counts()]
+        cells = found["CAMEL against the paper: cells that miss a criterion"]["rows"]
+        missed = [(row["dataset"], row["metric"], row["ahead_of_best"]) for row in cells if not row["as_good_as_best"]]
+        assert missed == [(cell.dataset, cell.metric, cell.ahead_of_best) for cell in expected.missed("as_good_as_best")]
+        counts = found.get("CAMEL against the paper, by what selects its hyper-parameters")
+        assert (counts is None) == (selected_by is not None)
+        if counts:
+            assert [row["selected_by"] for row in counts["rows"]] == ["each", *NAMES]
+            for row in counts["rows"]:
+                assert row["near_best"] == compare_with_paper(records, selected_by=row["selected_by"]).counts()["near_best"]
+
+
+def test_a_table_of_ones_own(cli, folder, tmp_path):
+    (tmp_path / "mine.csv").write_text("method,dataset,metric,mean,std\nknn,mine,coverage,0.1,0.01\nCAMEL,mine,coverage,0.9,\n")
+    found = tables_of(cli("tables", folder, "--against", "mine.csv", "--form", "json"))
+    (row,) = found["CAMEL against the table mine.csv: cells that miss a criterion"]["rows"]
+    ours = summarise(RECORDS).figures["mine", "coverage", "camel"]
+    assert (row["dataset"], row["metric"], row["mean"], row["printed_mean"], row["best_methods"]) == (
+        "mine",
+        "coverage",
+        ours.mean,
+        0.9,
+        "knn",
+    )
+    assert not any(title.startswith("Counts of") for title in found)
+    text = cli("tables", folder, "--against", "mine.csv").stdout
+    assert "· table" in text
+    assert "· paper" not in text
+
+
+def test_a_study_without_camel_is_counted_for_all_its_methods(cli, tmp_path):
+    folder = written(tmp_path / "study", study(["mine"], ["knn", "tree"], n_folds=2))
+    (tmp_path / "mine.json").write_text(json.dumps([{"method": "knn", "dataset": "mine", "metric": "coverage", "mean": 0.5}]))
+    found = tables_of(cli("tables", folder, "--against", "mine.json", "--form", "json"))
+    assert {"knn against the table mine.json", "tree against the table mine.json"} <= set(found)
+
+
+def test_metrics_beside_the_seven_are_shown_and_chosen(cli, tmp_path):
+    rows = [row | {"more": {"log_loss": 1.5, "one_error_ties_by_index": 0.5}} for row in study(["mine"], ["br"], n_folds=2)]
+    folder = written(tmp_path / "study", rows)
+    described = {"log_loss": {"title": "Log loss", "best": "smallest", "function": None}}
+    described["one_error_ties_by_index"] = {"title": "One-error, ties by label order", "best": "smallest", "function": None}
+    (folder / "study.json").write_text(json.dumps({"runs": [], "metrics": described}))
+    shown = cli("tables", folder).stdout
+    assert "Log loss ↓" in shown
+    assert "ties by label order" not in shown
+    chosen = cli("tables", folder, "--metrics", "one_error_ties_by_index, log_loss", "--form", "csv").stdout
+    assert [row["metric"] for row in csv.DictReader(io.StringIO(chosen.partition("\n\n")[2]))] == ["log_loss", "one_error_ties_by_index"]
+
+
+def test_csv_into_a_folder_has_a_file_for_each_table(cli, folder, tmp_path):
+    result = cli("tables", folder, "--form", "csv", "-o", tmp_path / "out", "--significance")
+    assert result.exit_code == 0, result.stderr
+    names = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert "table-2-results-on-the-regular-size-data-sets.csv" in names
+    assert "average-ranks.csv" in names
+    assert all(name in result.stdout for name in names)
+    for path in (tmp_path / "out").iterdir():
+        rows = list(csv.reader(path.read_text().splitlines()))
+        assert len({len(row) for row in rows}) == 1, path
+
+
+def test_latex_has_a_table_for_each_metric(cli, folder):
+    text = cli("tables", folder, "--form", "latex").stdout
+    assert [line for line in text.splitlines() if line.startswith(r"\label")][1:] == [
+        rf"\label{{tab:{name.replace('_', '-')}}}" for name in NAMES
+    ]
+    text = cli("tables", folder, "--form", "latex", "--table", "3").stdout
+    assert "arts" in text
+    assert "yeast" not in text
+
+
+def test_tests_say_what_they_can_tell_at_the_chosen_level(cli, folder):
+    plain = cli("tables", folder, "--significance").stdout
+    assert "no p-value of Wilcoxon's test with Holm's correction can be below 0.25" in plain
+    assert "It can from 7 data sets on." in plain
+    assert "can be below" not in cli("tables", folder, "--significance", "--level", "0.3").stdout
 
 
 def test_presets_apart_or_alone(cli, tmp_path):
@@ -136,6 +233,8 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
     empty.mkdir()
     alone = written(tmp_path / "alone", [record()])
     mine = written(tmp_path / "mine", [record("mine")])
+    (tmp_path / "other.csv").write_text("method,dataset,metric,mean\nbr,mine,F0.5,0.5\n")
+    (tmp_path / "wrong.csv").write_text("method,dataset,metric,mean\nbr,mine,coverage,x\n")
     damaged = written(tmp_path / "damaged", [record()])
     (damaged / "cards.json").write_text("{")
     for arguments, code, message in (
@@ -144,6 +243,13 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (("tables", alone, "--table", "3"), 1, "No result belongs to Table 3; the records hold yeast."),
         (("tables", alone, "--significance"), 1, "Tests compare methods, but the records hold only camel"),
         (("tables", mine, "--against-paper"), 2, "the paper has none of the data sets of this study, mine."),
+        (("tables", mine, "--against", "nowhere.csv"), 2, "there is no file nowhere.csv; give a CSV or JSON file, or the word paper."),
+        (("tables", mine, "--against", "other.csv"), 2, "the table other.csv has none of the metrics of this study, one_error,"),
+        (("tables", mine, "--against", "wrong.csv"), 2, "wrong.csv, line 2: mean is 'x'; it must be a number"),
+        (("tables", folder, "--against", "other.csv", "--against-paper"), 2, "name two tables; give one of them."),
+        (("tables", folder, "--metrics", "accuracy"), 2, "--metrics: The records hold no metric 'accuracy'; there are one_error,"),
+        (("tables", folder, "-o", "out"), 2, "-o is for --form csv, which makes a file for each table; write --form terminal to a file"),
+        (("tables", folder, "--level", "1"), 2, "1.0 is not in the range 0<x<1"),
         (("tables", damaged), 1, "cards.json is damaged (it is not JSON); delete it"),
         (("tables", folder, "--form", "html"), 2, "'html' is not one of"),
         (("tables", folder, "--selected-by", "accuracy"), 2, "'accuracy' is not one of"),

@@ -215,6 +215,14 @@ def test_a_class_that_moves_keeps_its_name_so_that_older_studies_resume():
     assert names == [f"skcamel.experiment.{home}" for home in homes]
 
 
+@pytest.mark.parametrize("name", ["llsf", "jfsc"])
+def test_searches_in_single_precision_are_new_units_and_those_in_double_the_older_ones(name):
+    params = get_method(name).settings["params"]
+    assert params.pop("precision") == "single"
+    search = get_method(name).estimator
+    assert described(type(search)(**search.get_params() | {"precision": "double"}))["params"] == params
+
+
 def test_pickling_a_method_changes_nothing():
     class Own(Mean):
         pass

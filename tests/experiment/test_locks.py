@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import skcamel
-from skcamel.experiment.records import WHOLE_FOLDER, UnitLocks, _offset
+from skcamel.experiment.locks import WHOLE_FOLDER, UnitLocks, _offset
 
 KEY, OTHER = "00000001ff", "00000002ff"
 HOLDER = """
 import sys, pathlib
-from skcamel.experiment.records import UnitLocks
+from skcamel.experiment.locks import UnitLocks
 locks = UnitLocks(pathlib.Path(sys.argv[1]))
 print(locks.take(sys.argv[2]), flush=True)
 sys.stdin.read()
@@ -89,7 +89,7 @@ def test_a_file_system_without_locks_is_told(tmp_path, monkeypatch):
     def refuse(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("skcamel.experiment.records._lock", refuse)
+    monkeypatch.setattr("skcamel.experiment.locks._lock", refuse)
     with UnitLocks(tmp_path / "lock") as locks, pytest.raises(OSError, match=r"gives no locks, .*; put it on another disk"):
         locks.take(KEY)
 

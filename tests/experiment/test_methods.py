@@ -51,7 +51,7 @@ def test_every_name_works_with_constant_labels_and_the_same_seed_gives_the_same(
             assert outcome.decisions[:, 3].all()
         assert not outcome.decisions[:, 4].any()
         evaluate(Y[30:], outcome.scores, outcome.decisions)
-    assert set(one) == ({"average_precision"} if name in ("camel", "llsf", "jfsc") else {""})
+    assert set(one) == ({"average_precision"} if name in ("camel", "llsf", "jfsc", "imcc") else {""})
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -59,7 +59,7 @@ def test_every_name_works_with_constant_labels_and_the_same_seed_gives_the_same(
 def test_the_settings_of_a_grid_search_are_what_it_was_told(name, search, preset):
     method = get_method(name, preset)
     assert isinstance(method.estimator, search)
-    assert method.settings["params"] == method.estimator.get_params()
+    assert method.settings["params"] | {"device": None} == method.estimator.get_params()  # which decides about no result
     assert method.settings["params"]["preset"] == ("fair" if preset == "best" else "faithful")
     assert method.settings["grid"] == {key: list(values) for key, values in search.GRIDS["coarse"].items()}
 
@@ -172,12 +172,12 @@ def test_an_import_path_names_a_class_an_instance_or_a_function():
 
 @pytest.mark.parametrize("path", ["nowhere.at.all:Class", "sklearn.tree:Nothing"])
 def test_an_import_path_that_leads_nowhere_is_told(path):
-    with pytest.raises(ImportError, match=f"{path}: .*; a method is package.module:Class, importable from here"):
+    with pytest.raises(ImportError, match=f"{path}: .*; write name=package.module:Class\\(arg=1\\), importable from here"):
         get_method(path)
 
 
 def test_an_import_path_to_what_needs_arguments_is_told():
-    with pytest.raises(TypeError, match=r"study_methods:FailsOnce: .*'flag'; it is called without arguments; from Python, give"):
+    with pytest.raises(TypeError, match=r"study_methods:FailsOnce: .*'flag'; write its arguments as in FailsOnce\(alpha=0.5"):
         get_method("study_methods:FailsOnce")
 
 
@@ -235,9 +235,12 @@ def test_camel_refuses_missing_values_wherever_they_are(storage):
         get_method("camel", "quick").fit(storage(data.X), data.Y, seed=0).outcomes(storage(gap))
 
 
-def test_the_device_reaches_camel():
-    assert get_method("camel", device="cuda").device == "cuda"
-    assert get_method("camel").device is None
+@pytest.mark.parametrize("name", ["camel", "llsf", "jfsc"])
+def test_a_device_reaches_what_computes_there_and_changes_no_unit(name):
+    here, there = get_method(name), get_method(name, device="cuda")
+    assert (here.device, there.device) == (None, "cuda")
+    assert there._model(0).device == "cuda"
+    assert here.settings == there.settings
 
 
 def test_one_label_that_is_unknown_in_some_rows_is_learned_by_every_method_of_the_paper(rng):

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from skcamel.experiment import Unit, run_study
-from skcamel.experiment.runner import Event, listener
+from skcamel.experiment.progress import Event, listener
 from study_methods import Broken, Mean, made
 
 

@@ -11,9 +11,10 @@ from made_records import record
 from skcamel.cli.study import _lines
 from skcamel.cli.study import summary as summary_of_a_run
 from skcamel.experiment.comparison import compare_cell, win_tie_loss
+from skcamel.experiment.forms import write_tables
 from skcamel.experiment.paper import mean_and_std, paper_figures, rounded, thousandths
 from skcamel.experiment.summary import Figure, summarise
-from skcamel.experiment.tables import result_tables, signed, write_tables
+from skcamel.experiment.tables import result_tables, signed
 from skcamel.metrics import LOSSES, NAMES
 from skcamel.report.comparison_sections import _cell
 

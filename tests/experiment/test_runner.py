@@ -21,12 +21,6 @@ from skcamel.metrics import NAMES, RANKING, evaluate
 from study_methods import FailsOnce, Mean, comparable, made
 
 
-@pytest.fixture
-def log(tmp_path, monkeypatch):
-    monkeypatch.setenv(study_methods.LOG, str(tmp_path / "log"))
-    return tmp_path / "log"
-
-
 @pytest.mark.parametrize("folds", ["plain", "stratified"])
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_study_of_labels_that_are_known_in_part(tmp_path, folds):

@@ -8,6 +8,7 @@ import pytest
 import made_records
 import made_studies
 from skcamel.experiment import Records, RecordsError, compare_with_paper, run_study, summarise, write_tables
+from skcamel.experiment.published import paper_table
 from skcamel.experiment.summary import costs
 from skcamel.experiment.tables import result_tables, sizes_table
 from skcamel.experiment.units import planned_units, read_cards, read_runs, read_sensitivity
@@ -63,7 +64,7 @@ def read_everything(folder):
     """What the library makes of a study folder."""
     records = Records(folder)
     for form in ("markdown", "csv", "json", "terminal", "latex"):
-        write_tables([*result_tables(summarise(records), against_paper=True).values(), sizes_table(read_cards(folder))], form)
+        write_tables([*result_tables(summarise(records), against=paper_table()).values(), sizes_table(read_cards(folder))], form)
     compare_with_paper(records)
     costs(records)
     planned_units(read_runs(folder))

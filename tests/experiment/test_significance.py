@@ -11,15 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from skcamel.experiment.paper import PaperFigure, paper_figures
+from skcamel.experiment.paper import Metric, PaperFigure, paper_figures
 from skcamel.experiment.significance import (
+    compare_by_metric,
     compare_methods,
     critical_difference,
+    datasets_needed,
     friedman_test,
     groups_of,
     holm,
+    rank_biserial,
     ranks_of,
     score_matrix,
+    smallest_p,
+    what_tests_can_tell,
     wilcoxon_holm,
     wilcoxon_test,
 )
@@ -116,10 +121,83 @@ def exact_wilcoxon(differences):
     return min(2 * sum(total <= observed for total in sums) / len(sums), 1.0)
 
 
-@given(st.lists(st.integers(-40, 40).filter(bool), min_size=1, max_size=8, unique_by=abs))
-def test_wilcoxon_counts_all_signs(differences):
+@given(st.lists(st.integers(-9, 9).filter(bool), min_size=1, max_size=8))
+def test_wilcoxon_counts_all_signs_ties_included(differences):
     values = np.array(differences) / 40
     assert wilcoxon_test(values, np.zeros(len(values))) == pytest.approx(exact_wilcoxon(values))
+
+
+@given(st.lists(st.integers(-99, 99).filter(bool), min_size=1, max_size=30, unique_by=abs))
+def test_wilcoxon_without_ties_is_scipys_exact_one(differences):
+    values = np.array(differences) / 100
+    assert wilcoxon_test(values, np.zeros(len(values))) == pytest.approx(stats.wilcoxon(values, method="exact").pvalue, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "others"), [(2, 1), (4, 3), (5, 2), (7, 3)])
+def test_no_scores_give_a_smaller_corrected_p_value_than_the_smallest(n, others):
+    found = [
+        min(
+            pair.p_holm
+            for pair in wilcoxon_holm(np.column_stack([signs, np.zeros((n, others))]), list("abcdef")[: others + 1], control="a")
+        )
+        for signs in (np.array(each) * np.arange(1, n + 1) for each in product((-1, 1), repeat=n))
+    ]
+    assert min(found) == smallest_p(n, others)
+    ties = np.column_stack([np.ones(n), np.zeros((n, others))])
+    assert min(pair.p_holm for pair in wilcoxon_holm(ties, list("abcdef")[: others + 1], control="a")) == smallest_p(n, others)
+
+
+@given(st.integers(1, 12), st.sampled_from([0.01, 0.05, 0.1]))
+def test_the_data_sets_needed_are_enough_and_one_less_is_not(others, alpha):
+    n = datasets_needed(others, alpha)
+    assert smallest_p(n, others) < alpha <= smallest_p(n - 1, others)
+
+
+def test_tests_that_cannot_tell_anything_say_so():
+    (sentence,) = what_tests_can_tell(4, 4)
+    assert "With 4 data sets and 3 comparisons no p-value" in sentence
+    assert "can be below 0.375: it cannot show a difference at level 0.05" in sentence
+    assert sentence.endswith("It can from 7 data sets on.")
+    assert what_tests_can_tell(4, 7) == what_tests_can_tell(6, 16) == []
+    assert len(what_tests_can_tell(2, 3)) == 2  # ranks of two methods differ by at most 1, and the critical difference is 1.13
+    assert what_tests_can_tell(4, 6, alpha=0.1) == []
+
+
+def biserial_by_hand(differences):
+    """Share of favourable less share of unfavourable evidence, rank by rank."""
+    sizes = sorted(abs(d) for d in differences if d)
+    rank = {size: Fraction(sum(i for i, other in enumerate(sizes, 1) if other == size), sizes.count(size)) for size in sizes}
+    total = sum(rank[abs(d)] for d in differences if d)
+    return float(sum(rank[abs(d)] * (1 if d > 0 else -1) for d in differences if d) / total) if total else 0.0
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=10))
+def test_rank_biserial_by_hand(differences):
+    values = np.array(differences) / 10
+    found = rank_biserial(values, np.zeros(len(values)))
+    assert found == pytest.approx(biserial_by_hand(differences))
+    assert found == pytest.approx(-rank_biserial(np.zeros(len(values)), values))
+    assert -1 <= found <= 1
+
+
+def test_pairs_say_how_many_data_sets_are_won_tied_and_lost():
+    scores = [[0.9, 0.3], [0.3, 0.1 + 0.2], [0.2, 0.4]]  # 0.1 + 0.2 is 0.3, up to floating point
+    (pair,) = wilcoxon_holm(scores, ["a", "b"])
+    assert (pair.wins, pair.ties, pair.losses) == (1, 1, 1)
+    assert pair.rank_biserial == pytest.approx(1 / 3)
+
+
+def test_metrics_are_ranked_by_their_own_direction_and_left_out_where_too_few_sets_have_them():
+    figures = {
+        (d, m, name): PaperFigure(mean, 0.1, bold=False) for d in "st" for m in ("up", "down") for name, mean in (("a", 0.1), ("b", 0.4))
+    }
+    figures["s", "alone", "a"] = figures["s", "alone", "b"] = PaperFigure(0.5, 0.1, bold=False)
+    measures = {"up": Metric("Up", "largest"), "down": Metric("Down", "smallest"), "alone": Metric("Alone", "largest")}
+    found = compare_by_metric(figures, measures, ["a", "b"])
+    assert {metric: one.ranks["a"] for metric, one in found.items()} == {"up": 2, "down": 1}
+    assert compare_by_metric(figures, measures, ["a"]) == {}
+    with pytest.raises(ValueError, match="metric"):
+        compare_methods(figures, "up")  # which of its values is best is not known
 
 
 def test_wilcoxon_of_equal_methods_and_of_ties():

@@ -1,5 +1,6 @@
 """From records to means: which outcome is shown, what the notes say, and what must not matter."""
 
+import json
 import math
 import statistics
 
@@ -8,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from made_records import record, study
-from skcamel.experiment import RecordsError
-from skcamel.experiment.paper import paper_cell
+from skcamel.experiment import Records, RecordsError
+from skcamel.experiment.paper import Metric, paper_cell
 from skcamel.experiment.summary import AFTERWARDS, Figure, costs, nearest_criterion, summarise
 from skcamel.metrics import NAMES
+from skcamel.metrics.conventions import TITLES
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=10), st.randoms())
@@ -49,7 +51,7 @@ def test_the_criterion_asked_for_is_shown(selected_by, expected):
 def test_methods_without_outcomes_per_criterion_show_their_own():
     found = summarise([record(method="llsf"), record(method="br")], selected_by="coverage")
     assert found.criteria == {("yeast", "br"): "", ("yeast", "llsf"): "macro_f1"}
-    assert any("LLSF: hyper-parameters selected by macro_f1." in note for note in found.notes())
+    assert any("LLSF: hyper-parameters selected by Macro-averaging F1." in note for note in found.notes())
     assert not any("BR" in note for note in found.notes()[1:2])
 
 
@@ -71,7 +73,7 @@ def test_nearest_is_the_criterion_with_the_papers_row(name):
     found = summarise([row], selected_by="nearest")
     assert found.criteria["yeast", "camel"] == name
     assert found.afterwards == {("yeast", "camel")}
-    assert any(AFTERWARDS in note and name in note for note in found.notes())
+    assert any(AFTERWARDS in note and TITLES[name] in note for note in found.notes())
 
 
 def test_nearest_takes_one_criterion_for_the_whole_row_not_one_for_each_metric():
@@ -157,3 +159,54 @@ def test_presets_and_methods_do_not_displace_each_other():
 def test_costs_are_those_of_the_newest_settings():
     records = [record() | {"fit_seconds": 9.0}, record() | at(2, tol=1) | {"fit_seconds": 1.0}]
     assert [cost.fit_seconds for cost in costs(records)] == [1.0]
+
+
+FURTHER = {"subset_accuracy": Metric("Subset accuracy", "largest"), "log_loss": Metric("Log loss", "smallest")}
+
+
+def with_more(**more):
+    return record("mine", fold=0, n_folds=2) | {"more": more}
+
+
+def test_further_metrics_have_means_where_they_are_recorded_and_described():
+    rows = [with_more(subset_accuracy=0.2, unknown=1.0), with_more(subset_accuracy=0.4) | {"fold": 1}, record("other")]
+    found = summarise(rows, measures=FURTHER)
+    assert found.figures["mine", "subset_accuracy", "camel"] == pytest.approx((0.3, 0.1 * 2**0.5, 2))
+    assert ("other", "subset_accuracy", "camel") not in found.figures
+    assert list(found.measures) == [*NAMES, "subset_accuracy"]  # nothing holds log_loss, nothing describes unknown
+    assert summarise(rows).measures.keys() == set(NAMES)
+
+
+def test_a_further_metric_may_be_undefined_in_a_fold():
+    found = summarise([with_more(log_loss=None), with_more(log_loss=2.5) | {"fold": 1}], measures=FURTHER)
+    assert found.figures["mine", "log_loss", "camel"][::2] == (2.5, 1)
+
+
+@pytest.mark.parametrize("criterion", ["average_precision", "each"])
+def test_a_further_metric_is_undefined_under_a_criterion_that_it_was_not_computed_for(criterion):
+    row = with_more(subset_accuracy=0.2) | {"criterion": criterion} | {f"{metric}_by_{by}": 0.5 for metric in NAMES for by in NAMES}
+    shown = {by: summarise([row], selected_by=by, measures=FURTHER).figures["mine", "subset_accuracy", "camel"].mean for by in NAMES}
+    assert {by for by, mean in shown.items() if mean == 0.2} == {"average_precision"}
+    assert summarise([row], measures=FURTHER).figures["mine", "subset_accuracy", "camel"].mean == 0.2
+    single = record("mine", "br") | {"more": {"subset_accuracy": 0.2}}  # one outcome serves every criterion
+    assert summarise([single], selected_by="coverage", measures=FURTHER).figures["mine", "subset_accuracy", "br"].mean == 0.2
+
+
+def test_metrics_to_show_are_chosen_and_other_tie_rules_wait_to_be_asked_for():
+    tied = {"one_error_ties_by_index": Metric("One-error, ties by label order", "smallest")}
+    found = summarise([with_more(one_error_ties_by_index=0.1)], measures=tied)
+    assert list(found.measures) == list(NAMES)
+    assert list(found.showing(["one_error_ties_by_index", "coverage"]).measures) == ["one_error_ties_by_index", "coverage"]
+    with pytest.raises(ValueError, match=r"no metric 'accuracy'; there are one_error, .*, one_error_ties_by_index\."):
+        found.showing(["accuracy"])
+
+
+def test_a_folder_describes_its_further_metrics(tmp_path):
+    (tmp_path / "records.jsonl").write_text(json.dumps(with_more(log_loss=1.5)) + "\n")
+    described = {"log_loss": {"title": "Log loss", "best": "smallest", "function": None}}
+    (tmp_path / "study.json").write_text(json.dumps({"runs": [], "metrics": described}))
+    assert summarise(Records(tmp_path)).measures["log_loss"].heading == "Log loss ↓"
+    described["log_loss"]["best"] = "least"
+    (tmp_path / "study.json").write_text(json.dumps({"runs": [], "metrics": described}))
+    with pytest.raises(RecordsError, match=r"metrics.log_loss.best is 'least', not .*largest.* smallest"):
+        summarise(Records(tmp_path))

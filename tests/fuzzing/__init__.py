@@ -3,4 +3,4 @@
 The test suite runs the first seeds of each; ``make fuzz MINUTES=10`` goes on from a random seed for that long.
 """
 
-TARGETS = ("model_files", "readers", "commands")
+TARGETS = ("model_files", "readers", "commands", "requests")

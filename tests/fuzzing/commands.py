@@ -50,6 +50,8 @@ VALUES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "target": (("out.csv", "out.tsv", "out.arff", "out.svm", "out.parquet", "sub/out.csv"), ("out", "out.mat", "../out.csv", "", "sub")),
     "figure": (("out.png", "out.svg"), ("out.bmp", "sub", "")),
+    "host": (("127.0.0.1",), ("nothing.invalid", "", "999.1.1.1")),
+    "port": (("0",), ("-1", "65536", "nan")),
     "model": (("camel.skcamel", "br.skcamel", "hostile.skcamel"), ("data.csv", "nothing.skcamel", "sub")),
     "predictions": (("p.csv", "p.json", "p.jsonl"), ("data.csv", "text.csv", "nothing.csv", "study")),
     "folder": (("study", "nasty"), ("empty", "sub", "nothing", "data.csv")),
@@ -98,6 +100,15 @@ def _check_letters(arguments: list[str], out: str, err: str, told: str) -> None:
         assert all(letter == "\n" or letter.isprintable() for letter in out), told
 
 
+def _no_server() -> contextlib.AbstractContextManager[object]:
+    """A server that is stopped as soon as it is up; nothing to replace where there is no uvicorn, and `serve` says so."""
+    try:
+        from skcamel.serve import server
+    except ImportError:
+        return contextlib.nullcontext()
+    return mock.patch.object(server.Server, "run")
+
+
 def _run(arguments: list[str], work: Path, temporary: Path) -> tuple[int, str, str]:
     out, err, here = io.StringIO(), io.StringIO(), Path.cwd()
     places = {"SKCAMEL_DATA": str(work), "SKCAMEL_CACHE": str(work / "cache"), "COLUMNS": "100"}
@@ -109,6 +120,7 @@ def _run(arguments: list[str], work: Path, temporary: Path) -> tuple[int, str, s
             warnings.catch_warnings(),
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
+            _no_server(),
         ):
             warnings.simplefilter("ignore")
             return run(arguments), out.getvalue(), err.getvalue()

@@ -108,7 +108,7 @@ def test_no_row_of_weight_gives_nan():
         (Y, {"k": 2, "ranked": [[0, 0], [1, 2], [1, 0]]}, "different positions"),
         (Y, {"k": 1, "scores": F[:2]}, "must be equal"),
         (sparse.csr_array(2 * Y), {"k": 1, "scores": F}, "must hold only 0 and 1; found 2"),
-        (np.where(Y == 1, np.nan, 0.0), {"k": 1, "scores": F}, "must hold only 0 and 1"),
+        (np.where(Y == 1, np.nan, 0.0), {"k": 1, "ranked": [[0], [1], [2]]}, "unknown entries .* give scores"),
     ],
 )
 def test_refusals_say_what_came_and_what_to_do(truth, arguments, message):

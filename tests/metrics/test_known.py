@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from reference import metrics as literal
 from skcamel import metrics
-from skcamel.metrics import count, decision_metrics
 from skcamel.metrics.conventions import ROWS, TIES, as_truth
+from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
 
 ROUNDING = 5e-14

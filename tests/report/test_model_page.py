@@ -28,10 +28,13 @@ from tiny_steps import Columns
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 
 from skcamel.report import build_model_report, model_page
-from skcamel.report.facts import ModelFacts, evaluated
+from skcamel.report.facts import ModelFacts, evaluated, fitted_alone
 from skcamel.report.model_page import quality_section
 
-ALL = ["collaboration", "correlation", "spectrum", "quality", "calibration", "answers", "why", "importance", "doubted"]
+ON_DATA = ["quality", "calibration", "answers", "why", "importance", "doubted"]
+FIRST, LAST = ["glance", "collaboration"], ["correlation", "experts"]
+ALL = [*FIRST, *ON_DATA, *LAST]
+ALONE = ["glance", *ON_DATA, "experts"]  # where no label pushes another
 WITHOUT_PROBABILITIES = [name for name in ALL if name != "calibration"]
 
 
@@ -56,10 +59,10 @@ def numbers(packed):
     return np.frombuffer(base64.b64decode(packed["f32"]), dtype="<f4").reshape(packed["shape"])
 
 
-def test_a_page_with_data_has_all_sections_and_one_without_has_three(page_of):
+def test_a_page_with_data_has_all_sections_and_one_without_has_four(page_of):
     model = pages.model(6, 60)
     assert sections(page_of(model, pages.new_rows(6, 60))) == ALL
-    assert sections(page_of(model, None)) == ALL[:3]
+    assert sections(page_of(model, None)) == [*FIRST, *LAST]
 
 
 def test_equal_input_gives_equal_bytes(page_of):
@@ -81,7 +84,7 @@ def test_label_names_never_become_markup(page_of):
     html = page_of(pages.model(6, 60, names=pages.NASTY), pages.new_rows(6, 60, names=pages.NASTY))
     assert "<script>window" not in html
     assert "<img" not in html
-    assert html.count("<script") == 7  # page, spectrum, quality, calibration, why and importance as data, and the program
+    assert html.count("<script") == 7  # page, experts, quality, calibration, why and importance as data, and the program
     assert sent(html, "page")["names"] == list(pages.NASTY)
 
 
@@ -171,13 +174,14 @@ def test_a_search_shows_what_it_chose(page_of):
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_the_ends_of_alpha_have_pages(page_of, alpha):
     html = page_of(pages.model(6, 60, alpha=alpha), pages.new_rows(6, 60))
-    assert sections(html) == ALL
-    assert ("nothing would change" in html) == (alpha == 0)
+    assert sections(html) == (ALONE if alpha == 0 else ALL)
+    assert ("nothing would change" in html) == ("Collaboration: none, α = 0." in html) == (alpha == 0)
+    assert ("Strongest push: " in html) == ('id="graph"' in html) == (alpha > 0)
 
 
 def test_one_label_has_a_page(page_of):
     html = page_of(pages.model(1, 60), pages.new_rows(1, 60))
-    assert sections(html) == ALL
+    assert sections(html) == ALONE
     assert "every label stands alone" in html
 
 
@@ -188,7 +192,7 @@ def test_models_of_classes_have_pages(page_of, n_classes, rng):
     model = CamelClassifier().fit(X, y)
     Y = y[:, None] if n_classes == 2 else np.eye(n_classes, dtype=int)[y]
     html = page_of(model, Dataset(X, Y))
-    assert sections(html) == (ALL if n_classes == 2 else WITHOUT_PROBABILITIES)
+    assert sections(html) == (ALONE if n_classes == 2 else WITHOUT_PROBABILITIES)
     assert ("where its score is the largest" in html) == (n_classes == 3)
 
 
@@ -373,14 +377,14 @@ def test_the_page_says_what_becomes_of_each_column(page_of, rng):
     frame, labels = a_table(rng)
     model = make_pipeline(Columns("as <i>it</i> is"), CamelClassifier()).fit(frame[:50], labels[:50])
     html = page_of(model, (frame[50:], labels[50:]))
-    assert sections(html) == [*ALL, "columns"]
+    assert sections(html) == [*FIRST, *ON_DATA, "columns", *LAST]
     assert "What becomes of each column" in html
     assert "<dt>Features</dt><dd>4, made from 2 columns</dd>" in html
     assert "&lt;b&gt;York&lt;/b&gt;, Bath, Ely</td>" in html
     assert "as &lt;i&gt;it&lt;/i&gt; is</td>" in html
     assert "<b>York" not in html
     assert "<i>it" not in html
-    assert sections(page_of(model, None)) == [*ALL[:3], "columns"]
+    assert sections(page_of(model, None)) == [*FIRST, "columns", *LAST]
 
 
 def test_a_pipeline_of_a_frame_takes_a_data_set_of_its_columns(page_of, rng):
@@ -413,7 +417,7 @@ def test_a_1d_y_is_taken_with_its_rows(page_of, classes, rng):
     found = evaluated(model, (X[40:], y[40:]))
     expected = [[name == own for name in model[-1].label_names_] for own in y[40:]]
     assert found.relevant.tolist() == expected
-    assert sections(page_of(model, (X[40:], y[40:]))) == (ALL if len(classes) == 2 else WITHOUT_PROBABILITIES)
+    assert sections(page_of(model, (X[40:], y[40:]))) == (ALONE if len(classes) == 2 else WITHOUT_PROBABILITIES)
 
 
 @pytest.mark.parametrize("combine", [False, True])
@@ -487,7 +491,9 @@ def test_why_this_label_tells_unknown_from_not_true(page_of):
     Y[::3, 1], Y[4], Y[:, 2] = np.nan, np.nan, np.nan
     model = pages.model(4, 60)
     found = evaluated(model, Dataset(given.X[60:], Y, label_names=given.label_names))
-    flags = model_page.why_section(ModelFacts(model), found).data["flags"]
+    facts = ModelFacts(model)
+    parts = model_page.Parts.of(facts, found, fitted_alone(facts))
+    flags = model_page.why_section(facts, found, parts).data["flags"]
     np.testing.assert_array_equal(flags & model_page.UNKNOWN > 0, np.isnan(Y))
     np.testing.assert_array_equal(flags & model_page.TRUE > 0, Y == 1)
     assert "why" in sections(page_of(model, Dataset(given.X[60:], Y, label_names=given.label_names)))
@@ -519,7 +525,8 @@ def test_unknown_labels_do_not_count_in_coverage_and_calibration(page_of):
 
 
 def facts_of(model):
-    return dict(model_page.model_page(model, None).facts)
+    page = model_page.model_page(model, None)
+    return dict([*page.facts, *page.sections[-1].context["settings"]])
 
 
 SUMMED = {"landmark": {"solver": "landmark", "n_landmarks": 20}, "primal": {"solver": "primal", "kernel": "linear"}}

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 
-from skcamel.report.page import Column, Page, Rounded, Section, as_json, render, svg_source, write
+from skcamel.report.page import Column, Page, Rounded, Section, as_json, render, write
 
 texts = st.text(st.characters(codec="utf-8"), max_size=40)
 values = st.recursive(
@@ -126,12 +126,6 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     with pytest.raises(Exception, match=r"nothing\.html"):
         write(broken, tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text() == "before"
-
-
-def test_a_finished_drawing_becomes_an_address():
-    head, body = svg_source("<svg>ü</svg>").split(",")
-    assert head == "data:image/svg+xml;base64"
-    assert base64.b64decode(body).decode() == "<svg>ü</svg>"
 
 
 def test_cells_sort_by_their_full_value():

@@ -20,10 +20,12 @@ from skcamel.data import Dataset
 from skcamel.experiment import Records, compare_with_paper, result_tables, run_study, summarise
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS
 from skcamel.experiment.records import MEMORY_PER_BYTE
-from skcamel.experiment.significance import compare_methods
+from skcamel.experiment.significance import compare_methods, groups_of
 from skcamel.experiment.tables import signed
 from skcamel.experiment.units import read_runs
+from skcamel.experiment.verdicts import effect_text
 from skcamel.metrics import NAMES
+from skcamel.metrics.conventions import RANKING
 from study_methods import Mean, made
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
@@ -34,7 +36,7 @@ from skcamel.report.facts import StudyFacts
 from skcamel.report.page import render
 from skcamel.report.study_page import BYTES_OF_A_RECORD, study_page
 
-ALL = ["paper", "results", "significance", "sensitivity", "cost", "cards", "failures", "reproduce"]
+ALL = ["ranks", "results", "significance", "sensitivity", "cost", "cards", "failures", "reproduce", "paper"]
 KEPT = Path(__file__).parents[2] / "studies" / "paper-2019"
 
 
@@ -126,57 +128,99 @@ def test_how_models_were_selected_is_said_plainly(page):
 
 
 def test_findings_are_counted_from_the_records(page, records):
-    for preset, finding in zip(("paper", "best"), page.findings, strict=False):
-        counts = compare_with_paper(records, preset=preset).counts()
-        assert f"CAMEL ({preset}) is no worse" in finding
-        assert f"in {counts['no_worse']} of 112 cells" in finding
-        assert f"in {counts['as_good_as_best']} of them." in finding
-        assert ("seven models per set" in finding) == (preset == "best")
     figures = summarise(records, preset="paper").figures
     tests = [compare_methods(figures, metric, methods=PAPER_METHODS) for metric in NAMES]
     first = sum(min(one.ranks, key=one.ranks.get) == "camel" for one in tests)
-    assert f"CAMEL has the best average rank in {first} of 7 metrics" in page.findings[2]
+    assert page.findings[0].startswith(f"CAMEL has the best average rank in {first} of 7 metrics, of 6 methods on 16 data sets.")
     taken = {}
     for record in records:
         taken.setdefault((record["method"], record["preset"]), {}).setdefault(record["dataset"], []).append(record["fit_seconds"])
     typical = [median(median(folds) for folds in sets.values()) for sets in taken.values()]
-    assert page.findings[3].startswith(f"Fitting a fold takes {min(typical):.2g} s on ")
-    assert f" and {max(typical):.2g} s on " in page.findings[3]
-    assert page.findings[4] == "2 units failed; see Failures for the reasons."
+    assert f" is the quickest to fit, {min(typical):.2g} s on " in page.findings[1]
+    assert f" the slowest, {max(typical):.2g} s on " in page.findings[1]
+    assert page.findings[2] == "2 units failed; see Failures for the reasons."
+    assert not any("paper’s" in finding for finding in page.findings)
 
 
-def test_tests_are_of_one_preset(page, records):
-    context = section(page, "significance").context
-    assert context["sentence"].startswith("6 methods of preset paper are ranked on the 16 data sets that all of them have. ")
+def test_findings_against_the_paper_stand_in_its_section_which_is_the_last(page, records):
+    assert page.sections[-1].name == "paper"
+    for preset, finding in zip(("paper", "best"), section(page, "paper").context["findings"], strict=True):
+        counts = compare_with_paper(records, preset=preset).counts()
+        assert finding.startswith(
+            f"CAMEL ({preset}) keeps up with the paper’s CAMEL, to within 2 std, in {counts['no_worse']} of 112 figures"
+        )
+        assert f"the best figure printed for any method in {counts['as_good_as_best']}." in finding
+        assert ("seven models per set" in finding) == (preset == "best")
+
+
+def test_ranks_and_tests_are_of_one_preset(page, records):
+    context = section(page, "ranks").context
+    assert context["sentence"] == "6 methods of preset paper are ranked on the 16 data sets that all of them have."
+    assert context["limits"] == []
     expected = compare_methods(summarise(records, preset="paper").figures, "coverage", methods=PAPER_METHODS, control="camel")
-    row = context["ranks"]["rows"][NAMES.index("coverage")]
-    assert row[1:] == (
-        *expected.ranks.values(),
-        16,
-        expected.friedman.chi2,
-        expected.friedman.f,
-        expected.friedman.f_p,
-        expected.nemenyi,
-        expected.bonferroni_dunn,
-    )
-    p_values = context["p_values"]["rows"][NAMES.index("coverage")]
-    assert p_values[1:] == tuple(pair.p_holm for pair in expected.wilcoxon)
+    place = NAMES.index("coverage")
+    assert context["table"]["rows"][place] == ("Coverage ↓", *expected.ranks.values())
+    tests = section(page, "significance").context
+    friedman = expected.friedman
+    assert tests["friedman"]["rows"][place][1:] == (16, friedman.chi2, friedman.f, friedman.f_p, expected.nemenyi, expected.bonferroni_dunn)
+    assert tests["p_values"]["rows"][place][1:] == tuple(pair.p_holm for pair in expected.wilcoxon)
+    assert tests["effects"]["rows"][place][1:] == tuple(map(effect_text, expected.wilcoxon))
     differ = [METHOD_TITLES[pair.second] for pair in expected.wilcoxon if pair.p_holm < 0.05]
-    sentence = section(page, "significance").data["ours"][NAMES.index("coverage")]["sentence"]
-    assert all(name in sentence.partition("Wilcoxon")[2] for name in differ)
+    diagram = section(page, "ranks").data["diagrams"][place]
+    assert all(name in diagram["sentence"].partition("Wilcoxon")[2] for name in differ)
+    assert {name: rank for name, rank, _ in diagram["ranks"]} == {METHOD_TITLES[name]: rank for name, rank in expected.ranks.items()}
+    groups = groups_of(expected.ranks, expected.nemenyi)
+    assert diagram["groups"] == [[expected.ranks[group[0]], expected.ranks[group[-1]]] for group in groups]
 
 
-def test_the_papers_own_diagrams_stand_beside_ours(page):
-    data = section(page, "significance").data
-    assert len(data["ours"]) == len(data["paper"]) == 7
-    ranks = {row[0]: row[1] for row in data["paper"][NAMES.index("average_precision")]["csv"][1:]}
+def test_a_page_says_what_its_tests_cannot_tell():
+    page = page_of(made_records.study(["a", "b", "c", "d"], ["camel", "br", "ecc", "llsf"], n_folds=2))
+    (sentence,) = section(page, "ranks").context["limits"]
+    assert "can be below 0.375" in sentence
+    assert sentence.replace("'", "&#39;") in render(page)
+
+
+def test_the_papers_own_diagram_stands_in_its_section(page):
+    ranks = {name: rank for name, rank, _ in section(page, "paper").data["diagram"]["ranks"]}
     assert min(ranks, key=ranks.get) == "CAMEL"
+
+
+def further(folder):
+    """A study that records a metric beside the seven, the smaller the better, and RAkEL's ranking figures under two rules for ties."""
+    names = [f"{name}_ties_by_index" for name in RANKING]
+    records = [
+        row | {"more": {"log_loss": 2.0 if row["method"] == "rakel" else 1.0} | dict.fromkeys(names, 0.125)}
+        for row in made_records.study(["yeast", "scene"], ["rakel", "br"], n_folds=2)
+    ]
+    made_studies.write(folder, records, runs=[made_studies.run(["yeast", "scene"], ["rakel", "br"], n_folds=2)])
+    titles = {"log_loss": "Log loss"} | {name: name for name in names}
+    described = {name: {"title": title, "best": "smallest", "function": None} for name, title in titles.items()}
+    content = json.loads((folder / "study.json").read_text()) | {"metrics": described}
+    (folder / "study.json").write_text(json.dumps(content))
+    return page_of(folder)
+
+
+def test_further_metrics_are_shown_ranked_and_tested(tmp_path):
+    page = further(tmp_path / "study")
+    assert page.shared["metrics"][7:] == [{"name": "log_loss", "title": "Log loss ↓", "loss": True}]
+    assert page.shared["figures"][0][0][0][7][0] == "1.000"
+    assert section(page, "ranks").context["table"]["rows"][7] == ("Log loss ↓", 1.0, 2.0)
+    render(page)
+
+
+def test_rakel_stands_against_the_paper_under_the_tie_rule_of_its_software(tmp_path):
+    page = further(tmp_path / "study")
+    data = section(page, "paper").data
+    rakel = next(each for each in data["methods"] if page.shared["methods"][each["index"]]["title"] == "RAkEL")["choices"][0]
+    replaced = {(int(d), int(k)) for d, k in map(str.split, rakel["replaced"])}
+    assert replaced == {(d, NAMES.index(name)) for d in range(2) for name in RANKING}
+    assert {cell[0] for cell in rakel["replaced"].values()} == {"0.125"}
+    assert rakel["note"].endswith("RAkEL: ranking figures break ties by label order, as the software does that the paper used.")
 
 
 def test_own_sets_and_methods_have_no_section_on_the_paper():
     page = page_of(made_records.study(["mine", "yours"], ["knn", "tree"], n_folds=3, keep_criteria=()))
-    assert names(page) == ["results", "significance", "failures"]
-    assert not section(page, "significance").data["paper"]
+    assert names(page) == ["ranks", "results", "significance", "failures"]
     assert not any("paper" in finding for finding in page.findings)
 
 
@@ -193,7 +237,8 @@ def test_too_little_for_tests_is_said_in_one_sentence(datasets, methods):
     page = page_of(made_records.study(datasets, methods, n_folds=3))
     context = section(page, "significance").context
     assert re.fullmatch(r"Tests compare at least two methods on at least two data sets [^.]*\.", context["sentence"])
-    assert '<figure class="figure drawing"' not in render(page)
+    assert "ranks" not in names(page)
+    assert 'id="wilcoxon"' not in render(page)
 
 
 def test_methods_that_share_no_data_set_are_not_tested():
@@ -204,6 +249,8 @@ def test_methods_that_share_no_data_set_are_not_tested():
 def test_one_set_names_who_has_the_best_means():
     records = [made_records.record("mine", "a", **dict.fromkeys(NAMES[:4], 0.1)), made_records.record("mine", "b", macro_f1=0.9)]
     assert page_of(records).findings == ["a has the best mean in 6 of 7 cells."]  # ties count for both
+    equal = [made_records.record("mine", name) for name in "abc"]
+    assert page_of(equal).findings == ["a, b and c have the best mean in 7 of 7 cells."]
 
 
 def test_an_empty_study_is_one_clear_sentence(tmp_path):
@@ -234,7 +281,7 @@ def test_undefined_metrics_and_unfinished_folds_are_shown_as_such():
 
 def test_a_study_that_was_not_kept_has_a_page():
     page = page_of(run_study([made(), made(name="other")], [Mean(), Mean("second")], preset="quick"))
-    assert names(page) == ["results", "significance", "cost", "failures", "reproduce"]
+    assert names(page) == ["ranks", "results", "significance", "cost", "failures", "reproduce"]
     assert not section(page, "reproduce").context["commands"]
     assert ("skcamel", made_version()) in section(page, "reproduce").context["versions"]
 
@@ -280,7 +327,7 @@ def test_methods_from_python_are_named(tmp_path):
     assert files.startswith("1 data set (mine) is not in the catalogue; give the files:")
     assert methods.startswith("1 method (knn) was given in Python")
     assert not section(page, "reproduce").context["commands"]
-    assert dict(page.facts)["Units finished"] == "10 of 20"
+    assert dict(section(page, "reproduce").context["versions"])["Units finished"] == "10 of 20"
 
 
 def test_several_versions_are_counted():
@@ -303,6 +350,16 @@ def test_warnings_are_counted(page):
     assert context["sentence"].startswith("2 units failed and 1,120 units finished;")
     assert context["sentence"].endswith("1 unit gave a warning.")
     assert context["warnings"] == [("ConvergenceWarning: not yet", "cal500", "CAMEL", 1)]
+
+
+def test_failures_are_grouped_by_their_error(tmp_path):
+    many = [made_studies.failure(fold=fold, error="MemoryError: too large") for fold in range(3)]
+    folder = made_studies.write(tmp_path / "study", [], failures=[made_studies.failure(method="br"), *many])
+    first, second = section(page_of(folder), "failures").context["failures"]
+    assert (first["error"], first["units"]) == ("MemoryError: too large", [f"yeast, ecc, paper, fold {fold} of 10" for fold in (1, 2, 3)])
+    assert (second["error"], len(second["units"])) == ("ValueError: no luck", 1)
+    assert "too large" in first["traceback"]
+    assert render(page_of(folder)).count("<details") == 2
 
 
 def test_odd_things_about_a_data_set_are_named(page):

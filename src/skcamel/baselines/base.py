@@ -24,6 +24,7 @@ from skcamel.checks import (
     warn_of_constant_labels,
 )
 from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.rows import dense
 from skcamel.selection import chosen_rule
 from skcamel.selection.thresholds import AUTO, MODES, Rule
 
@@ -137,7 +138,7 @@ class Baseline(MultiLabelClassifier):
 class WithCuts(Baseline):
     """One classifier for all labels together, such as a forest; its probabilities are cut like those of the other methods.
 
-    The estimator has a `predict_proba` for label matrices, in any form of scikit-learn.
+    The estimator has a `predict_proba` for label matrices, in any form of scikit-learn, or sparse as in scikit-multilearn.
 
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.ensemble import ExtraTreesClassifier
@@ -169,7 +170,7 @@ class WithCuts(Baseline):
         given = self.estimator_.predict_proba(X)
         if isinstance(given, list):
             return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.estimator_.classes_, strict=True)])
-        return class_one(given, self.estimator_.classes_)[:, None] if len(self.label_names_) == 1 else np.asarray(given)
+        return class_one(given, self.estimator_.classes_)[:, None] if len(self.label_names_) == 1 else np.asarray(dense(given))
 
 
 def below_known(Y: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -11,13 +11,13 @@ from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
-from skcamel.baselines.linear import Axes, GridSearch, LinearBaseline, Prepared, powers, prepare
+from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, powers, prepare
+from skcamel.baselines.proximal import POWER_STEPS, POWER_TOL, SMALLEST_RESIDUAL
+from skcamel.baselines.tensors import RobustRegressionOnDevice
 from skcamel.checks import check_flag
 from skcamel.rows import middle, shifted
 
-SMALLEST_RESIDUAL = 1e-3  # shorter residuals weigh as much as this one
-POWER_TOL = 1e-8  # relative change of ||X'DX||_2 at which power iteration ends
-POWER_STEPS = 200
+BLOCK = 2**17  # residuals of a block of rows, which stay in the cache between its passes
 
 
 class JFSCPenalties(NamedTuple):
@@ -56,38 +56,49 @@ def _mean_and_spread(X: Array, squares: Array, members: np.ndarray, size: np.nda
     return mean, np.maximum(members @ squares - size * mean**2, 0)
 
 
-def inverse_lengths(residual: np.ndarray) -> np.ndarray:
-    """Weights D of the rows, (C, n), from residuals (q, C, n): one over their lengths, which count as 1e-3 at least."""
-    return 1 / np.maximum(np.sqrt(np.einsum("qcn,qcn->cn", residual, residual)), SMALLEST_RESIDUAL)
+def inverse_lengths(lengths: np.ndarray) -> np.ndarray:
+    """Weights D of the rows, (n, C), from the lengths of their residuals, which count as 1e-3 at least."""
+    return 1 / np.maximum(lengths, SMALLEST_RESIDUAL)
 
 
 class _State:
-    """Iterates of JFSC: the residuals of the last two are kept, so that one product with X and one with X' make a step."""
+    """Iterates of JFSC as arrays (d, C, q), so that neither X (n, d) nor R (q, q) meets a transposed factor.
 
-    ARRAYS = 7  # (q, C, n + d) arrays alive at the peak, with temporaries
+    The residuals and the products with R of the last two are kept: one product with X, one with X' and one with R make a step.
+    """
 
     def __init__(self, problem: RobustRegression, penalties: JFSCPenalties) -> None:
-        W = problem.ridge.stacked(penalties.eta)
-        self.problem, self.W, self.W_before = problem, W, W
+        self.problem = problem
         self.alpha, self.beta, self.gamma = (values[:, None] for values in penalties[:3])
-        self.residual = self.residual_before = problem.residual(W)
-        self.direction = np.tile(np.random.default_rng(0).normal(size=W.shape[-1]), (W.shape[1], 1))  # start of the power iteration
+        self.now = self.before = problem.padded(problem.ridge.stacked(penalties.eta).transpose(2, 1, 0))
+        self.related = self.related_before = problem.related(self.now)
+        self.residual, self.residual_before = (np.empty((problem.X.shape[0], *self.now.shape[1:]), dtype=problem.dtype) for _ in range(2))
+        self.lengths = problem.residual(self.now, self.residual)
+        self.residual_before[:] = self.residual
+        start = np.random.default_rng(0).normal(size=(len(self.now), 1))
+        self.direction = np.repeat(start, self.now.shape[1], axis=1)  # of the power iteration
+
+    @property
+    def W(self) -> np.ndarray:  # noqa: N802 (its name in the formulas)
+        return self.now.transpose(2, 1, 0)[: len(self.problem.R)]
 
     def step(self, momentum: float) -> np.ndarray:
         problem = self.problem
-        weights = problem.weights * problem.row_weights(self.residual)
+        weights = problem.weights[:, None] * problem.row_weights(self.lengths)
         L = self._lipschitz(weights)
-        V = self.W + momentum * (self.W - self.W_before)
-        residual = self.residual + momentum * (self.residual - self.residual_before)
-        residual *= weights
-        gradient = problem.pulled_back(residual)
-        gradient += self.alpha * problem.related(V)
-        gradient += self.beta * problem.S * V
-        gradient /= L
+        V, related = (now + momentum * (now - before) for now, before in ((self.now, self.before), (self.related, self.related_before)))
+        gradient = problem.pulled_back(self.residual, self.residual_before, momentum, weights.astype(problem.dtype))
+        shares = (self.alpha / L, self.beta / L, 1 / L, self.gamma / L)
+        alpha, beta, whole, threshold = (share.astype(problem.dtype) for share in shares)
+        gradient *= whole
+        related *= alpha
+        gradient += related
+        gradient += beta * problem.S * V
         V -= gradient
-        threshold = self.gamma / L
-        self.W_before, self.W = self.W, V - np.clip(V, -threshold, threshold)  # soft thresholding
-        self.residual_before, self.residual = self.residual, problem.residual(self.W)
+        self.before, self.now = self.now, np.subtract(V, np.clip(V, -threshold, threshold, out=gradient), out=V)  # soft thresholding
+        self.related_before, self.related = self.related, problem.related(self.now)
+        self.residual_before, self.residual = self.residual, self.residual_before
+        self.lengths = problem.residual(self.now, self.residual)
         return self._objective()
 
     def _lipschitz(self, weights: np.ndarray) -> np.ndarray:
@@ -99,26 +110,31 @@ class _State:
 
     def _objective(self) -> np.ndarray:
         """J of all candidates, (C,)."""
-        rows = np.sqrt(np.einsum("qcn,qcn->cn", self.residual, self.residual)) @ self.problem.weights
-        correlation = np.einsum("qcd,qcd->c", self.W, self.problem.related(self.W))
-        spread = np.einsum("qcd,qcd,qd->c", self.W, self.W, self.problem.S[:, 0])
-        size = np.abs(self.W).sum(axis=(0, 2))
-        return rows + self.alpha[:, 0] / 2 * correlation + self.beta[:, 0] / 2 * spread + self.gamma[:, 0] * size
+        W = self.now
+        correlation, spread = (np.einsum("dcq,dcq->dc", W, x) for x in (self.related, self.problem.S * W))
+        parts = (correlation / 2, spread / 2, np.abs(W).sum(axis=2))
+        penalties = (self.alpha, self.beta, self.gamma)
+        sums = (penalty[:, 0] * part.sum(axis=0, dtype=np.float64) for penalty, part in zip(penalties, parts, strict=True))
+        return self.problem.weights @ self.lengths + sum(sums)
 
     def keep(self, kept: np.ndarray) -> None:
-        self.alpha, self.beta, self.gamma, self.direction = (x[kept] for x in (self.alpha, self.beta, self.gamma, self.direction))
-        self.W, self.W_before = (x.compress(kept, axis=1) for x in (self.W, self.W_before))
-        self.residual, self.residual_before = (x.compress(kept, axis=1) for x in (self.residual, self.residual_before))
+        self.alpha, self.beta, self.gamma = (x[kept] for x in (self.alpha, self.beta, self.gamma))
+        self.lengths, self.direction = (x.compress(kept, axis=1) for x in (self.lengths, self.direction))
+        self.now, self.before, self.related, self.related_before, self.residual, self.residual_before = (
+            x.compress(kept, axis=1)
+            for x in (self.now, self.before, self.related, self.related_before, self.residual, self.residual_before)
+        )
 
 
 class RobustRegression(proximal.Problem):
     """What JFSC needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
 
     Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels, S (q, d) the Fisher term.
-    `row_weights` turns residuals (q, C, n) into D (C, n); `weights` (n,) are those of the training rows.
+    `row_weights` turns the lengths of residuals (n, C) into D (n, C); `weights` (n,) are those of the training rows.
     """
 
     state: ClassVar[Any] = _State
+    state_on_device: ClassVar[Any] = RobustRegressionOnDevice
 
     def __init__(
         self,
@@ -128,45 +144,67 @@ class RobustRegression(proximal.Problem):
         S: np.ndarray,
         row_weights: Callable[[np.ndarray], np.ndarray] = inverse_lengths,
         weights: np.ndarray | None = None,
+        arithmetic: proximal.Arithmetic = proximal.DOUBLE,
     ) -> None:
-        super().__init__(X, R)
-        self.S, self.row_weights = S[:, None], row_weights
+        super().__init__(X, R, arithmetic)
+        self.fisher_norm, self.row_weights = float(np.abs(S).max()), row_weights
+        self.S = self.padded(S.T)[:, None]  # (d, 1, q)
+        self.label_distance = self.padded(self.padded(R).T)
         self.weights = np.ones(X.shape[0]) if weights is None else weights
-        self.targets = np.ascontiguousarray(Y.T)[:, None]  # (q, 1, n)
+        self.targets = self.padded(Y)[:, None]  # (n, 1, q)
         self.ridge = proximal.Ridge(proximal.rooted(X, weights), proximal.rooted(Y, weights))
-        self.bytes_each = 8 * self.state.ARRAYS * len(R) * sum(X.shape)
-        self.fisher_norm = float(np.abs(S).max())
+        n, d = X.shape
+        size, rows = max(1, BLOCK // len(R)), X.astype(self.dtype)
+        self.blocks = [(slice(first, first + size), rows[first : first + size]) for first in range(0, n, size)]
+        self.bytes_each = self.dtype.itemsize * self.targets.shape[-1] * (4 * n + 12 * d)  # of arrays alive at the peak, with temporaries
 
-    def residual(self, W: np.ndarray) -> np.ndarray:
-        """XW - Y of all candidates, (q, C, n)."""
-        product = W.reshape(-1, W.shape[-1]) @ self.X.T
-        residual = product.reshape(*W.shape[:2], -1)
-        residual -= self.targets
-        return residual
+    def padded(self, values: np.ndarray) -> np.ndarray:
+        """The same with columns of zeros up to the next multiple of four, so that rows of labels start where vectors of the processor do.
 
-    def pulled_back(self, residual: np.ndarray) -> np.ndarray:
-        """X' of residuals (..., n), as (..., d)."""
-        return (residual.reshape(-1, residual.shape[-1]) @ self.X).reshape(*residual.shape[:-1], -1)
+        Such labels have no weights and keep none.
+        """
+        q = values.shape[-1]
+        wide = np.zeros((*values.shape[:-1], q + -q % 4), dtype=self.dtype)
+        wide[..., :q] = values
+        return wide
+
+    def residual(self, W: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Writes XW - Y of all candidates W (d, C, q) to `out` (n, C, q), and returns the lengths of the rows (n, C)."""
+        lengths = np.empty(out.shape[:2])
+        for rows, X in self.blocks:
+            part = np.subtract((X @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:]), self.targets[rows], out=out[rows])
+            lengths[rows] = np.sqrt(np.einsum("ncq,ncq->nc", part, part))
+        return lengths
+
+    def pulled_back(self, now: np.ndarray, before: np.ndarray, momentum: float, weights: np.ndarray) -> np.ndarray:
+        """X'D of the residuals at the extrapolated point, (d, C, q), from those of the last two iterates, and D (n, C)."""
+        total = np.zeros((self.X.shape[1], np.prod(now.shape[1:])), dtype=self.dtype)
+        for rows, X in self.blocks:
+            part = now[rows] - before[rows]
+            part *= momentum
+            part += now[rows]
+            part *= weights[rows, :, None]
+            total += X.T @ part.reshape(len(part), -1)
+        return total.reshape(-1, *now.shape[1:])
 
     def related(self, W: np.ndarray) -> np.ndarray:
-        """W R of all candidates, (q, C, d)."""
-        return (self.R @ W.reshape(len(W), -1)).reshape(W.shape)
+        """W R of all candidates, (d, C, q)."""
+        return (W.reshape(-1, W.shape[-1]) @ self.label_distance).reshape(W.shape)
 
 
 def weighted_norm(X: Array, weights: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """||X'DX||_2 of every candidate by power iteration, (C,), and the directions reached, (C, d), from which the next may start.
+    """||X'DX||_2 of every candidate by power iteration, (C,), and the directions reached, (d, C), from which the next may start.
 
-    `weights` (C, n) are the diagonals of D, positive; the iteration starts at `direction` (C, d).
+    `weights` (n, C) are the diagonals of D, positive; the iteration starts at `direction` (d, C).
     """
-    norm, moving = np.zeros(len(weights)), np.ones(len(weights), dtype=bool)
-    direction = direction.copy()
+    norm, moving = np.zeros(weights.shape[1]), np.ones(weights.shape[1], dtype=bool)
+    direction = direction / np.maximum(np.linalg.norm(direction, axis=0), np.finfo(np.float64).tiny)
     for _ in range(POWER_STEPS):
-        units = direction[moving] / np.maximum(np.linalg.norm(direction[moving], axis=1), np.finfo(np.float64).tiny)[:, None]
-        images = ((units @ X.T) * weights[moving]) @ X
-        reached, before = np.linalg.norm(images, axis=1), norm[moving]
-        norm[moving] = reached
-        direction[moving] = np.where(reached[:, None] > 0, images, units)
-        moving[moving] = np.abs(reached - before) > POWER_TOL * reached
+        units = direction[:, moving]
+        images = X.T @ ((X @ units) * weights[:, moving])
+        norm[moving] = reached = np.linalg.norm(images, axis=0)
+        direction[:, moving] = np.where(reached > 0, images / np.where(reached > 0, reached, 1), units)
+        moving[moving] = reached - np.einsum("dc,dc->c", units, images) > POWER_TOL * reached  # the angle between direction and image
         if not moving.any():
             break
     return norm, direction
@@ -184,12 +222,14 @@ class BaseJFSC(LinearBaseline):
         super()._check_parameters()
         check_flag("intercept", self.intercept)
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[Prepared, RobustRegression]:
+    def _problem(
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
+    ) -> tuple[Prepared, RobustRegression]:
         prepared = prepare(self.preset, X, Y, weights, intercept=self.intercept)
         self.label_distance_ = proximal.label_distance(Y, weights)
         S = fisher(prepared.X, Y, weights)
-        self.fisher_ = S[:, : X.shape[1]]
-        return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights=weights)
+        self.fisher_ = prepared.placed(S)[:, : X.shape[1]]
+        return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights=weights, arithmetic=arithmetic)
 
 
 @dataclass(eq=False, repr=False)
@@ -249,7 +289,7 @@ class JFSC(BaseJFSC):
 
 
 @dataclass(eq=False, repr=False)
-class JFSCCV(GridSearch, BaseJFSC):
+class JFSCCV(LinearSearch, BaseJFSC):
     """JFSC with its penalties chosen by folds.
 
     Parameters
@@ -261,7 +301,7 @@ class JFSCCV(GridSearch, BaseJFSC):
         from 4^-4 to 4^4 and η = 0.1, 125 candidates.
     preset, intercept, threshold, threshold_metric, max_iter, tol
         As in :class:`JFSC`, the tuning of cuts as in :class:`LLSFCV`.
-    cv, scoring, memory_budget, random_state
+    cv, scoring, precision, device, memory_budget, random_state
         As in :class:`LLSFCV`.
 
     Attributes

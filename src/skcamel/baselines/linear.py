@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel import memory, scaling
-from skcamel.arrays import Array
+from skcamel.arrays import Array, check_device
 from skcamel.baselines import proximal
 from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, tuned_cuts, with_weight
 from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
@@ -22,11 +22,13 @@ from skcamel.selection.search import Scores, candidate_metrics, tabulate
 from skcamel.selection.thresholds import MODES
 
 PRESETS = ("faithful", "fair")
+PRECISIONS: dict[str, type[np.floating]] = {"single": np.float32, "double": np.float64}
 N_CUTS = 51
 TUNED = "tuned"  # the authors' rule for the cut
 
 Axes = dict[str, tuple[float, ...]]
-Candidate = Mapping[str, float]
+Candidate = Mapping[str, Any]
+Rated = Iterator[tuple[int, np.ndarray, np.ndarray | None]]
 Folds = list[tuple[np.ndarray, np.ndarray]]  # rows of the training and the test part of each
 
 
@@ -34,13 +36,23 @@ class Prepared(NamedTuple):
     """Training data as the sequence sees it, and what is needed to score new rows."""
 
     scale: scaling.Scaling
-    X: Array  # (n, d), with a last column of ones where that is the intercept
+    X: Array  # (n, d'): columns that are not all zero, with a last one of ones where that is the intercept
     Y: np.ndarray  # (n, q)
     means: tuple[np.ndarray, np.ndarray] | None = None  # (d,) and (q,) where X and Y were centred
     extended: bool = False  # whether the last column is the constant
+    used: np.ndarray | None = None  # bool (d,), with the constant: columns that X has; None for all
+
+    def placed(self, W: np.ndarray) -> np.ndarray:
+        """Values (..., q, d') of the columns that X has among zeros for all others: (..., q, d)."""
+        if self.used is None:
+            return W
+        whole = np.zeros((*W.shape[:-1], len(self.used)), dtype=W.dtype)
+        whole[..., self.used] = W
+        return whole
 
     def weights(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (..., q, d) and intercepts (..., q) for scaled but neither centred nor extended rows."""
+        """Weights (..., q, d) and intercepts (..., q) for scaled but neither centred nor extended rows, from those of X (..., q, d')."""
+        W = self.placed(W)
         if self.means is not None:
             return W, self.means[1] - W @ self.means[0]
         if self.extended:
@@ -60,13 +72,21 @@ def prepare(preset: str, X: Array, Y: np.ndarray, weights: np.ndarray | None = N
     scale = scaling.fitted("unit" if preset == "faithful" else "minmax", X)
     rows = scaled(scale, X)
     if not intercept:
-        return Prepared(scale, rows, Y)
+        return _without_zeros(Prepared(scale, rows, Y))
     if preset == "faithful":
         ones = np.ones((X.shape[0], 1))
         extended = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(ones)])) if sparse.issparse(rows) else np.hstack([rows, ones])
-        return Prepared(scale, extended, Y, extended=True)
+        return _without_zeros(Prepared(scale, extended, Y, extended=True))
     x_mean, y_mean = (np.average(part, axis=0, weights=weights) for part in (rows, Y))
-    return Prepared(scale, rows - x_mean, Y - y_mean, (x_mean, y_mean))
+    return _without_zeros(Prepared(scale, rows - x_mean, Y - y_mean, (x_mean, y_mean)))
+
+
+def _without_zeros(prepared: Prepared) -> Prepared:
+    """The same without columns that are all zero: their weights start at 0, and no step moves them."""
+    used = np.asarray(abs(prepared.X).sum(axis=0)).ravel() > 0
+    if used.all() or not used.any():
+        return prepared
+    return prepared._replace(X=prepared.X[:, used], used=used)
 
 
 def scaled(scale: scaling.Scaling, X: Array) -> Array:
@@ -131,7 +151,9 @@ class LinearBaseline(Baseline):
         """The penalties to learn with."""
         return {name: getattr(self, name) for name in self.PENALTIES._fields}
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[Prepared, proximal.Problem]:
+    def _problem(
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
+    ) -> tuple[Prepared, proximal.Problem]:
         raise NotImplementedError
 
     def _solver(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
@@ -158,32 +180,30 @@ class LinearBaseline(Baseline):
 
 
 @dataclass(eq=False, repr=False)
-class GridSearch(LinearBaseline):
+class GridSearch(Baseline):
     """Scores every candidate of a grid in every fold, chooses one and learns with it from all rows.
 
-    All candidates of a fold are solved in common products. A subclass names its grids; their keys are its penalties, given as
-    parameters with an "s" appended.
+    A subclass names its grids; their keys are its parameters, given with an "s" appended. In `_rated` it solves all candidates of a
+    fold, sharing what they have in common.
     """
 
     _: KW_ONLY
     grid: str = "coarse"
     cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
     scoring: str = "average_precision"
-    memory_budget: int = proximal.MEMORY_BUDGET
     random_state: Any = None
-    GRIDS: ClassVar[dict[str, Axes]]
+    GRIDS: ClassVar[dict[str, Any]]  # of axes, see `_axes`
 
     def _check_parameters(self) -> None:
         choice(self.grid, tuple(self.GRIDS), "grid")
         choice(self.scoring, NAMES, "scoring")
         super()._check_parameters()
-        check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
         if isinstance(self.cv, str):
             message = f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable of (train, test)."
             raise ValueError(message)  # noqa: TRY004 (a wrong value, as CamelClassifierCV says)
 
-    def _axes(self) -> Axes:
-        """Values of each penalty: those given, else those of the named grid."""
+    def _axes(self) -> dict[str, tuple[Any, ...]]:
+        """Values of each parameter: those given, else those of the named grid."""
         axes = {}
         for penalty, values in self.GRIDS[self.grid].items():
             name = f"{penalty}s"
@@ -199,7 +219,7 @@ class GridSearch(LinearBaseline):
     def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         if len(Y) < 2:
             raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
-        candidates = [dict(zip(self.PENALTIES._fields, values, strict=True)) for values in product(*self._axes().values())]
+        candidates = [dict(zip(self.GRIDS[self.grid], values, strict=True)) for values in product(*self._axes().values())]
         folds = inner_splits(self, X, Y, self._target, weights)
         judge = self._judge_together if self._rule().is_tuned else self._judge_apart
         results, cuts = judge((X, Y, weights), folds, candidates)
@@ -246,11 +266,30 @@ class GridSearch(LinearBaseline):
             results.append([judged(Y, F, own, of_rows) for F, own in zip(of_fold, cuts, strict=True)])
         return results, cuts
 
-    def _rated(
-        self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]
-    ) -> Iterator[tuple[int, np.ndarray, np.ndarray | None]]:
+    def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Rated:
         """Number of each candidate, its F of the test part and, if the authors' rule needs it, of the training part."""
-        prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2])
+        raise NotImplementedError
+
+
+@dataclass(eq=False, repr=False)
+class LinearSearch(GridSearch, LinearBaseline):
+    """A search over penalties; all candidates of a fold are solved in common products."""
+
+    _: KW_ONLY
+    precision: str = "single"
+    device: str | None = None
+    memory_budget: int = proximal.MEMORY_BUDGET
+    ADDED: ClassVar = {"precision": "double", "device": None}  # what stands for a parameter that files and studies of earlier versions lack
+
+    def _check_parameters(self) -> None:
+        choice(self.precision, tuple(PRECISIONS), "precision")
+        check_device(self.device)
+        super()._check_parameters()
+        check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
+
+    def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Rated:
+        arithmetic = proximal.Arithmetic(PRECISIONS[self.precision], self.device)
+        prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2], arithmetic)
         new, known = (scaled(prepared.scale, X) for X in (X_test, train[0]))
         for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):
             for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
-from skcamel.baselines.linear import Axes, GridSearch, LinearBaseline, Prepared, powers, prepare
+from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, powers, prepare
+from skcamel.baselines.tensors import LeastSquaresOnDevice
+
+SPARSE = 0.1  # share of weights other than 0 below which a product with them alone is faster
 
 
 class LLSFPenalties(NamedTuple):
@@ -35,30 +39,33 @@ class _State:
         self.problem = problem
         self.alpha, self.beta = float(penalties.alpha[0]), penalties.beta
         self.L = problem.lipschitz(self.alpha)
-        self.label_step = (-self.alpha / self.L) * problem.R
-        self.kept_part = None if problem.gram is None else np.eye(len(problem.gram)) - problem.gram / self.L
-        self.W = problem.ridge.stacked(penalties.rho)
-        self.moved, self.spare = np.empty(self.W.shape), np.empty(self.W.shape)
+        self.label_step = ((-self.alpha / self.L) * problem.R).astype(problem.dtype)
+        self.kept_part = problem.kept_part(self.L)
+        self.target_step = (problem.targets / self.L)[:, None].astype(problem.dtype)
+        self.W = problem.ridge.stacked(penalties.rho).astype(problem.dtype, copy=False)
+        self.moved, self.spare = np.empty_like(self.W), np.empty_like(self.W)
         self._move(self.moved)
         self.moved_before = self.moved.copy()
 
     def _move(self, out: np.ndarray) -> None:
         """P of the latest iterate; the spare array is overwritten."""
         q, d = self.problem.targets.shape
-        rows, X = self.W.reshape(-1, d), self.problem.X
+        rows, X = self.W.reshape(-1, d), self.problem.rows
         if self.kept_part is None:
             np.subtract(rows, (rows @ X.T) @ X / self.L, out=out.reshape(-1, d))
+        elif len(places := np.flatnonzero(rows != 0)) < SPARSE * rows.size:
+            out.reshape(-1, d)[:] = _sparse(rows, places) @ self.kept_part
         else:
             np.matmul(rows, self.kept_part, out=out.reshape(-1, d))
         np.matmul(self.label_step, self.W.reshape(q, -1), out=self.spare.reshape(q, -1))
-        self.spare += (self.problem.targets / self.L)[:, None]
+        self.spare += self.target_step
         out += self.spare
 
     def step(self, momentum: float) -> np.ndarray:
         U = np.subtract(self.moved, self.moved_before, out=self.moved_before)
         U *= momentum
         U += self.moved
-        threshold = (self.beta / self.L)[:, None]
+        threshold = (self.beta / self.L)[:, None].astype(U.dtype)
         np.minimum(U, threshold, out=self.spare)
         np.maximum(self.spare, -threshold, out=self.spare)
         np.subtract(U, self.spare, out=self.W)  # soft thresholding
@@ -68,9 +75,10 @@ class _State:
 
     def _value(self) -> np.ndarray:
         """T = ||XW - Y||² + α tr(R W'W) + β nnz(W) = <W, G - X'Y> + ||Y||² + β nnz(W) with G = L (W - P), (C,)."""
-        W, targets = self.W, self.problem.targets
+        W = self.W
         np.subtract(W, self.moved, out=self.spare)
-        quadratic = self.L * np.einsum("qcd,qcd->c", W, self.spare) - np.einsum("qcd,qd->c", W, targets)
+        self.spare -= self.target_step
+        quadratic = self.L * np.einsum("qcd,qcd->qc", W, self.spare).sum(axis=0, dtype=np.float64)
         small = np.uint8 if len(W) < 256 else np.uint32  # holds a count of labels
         n_nonzero = (W != 0).sum(axis=0, dtype=small).sum(axis=1)
         return quadratic + self.problem.total + self.beta * n_nonzero
@@ -78,7 +86,13 @@ class _State:
     def keep(self, kept: np.ndarray) -> None:
         self.beta = self.beta[kept]
         self.W, self.moved, self.moved_before = (x.compress(kept, axis=1) for x in (self.W, self.moved, self.moved_before))  # contiguous
-        self.spare = np.empty(self.W.shape)
+        self.spare = np.empty_like(self.W)
+
+
+def _sparse(rows: np.ndarray, places: np.ndarray) -> sparse.csr_array:
+    """Rows as a sparse matrix, from the places of all entries that are not 0 (SciPy's own search for them takes longer than a product)."""
+    starts = np.searchsorted(places, np.arange(len(rows) + 1) * rows.shape[1])
+    return sparse.csr_array((rows.ravel()[places], places % rows.shape[1], starts), shape=rows.shape)
 
 
 class LeastSquares(proximal.Problem):
@@ -88,16 +102,21 @@ class LeastSquares(proximal.Problem):
     """
 
     state: ClassVar[Any] = _State
+    state_on_device: ClassVar[Any] = LeastSquaresOnDevice
 
-    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray) -> None:
-        super().__init__(X, R)
-        self.ridge = proximal.Ridge(X, Y)
+    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray, arithmetic: proximal.Arithmetic = proximal.DOUBLE) -> None:
+        super().__init__(X, R, arithmetic)
+        self.ridge, self.rows = proximal.Ridge(X, Y), X.astype(self.dtype)
         n, d = X.shape
         gram = self.ridge.gram
         self.gram = proximal.dense(X.T @ X) if gram is None and d <= 2 * n else gram  # wider: two thin products are cheaper
         self.targets = np.ascontiguousarray((X.T @ Y).T)  # (q, d)
         self.total = float(np.sum(Y * Y))
-        self.bytes_each = 8 * self.state.ARRAYS * self.targets.size
+        self.bytes_each = self.dtype.itemsize * self.state.ARRAYS * self.targets.size
+
+    def kept_part(self, L: float) -> np.ndarray | None:
+        """I - X'X / L, (d, d); None where two thin products are cheaper."""
+        return None if self.gram is None else (np.eye(len(self.gram)) - self.gram / L).astype(self.dtype)
 
     def lipschitz(self, alpha: float) -> float:
         """Step constant L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
@@ -113,11 +132,13 @@ class BaseLLSF(LinearBaseline):
 
     PENALTIES: ClassVar[type[LLSFPenalties]] = LLSFPenalties
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> tuple[Prepared, LeastSquares]:
+    def _problem(
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
+    ) -> tuple[Prepared, LeastSquares]:
         prepared = prepare(self.preset, X, Y, weights, intercept=self.preset == "fair")
         self.label_distance_ = proximal.label_distance(Y, weights)
         rows, targets = (proximal.rooted(part, weights) for part in (prepared.X, prepared.Y))
-        return prepared, LeastSquares(rows, targets, self.label_distance_)
+        return prepared, LeastSquares(rows, targets, self.label_distance_, arithmetic)
 
 
 @dataclass(eq=False, repr=False)
@@ -184,7 +205,7 @@ class LLSF(BaseLLSF):
 
 
 @dataclass(eq=False, repr=False)
-class LLSFCV(GridSearch, BaseLLSF):
+class LLSFCV(LinearSearch, BaseLLSF):
     """LLSF with its penalties chosen by folds.
 
     Parameters
@@ -202,6 +223,11 @@ class LLSFCV(GridSearch, BaseLLSF):
     scoring : str, default="average_precision"
         One of the seven metrics, see `skcamel.metrics.NAMES`. If it is undefined on every row (a ranking metric with one label),
         the Hamming loss takes its place, and `scoring_` says so.
+    precision : {"single", "double"}, default="single"
+        Arithmetic of the sequences that are compared, with starts and step constants in double precision. "single" takes half the
+        time and changes scores in about the sixth digit. The model is learned in double precision in any case.
+    device : str, default=None
+        "cuda" iterates the sequences that are compared on a GPU, all candidates together; the model itself is learned on the CPU.
     memory_budget : int, default=2**25
         Bytes for the working arrays of the candidates that are iterated together; one candidate at least.
     random_state : int or RandomState, default=None

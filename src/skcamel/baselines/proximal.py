@@ -6,6 +6,7 @@ Weights of C candidates are stacked as an array (q, C, d): seen as (q·C, d) one
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,11 +16,14 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from skcamel.arrays import Array, allowed_threads
+from skcamel.arrays import Array, allowed_threads, cast, to_device
 from skcamel.rows import dense
 
 MAX_ITER = 100
 TOL = 1e-4
+SMALLEST_RESIDUAL = 1e-3  # shorter residuals weigh as much as this one
+POWER_TOL = 1e-8  # 1 - cos of a direction and its image under X'DX at which power iteration ends
+POWER_STEPS = 200
 MEMORY_BUDGET = 2**25  # bytes of working arrays of all batches at work: larger ones leave the cache and are no faster
 
 
@@ -60,11 +64,12 @@ def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated
     before, now = 1.0, 1.0
     for t in range(1, max_iter + 1):
         reached = state.step((before - 1) / now if accelerated else 0.0)
-        before, now = now, (1 + np.sqrt(1 + 4 * now**2)) / 2
+        before, now = now, (1 + math.sqrt(1 + 4 * now**2)) / 2  # a Python float, beside which arrays keep their precision
         stops = (np.abs(reached - values[index]) <= tol) | (reached <= 0)
         stops = running & (stops if t < max_iter else True)
         values[index[running]], n_iter[index[running]] = reached[running], t
-        W[:, index[stops]] = state.W[:, stops]
+        if stops.any():
+            W[:, index[stops]] = state.W[:, stops]
         running &= ~stops
         if not running.any():
             break
@@ -74,16 +79,31 @@ def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated
     return Run(W, n_iter, values)
 
 
+class Arithmetic(NamedTuple):
+    """How iterates are computed: in numpy, or on a device as torch tensors."""
+
+    dtype: type[np.floating] = np.float64
+    device: str | None = None
+
+
+DOUBLE = Arithmetic()
+
+
 class Problem:
     """Training data ready for any number of candidates: rows X (n, d) and cosine distances R (q, q) of the labels.
+
+    Iterates are of the given arithmetic. Their starts and step constants are computed in double precision, and monitored values are
+    summed in it.
 
     A subclass says in `state` how candidates go on, in `groups` which may be solved together, and in `bytes_each` what one takes.
     """
 
     state: ClassVar[Any]  # class of a State, made from the problem and the penalties
+    state_on_device: ClassVar[Any]  # the same with tensors
     bytes_each: int  # of working arrays
 
-    def __init__(self, X: Array, R: np.ndarray) -> None:
+    def __init__(self, X: Array, R: np.ndarray, arithmetic: Arithmetic = DOUBLE) -> None:
+        self.dtype, self.device = np.dtype(arithmetic.dtype), arithmetic.device
         self.X, self.R = X, R
         self.label_norm = float(np.linalg.norm(R, 2))
 
@@ -91,13 +111,21 @@ class Problem:
         """Indices of the candidates that may be solved together."""
         return [np.arange(len(penalties[0]))]
 
+    def tensor(self, x: np.ndarray) -> Array:
+        """An array on the device of the iterates, in their precision."""
+        return cast(to_device(x, self.device), self.dtype.name)
+
+    def _start(self, penalties: Any) -> State:
+        """Candidates at their start."""
+        return (self.state if self.device is None else self.state_on_device)(self, penalties)
+
     def solve(self, penalties: Any, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True) -> Run:
         """The sequences of all candidates, those of a group in one batch; penalties are a named tuple of arrays (C,)."""
         n_candidates = len(penalties[0])
-        W = np.empty((len(self.R), n_candidates, self.X.shape[1]))
+        W = np.empty((len(self.R), n_candidates, self.X.shape[1]), dtype=self.dtype)
         whole = Run(W, np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates))
         for index in self.groups(penalties):
-            end = run(self.state(self, part(penalties, index)), max_iter=max_iter, tol=tol, accelerated=accelerated)
+            end = run(self._start(part(penalties, index)), max_iter=max_iter, tol=tol, accelerated=accelerated)
             whole.W[:, index], whole.n_iter[index], whole.values[index] = end
         return whole
 
@@ -109,8 +137,11 @@ class Problem:
         """
 
         def end(index: np.ndarray) -> Run:
-            return run(self.state(self, part(penalties, index)), max_iter=max_iter, tol=tol)
+            return run(self._start(part(penalties, index)), max_iter=max_iter, tol=tol)
 
+        if self.device is not None:  # memory there is plenty, and starting many small products is what takes time
+            yield from ((group, end(group)) for group in self.groups(penalties))
+            return
         waiting: deque[tuple[np.ndarray, Future[Run]]] = deque()
         threads = allowed_threads()
         with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from skcamel.cli.inputs import open_model
 from skcamel.cli.options import OutputFile, examples, keep_apart, output_file
 from skcamel.cli.output import say, words_beside
-from skcamel.text import count, one_line
+from skcamel.text import count, file_size, one_line
 
 
 @click.command(epilog=examples("skcamel compress model.skcamel --landmarks 500 -o small.skcamel"))
@@ -32,9 +34,10 @@ def compress(model: str, landmarks: int, output: str) -> None:
     small = compressed(larger, landmarks)
     save(small, output)
     told = final(small).compression_
+    before, after = (file_size(Path(file).stat().st_size) for file in (model, output))
     with words_beside(output):
         say(
             f"wrote {one_line(output)}: {count(told['rows_before'], 'row')} became {count(told['rows_after'], 'centre')}, "
-            f"{told['bytes_before'] / 1e6:.2g} MB became {told['bytes_after'] / 1e6:.2g} MB; scores of the rows used differ by "
+            f"a file of {before} became {after}; scores of the rows used differ by "
             f"{told['mean_error']:.2g} on average, by {told['max_error']:.2g} at most"
         )

@@ -10,12 +10,11 @@ import click
 from skcamel.cli.inputs import open_model, rows_for
 from skcamel.cli.options import as_json, data_home, examples, model_file, rows_file
 from skcamel.cli.output import note, say, say_json
+from skcamel.predictions import explained, reasons, worth_showing
 from skcamel.text import count, one_line
 
 if TYPE_CHECKING:
     from skcamel.explanation import Explanation
-
-SMALL = 10_000_000  # numbers in the training rows of all members; columns of larger models take more than a few seconds
 
 
 @click.command(
@@ -67,8 +66,11 @@ def explain(
     from skcamel.checks import names_compared
 
     with names_compared():
-        explanation = _explained(fitted, rows.X[row - 1 : row], None if whole is fitted else source_names(whole), features)
-    figures = [_figures(explanation, j, top) for j in [places[label] for label in labels] or _worth_showing(explanation)]
+        sources = None if whole is fitted else source_names(whole)
+        explanation, why = explained(fitted, rows.X[row - 1 : row], sources, features=features)
+    if why:
+        note(f"{why}; --features lists it." if features is None and not why.endswith(".") else why)
+    figures = [reasons(explanation, 0, j, top) for j in [places[label] for label in labels] or worth_showing(explanation, 0)]
     learned = how_learned(fitted.correlation)
     if as_json:
         predicted = [name for name, score, cut in zip(names, explanation.scores[0], explanation.thresholds) if score > cut]
@@ -79,61 +81,6 @@ def explain(
     cells = {} if rows.table is None else rows.table.slice(row - 1, 1).to_pylist()[0]
     _print(row, file, figures, explanation, cells)
     say(f"\nLabel correlation learned {learned}.{' ' + LEGEND if explanation.evidence else ''}")
-
-
-def _explained(fitted: Any, X: Any, sources: Sequence[str] | None, features: bool | None) -> Explanation:
-    """With columns where the model has them; a note says why not, for the rest is worth showing all the same."""
-    if features is None:
-        features = sum(X.shape[1] * len(member.dual_coef_) for _, member in fitted.weighted_members()) <= SMALL
-        if not features:
-            note("what each column adds is left out, for it takes long in a model of this size; --features lists it.")
-    if features:
-        try:
-            return fitted.explain(X, features=True, sources=sources)
-        except (ValueError, MemoryError) as error:
-            note(f"what each column adds is left out. {error}")
-    return fitted.explain(X)
-
-
-def _worth_showing(explanation: Explanation) -> list[int]:
-    """Positions of predicted labels, highest score first; where there is none, the one nearest to its cut."""
-    import numpy as np
-
-    margin = explanation.scores[0] - explanation.thresholds
-    order = np.argsort(-margin, kind="stable")
-    return order[: max(1, int((margin > 0).sum()))].tolist()
-
-
-def _figures(explanation: Explanation, j: int, top: int) -> dict[str, Any]:
-    import numpy as np
-
-    pushes = np.delete(explanation.parts[0, :, j], j)
-    told = explanation.told(0, j, top)
-    score, cut = float(explanation.scores[0, j]), float(explanation.thresholds[j])
-    figures = {
-        "label": str(explanation.label_names[j]),
-        "predicted": score > cut,
-        "score": score,
-        "cut": cut,
-        "base": float(explanation.base[j]),
-        "own": float(explanation.parts[0, j, j]),
-        "pushes": [
-            {"label": str(explanation.label_names[push.source]), "push": push.amount}
-            | {"seen": push.seen, "expected": push.expected, "against_the_data": push.contradicts}
-            for push in told
-        ],
-        "other_pushes": float(pushes.sum() - sum(push.amount for push in told)),
-        "number_of_other_pushes": int(np.count_nonzero(pushes)) - len(told),
-    }
-    if explanation.features is None or explanation.feature_base is None:
-        return figures
-    columns = explanation.told_features(0, j, top)
-    return figures | {
-        "no_column": float(explanation.feature_base[j]),
-        "columns": [part._asdict() for part in columns],
-        "other_columns": float(explanation.features[0, :, j].sum() - sum(part.value for part in columns)),
-        "number_of_other_columns": int(np.count_nonzero(explanation.features[0, :, j])) - len(columns),
-    }
 
 
 def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation, cells: Mapping[str, object]) -> None:

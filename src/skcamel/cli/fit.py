@@ -13,7 +13,6 @@ import click
 
 from skcamel.cli import options
 from skcamel.cli.inputs import (
-    LEFT_OUT,
     LabelledTable,
     asked_columns,
     is_catalogue_name,
@@ -27,8 +26,9 @@ from skcamel.cli.inputs import (
 )
 from skcamel.cli.options import examples
 from skcamel.cli.output import bars, note, print_columns, say, say_json, words_beside
+from skcamel.matching import LEFT_OUT
 from skcamel.presets import PRESETS
-from skcamel.text import count, one_line, sampled_words
+from skcamel.text import count, file_size, one_line, sampled_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -415,10 +415,9 @@ def _print(facts: dict[str, Any], source: str) -> None:
             say(f"  The same rows chose the model, so this estimate is slightly optimistic; {cure} one that is not.")
     else:
         say("This method estimates nothing by itself; to see how good it is, add --test-size 0.25.")
-    model, size = one_line(facts["model"]), facts["model_bytes"]
+    model = one_line(facts["model"])
     on = f" on {facts['rows']:,} rows" if "test" in facts else ""
-    megabytes = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-    say(f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {model} ({megabytes})")
+    say(f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {model} ({file_size(facts['model_bytes'])})")
     say(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
     if facts["method"] == "camel":
         say(f"       skcamel explain {model} NEW.csv --row 1")

@@ -14,22 +14,17 @@ import click
 
 from skcamel.cli.output import note
 from skcamel.data import DataError
+from skcamel.matching import REMEMBERED, TABLE, check_complete, expected_by, match_columns, preparer_of
 from skcamel.text import count
 
 if TYPE_CHECKING:
     import numpy as np
 
     from skcamel.data.dataset import Dataset, NamedLabels
-    from skcamel.data.formats import Expected
     from skcamel.data.labels import Labels
     from skcamel.data.preparer import Differences, TablePreparer
 
-# What the estimator of a model fitted by the command knows of its file, saved with it. Of a table: the columns that held the labels,
-# and a digest of every training row; the rest is in the TablePreparer before it. Of another file: names of the features, values of
-# those that were nominal, columns that were left out, and the digests.
-TABLE, REMEMBERED = "input_table_", "input_columns_"
 LARGE = 2**28  # bytes that reading takes, from which a table is predicted in batches
-LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are no features
 
 
 @dataclass(frozen=True)
@@ -158,10 +153,7 @@ def prepare(preparer: TablePreparer, table: LabelledTable, rows: np.ndarray | No
     """
     columns, Y = (table.columns, table.Y) if rows is None else (table.columns.take(rows), table.Y[rows])
     try:
-        preparer.fit(columns, Y)
-        has_words = bool(set(preparer.kinds_.values()) & {"category", "date", "text", "tags"})
-        if not has_words:
-            preparer.set_params(scaling="none").fit(columns, Y)
+        has_words = preparer.fit_for_search(columns, Y)
     except ValueError as error:
         raise DataError(str(error), path=table.source) from error
     return preparer.transform(columns), has_words
@@ -245,34 +237,6 @@ def open_model(path: str) -> Any:
     return model
 
 
-def preparer_of(model: Any) -> TablePreparer | None:
-    """What prepares tables for a model; None where rows are taken as they are."""
-    from skcamel.data.preparer import TablePreparer
-    from skcamel.pipeline import transformers
-
-    steps = transformers(model)
-    return steps[0] if steps and isinstance(steps[0], TablePreparer) else None
-
-
-def _expected_by(model: Any) -> Expected:
-    """What a model wants to see: the names of its columns if it knows them, as from a file or a frame, else how many there are."""
-    from skcamel.data.formats import Expected
-    from skcamel.pipeline import final, transformers
-
-    estimator, preparer, first = final(model), preparer_of(model), (*transformers(model), final(model))[0]
-    known = getattr(estimator, REMEMBERED, {})
-    features = known.get("features", getattr(first, "feature_names_in_", None))
-    if preparer is not None:
-        features = [name for name, kind in preparer.kinds_.items() if kind not in LEFT_OUT]
-    return Expected(
-        int(first.n_features_in_) if preparer is None else len(features),
-        None if features is None else tuple(map(str, features)),
-        known.get("categories", {}),
-        tuple(map(str, estimator.label_names_)),
-        known.get("nominal", "index"),
-    )
-
-
 def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: bool, allow_missing: bool = False) -> Given:
     """Rows of a file or benchmark set as the estimator of a model wants them; notes say what was not used."""
     from skcamel.data.catalogue import load_dataset
@@ -284,7 +248,7 @@ def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: boo
     preparer = preparer_of(model)
     if preparer is not None and is_table(name_or_file):
         return _rows_of_table(model, preparer, name_or_file, truth=truth, allow_missing=allow_missing)
-    expected = _expected_by(model)
+    expected = expected_by(model)
     if is_catalogue_name(name_or_file):
         rows = match(load_dataset(name_or_file, data_home), expected, truth=truth)
     else:
@@ -352,29 +316,11 @@ def _matched(
     model: Any, preparer: TablePreparer, columns: Any, source: str, *, truth: bool, allow_missing: bool
 ) -> tuple[Given, list[str], Differences]:
     """Rows of a table as a model wants them, the columns that hold labels, and how the others differ from those of the fit."""
-    from skcamel.pipeline import final, transformers
+    from skcamel.pipeline import final
 
-    estimator = final(model)
-    names = [str(name) for name in estimator.label_names_]
-    there = [name for name in (*getattr(estimator, TABLE, {}).get("labels", ()), *names) if name in columns.column_names]
-    labels = [name for name in dict.fromkeys(there) if name not in preparer.kinds_]
-    Y = _truth(columns, labels, names, source) if truth else None
-    columns = columns.drop_columns(labels)
-    try:
-        X, differences = preparer.set_params(allow_missing=allow_missing).transform_with_differences(columns)
-    except ValueError as error:
-        raise DataError(str(error), path=source) from error
-    for step in transformers(model)[1:]:
-        X = step.transform(X)
-    return Given(X, Y, ids_of(preparer, columns), columns), labels, differences
-
-
-def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:
-    """The columns of a table that name its rows, as text."""
-    from skcamel.data.cells import Column
-
-    ids = {name: Column.of(columns[name]).as_text() for name in preparer.id_columns_ if name in columns.column_names}
-    return {name: ["" if place < 0 else str(own.values[place]) for place in own.places] for name, own in ids.items()}
+    found = match_columns(model, preparer.set_params(allow_missing=allow_missing), columns, source)
+    Y = _truth(columns, found.labels, [str(name) for name in final(model).label_names_], source) if truth else None
+    return Given(found.X, Y, found.ids, found.columns), found.labels, found.differences
 
 
 def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np.ndarray:
@@ -404,22 +350,3 @@ def _check_dataset(dataset: Dataset, source: str) -> None:
     if twice := [name for name in dataset.categories if often[name] > 1]:
         raise DataError(f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source)
     check_complete(dataset.X, dataset.feature_names, source)
-
-
-def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:
-    """Refuse missing and infinite values: no method here takes them."""
-    import numpy as np
-    from scipy import sparse
-
-    stored = X.tocoo() if sparse.issparse(X) else None
-    odd = ~np.isfinite(X if stored is None else stored.data)
-    if not odd.any():
-        return
-    row, column = np.argwhere(odd)[0].tolist() if stored is None else (int(stored.row[odd][0]), int(stored.col[odd][0]))
-    name = "" if names is None else f" ({names[column]!r:.60})"
-    found = "1 value is" if odd.sum() == 1 else f"{int(odd.sum()):,} values are"
-    raise DataError(
-        f"{found} missing or infinite, the first in row {row + 1}, feature {column + 1}{name}; fill them, for instance numbers with "
-        "the median of their column and text with a word of its own, or leave out these rows.",
-        path=source,
-    )

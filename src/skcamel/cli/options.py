@@ -44,7 +44,8 @@ class OutputFile(click.Path):
         except OSError as error:
             self.fail(f"{error.filename}: {error.strerror}.", param, ctx)
         if self.suffixes and suffix not in self.suffixes:
-            self.fail(f"{path} ends in {suffix!r}; it must be {', '.join(self.suffixes[:-1])} or {self.suffixes[-1]}.", param, ctx)
+            allowed = " or ".join(filter(None, [", ".join(self.suffixes[:-1]), self.suffixes[-1]]))
+            self.fail(f"{path} ends in {suffix!r}; it must be {allowed}.", param, ctx)
         if suffix == ".parquet":
             need("pyarrow", "parquet", "Parquet files")
         return path

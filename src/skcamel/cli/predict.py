@@ -12,7 +12,6 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from skcamel.cli.options import SHARE, OutputFile, data_home, examples, keep_apa
 from skcamel.cli.output import hand_over, say
 from skcamel.data import DataError
 from skcamel.files import whole_file
+from skcamel.predictions import KINDS, WORDS, Predictions
 from skcamel.text import one_line, original_cell, plain_cell
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 OUTPUT = OutputFile(*SUFFIXES)
-KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability", "sets": "set"}  # key in JSON ► prefix of columns
-WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
 NUMBERS = dict(zip(WORDS, (0, 1, -1), strict=True))
 
 
@@ -73,8 +71,6 @@ def predict(
     A large Parquet or CSV file is read and answered in batches that fit into memory.
     """
     keep_apart(output, model, file)
-    import numpy as np
-
     from skcamel.checks import names_compared
     from skcamel.pipeline import final
 
@@ -89,10 +85,8 @@ def predict(
         for rows in rows_in_batches(fitted, file, data_home=data_home, allow_missing=allow_missing):
             with names_compared():
                 outputs = estimator.outputs(rows.X)
-            values = {key: getattr(outputs, key) for key in KINDS if asked.get(key)}
-            if coverage is not None:
-                values["sets"] = np.array(WORDS)[sets_of(outputs, coverage)]
-            yield Predictions(tuple(map(str, estimator.label_names_)), outputs.label_sets, values, rows.ids, n)
+            sets = None if coverage is None else sets_of(outputs, coverage)
+            yield Predictions.of(outputs, [key for key, wanted in asked.items() if wanted], sets, rows.ids, n)
             n += len(outputs.label_sets)
 
     if output is None:
@@ -108,21 +102,6 @@ def sets_of(outputs: Outputs, coverage: float) -> np.ndarray:
         return outputs.sets(coverage)
     except (AttributeError, ValueError) as error:
         raise click.UsageError(f"{error} Or leave out --coverage.") from error
-
-
-@dataclass(frozen=True)
-class Predictions:
-    """What a model says of some rows; matrices (n, q) that were not asked for are missing from `values`."""
-
-    label_names: tuple[str, ...]
-    label_sets: Sequence[tuple[str, ...]]
-    values: Mapping[str, np.ndarray]
-    ids: Mapping[str, Sequence[str]]  # columns that name the rows
-    first: int = 0  # of the rows
-
-    def columns(self) -> list[str]:
-        """Names of the columns of a table."""
-        return ["row", *self.ids, "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
 
 
 def _write(parts: Iterable[Predictions], path: str | Path, suffix: str) -> None:
@@ -161,11 +140,8 @@ def _record(cells: Sequence[str], separator: str) -> str:
 def _write_json(parts: Iterable[Predictions], file: IO[str], *, lines: bool) -> None:
     before, between, after = ("", "\n", "\n") if lines else ("[\n", ",\n", "\n]\n")
     for part in parts:
-        for r, labels in enumerate(part.label_sets):
-            matrices = {key: dict(zip(part.label_names, matrix[r].tolist(), strict=True)) for key, matrix in part.values.items()}
-            ids = {name: cells[r] for name, cells in part.ids.items()}
-            told = {"row": part.first + r + 1, **ids, "labels": list(labels), **matrices}
-            file.write((between if part.first + r else before) + json.dumps(told, ensure_ascii=False))
+        for told in part.records():
+            file.write((between if told["row"] > 1 else before) + json.dumps(told, ensure_ascii=False))
     file.write(after)
 
 

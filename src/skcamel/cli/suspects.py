@@ -12,10 +12,11 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import ids_of, open_labelled, prepare
+from skcamel.cli.inputs import open_labelled, prepare
 from skcamel.cli.options import OutputFile, examples
 from skcamel.cli.output import say, say_json, words_beside
 from skcamel.files import whole_file
+from skcamel.matching import ids_of
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line, plain_cell
 

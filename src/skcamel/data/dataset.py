@@ -68,6 +68,9 @@ class Dataset:
         Parts, where a pair of files gives them.
     categories : mapping from feature name to tuple of str
         Values of the features that were text, in the order of their numbers where these are positions.
+    table : pyarrow.Table of n rows, optional
+        The features as the file has them, where words or gaps make that necessary: a study prepares them in each fold, by its
+        training rows alone.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Dataset:
     train: Any = None
     test: Any = None
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    table: Any = None
 
     def __post_init__(self) -> None:
         X, Y = as_features(self.X), _labels(self.Y)
@@ -132,6 +136,12 @@ class Dataset:
         """Y with the label names, for ``fit``: the model then answers in these names."""
         return NamedLabels.of(self.Y, self.label_names)
 
+    @property
+    def sha256(self) -> str:
+        """Digest of all values: of X and Y, and of the cells of a table."""
+        known = digest(self.X, self.Y)
+        return known if self.table is None else hashlib.sha256(f"{known} {self.table.to_pydict()}".encode()).hexdigest()
+
     def card(self) -> Any:
         """Sizes, label statistics of known entries, imbalance measures and oddities; see :func:`skcamel.data.statistics`."""
         from skcamel.data.statistics import card
@@ -139,7 +149,7 @@ class Dataset:
         return card(self)
 
     def equals(self, other: Dataset) -> bool:
-        """Whether both hold the same values, names and parts; storage, `name`, `source`, `dropped` and `categories` do not.
+        """Whether both hold the same values, names and parts; storage, `name`, `source`, `dropped`, `categories` and `table` do not.
 
         Examples
         --------

@@ -46,7 +46,9 @@ def format_of(path: Path_) -> str:
     return KNOWN[suffix]
 
 
-def read_dataset(path: Path_, *, xml: Path_ | None = None, labels: LabelColumns | None = None, nominal: str = "index") -> Dataset:
+def read_dataset(
+    path: Path_, *, xml: Path_ | None = None, labels: LabelColumns | None = None, nominal: str = "index", test: Path_ | None = None
+) -> Dataset:
     """Read a file of any known format.
 
     Parameters
@@ -60,12 +62,16 @@ def read_dataset(path: Path_, *, xml: Path_ | None = None, labels: LabelColumns 
         Label columns of a table; see ``read_table``.
     nominal : {"index", "onehot"}, default="index"
         Text columns of a table and nominals of an ARFF file; see ``read_table`` and ``read_mulan``.
+    test : str or path, default=None
+        A second file, ARFF or svmlight. Its rows follow those of the first, and `train` and `test` tell them apart.
 
     Returns
     -------
     Dataset
     """
     kind = format_of(path)
+    if test is not None and kind not in ("arff", "svmlight"):
+        raise DataError("a second file is read of ARFF and svmlight only; put the rows of both into one file.", path=path)
     if kind == "table":
         if labels is None:
             raise DataError("a table does not say which columns are labels; name them by labels= (command line: --labels).", path=path)
@@ -73,20 +79,20 @@ def read_dataset(path: Path_, *, xml: Path_ | None = None, labels: LabelColumns 
 
         return read_table(path, labels=labels, nominal=nominal)
     if kind == "arff":
-        return _read_arff(Path(path), xml, nominal)
-    return _read_nameless(path, kind)
+        return _read_arff(Path(path), xml, nominal, test)
+    return _read_nameless(path, kind, test=test)
 
 
-def _read_arff(path: Path, xml: Path_ | None, nominal: str) -> Dataset:
+def _read_arff(path: Path, xml: Path_ | None, nominal: str, test: Path_ | None = None) -> Dataset:
     from skcamel.data.arff import read_meka, read_mulan
 
     found = next((file for file in label_files(path) if file.is_file()), None) if xml is None else xml
     if found is not None:
-        return read_mulan(path, found, nominal=nominal)
+        return read_mulan(path, found, nominal=nominal, test=test)
     with open_lines(path) as file:
         is_meka = MEKA_RELATION.search(file.stream.read(1 << 16).decode("utf-8", errors="replace")) is not None
     if is_meka:
-        return read_meka(path, nominal=nominal)
+        return read_meka(path, nominal=nominal, test=test)
     raise DataError(
         f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; "
         "give the XML file by xml= (command line: --xml).",
@@ -94,7 +100,9 @@ def _read_arff(path: Path, xml: Path_ | None, nominal: str) -> Dataset:
     )
 
 
-def _read_nameless(path: Path_, kind: str, n_features: int | None = None, n_labels: int | None = None) -> Dataset:
+def _read_nameless(
+    path: Path_, kind: str, n_features: int | None = None, n_labels: int | None = None, test: Path_ | None = None
+) -> Dataset:
     """Read a format that holds no names; a svmlight file need not tell its sizes."""
     if kind == "mat":
         from skcamel.data.mat import read_mat
@@ -102,7 +110,7 @@ def _read_nameless(path: Path_, kind: str, n_features: int | None = None, n_labe
         return read_mat(path)
     from skcamel.data.svmlight import read_svmlight
 
-    return read_svmlight(path, n_features=n_features, n_labels=n_labels)
+    return read_svmlight(path, n_features=n_features, n_labels=n_labels, test=test)
 
 
 def write_dataset(dataset: Dataset, path: Path_, *, meka: bool = False) -> tuple[Path, ...]:
@@ -177,7 +185,9 @@ def read_matching(path: Path_, expected: Expected, *, truth: bool) -> Rows:
     """
     kind = format_of(path)
     if kind == "table":
-        return _from_table(path, expected, truth=truth)
+        from skcamel.data.readers import read_plain
+
+        return match_table(read_plain(path, as_text=expected.categories), expected, path, truth=truth)
     if kind == "arff":
         from skcamel.data.arff import read_with_labels
 
@@ -237,19 +247,18 @@ def _labels_of(table: Any, labels: tuple[str, ...], path: Path_) -> np.ndarray:
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
-def _from_table(path: Path_, expected: Expected, *, truth: bool) -> Rows:
+def match_table(table: Any, expected: Expected, path: Path_, *, truth: bool, size: int | None = None) -> Rows:
+    """Rows of a pyarrow table, read plainly, as a model wants them; messages name `path`, and `size` is its length where it is no file."""
     from skcamel.data.columns import without_nominals
-    from skcamel.data.readers import read_plain
     from skcamel.data.table import features
 
-    table = read_plain(path, as_text=expected.categories)
     wanted = expected.columns()
     if wanted is None:
         wanted = [name for name in table.column_names if name not in expected.labels]
         _check_count(len(wanted), expected, path)
     chosen = table.select(_positions(table.column_names, wanted, "feature", path))
     Y = _labels_of(table, expected.labels, path) if truth else None
-    X, attributes = features(chosen, path, expected.categories)
+    X, attributes = features(chosen, path, expected.categories, size)
     if expected.nominal == "onehot":
         X, names = without_nominals(X, attributes, path)
         X = X if expected.features is None else X[:, _positions(names, expected.features, "feature", path)]

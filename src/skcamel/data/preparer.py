@@ -27,6 +27,7 @@ from skcamel.memory import require
 from skcamel.rows import column_names, default_names
 
 FORCED = ("drop", "id", "text", "category", "number", "date")  # parameters that overrule what the cells say
+WORDS = {"category", "date", "text", "tags"}  # kinds whose columns a scaling would spoil
 WRITTEN = ("id", "text", "category", "tags")  # kinds whose cells count as they are written
 MANY = 200  # output columns of categories and tags from which the output is sparse, as it always is with text
 
@@ -66,7 +67,10 @@ class Differences:
         """A sentence for each difference."""
         said = [f"{counted(n, 'row')} with a value of {name!r:.60} that the {learned_from} did not see" for name, n in self.unseen.items()]
         said += [f"{counted(n, 'gap')} in {name!r:.60}, which had none" for name, n in self.gaps.items()]
-        said += [f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as gaps" for name, n in self.unreadable.items()]
+        said += [
+            f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as {'a gap' if n == 1 else 'gaps'}"
+            for name, n in self.unreadable.items()
+        ]
         said += [f"no column {name!r:.60}, taken as gaps" for name in self.missing]
         return said
 
@@ -178,6 +182,13 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             rows = counted(len(columns[self.parts_[0].name]), "sample")
             raise ValueError(f"No column of {rows} is left to learn from: {told}. Say what they hold, as by number=[…] or category=[…].")
         return self
+
+    def fit_for_search(self, X: Any, y: Any = None) -> bool:
+        """Fit for an estimator that tries several scalings: numbers alone stay as they are. Returns whether there is more than numbers."""
+        has_words = bool(set(self.fit(X, y).kinds_.values()) & WORDS)
+        if not has_words:
+            self.set_params(scaling="none").fit(X, y)
+        return has_words
 
     def _forced(self, columns: Mapping[str, Column]) -> Kinds:
         forced: Kinds = {}

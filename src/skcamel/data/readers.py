@@ -99,8 +99,28 @@ def read_plain(path: Path_, *, separator: str | None = None, header: bool = True
     return _read(path, separator, header, as_text, 0, plain=True)
 
 
+def read_text(content: bytes, source: str, *, as_text: Collection[str] = (), plain: bool = False) -> pyarrow.Table:
+    r"""Read the text of a CSV file that is in memory; errors call it `source`.
+
+    Parameters
+    ----------
+    content : bytes
+    source : str
+        What messages call it; never opened.
+    as_text : collection of str
+        As in :func:`read_columns`.
+    plain : bool, default=False
+        As :func:`read_plain` reads.
+
+    Examples
+    --------
+    >>> read_text(b"height;code\n1,5;007\n", "the body").to_pydict()
+    {'height': [1.5], 'code': ['007']}
+    """
+    return _read_as(".csv", content, source, None, True, as_text, 0, plain=plain)
+
+
 def _read(path: Path_, separator: str | None, header: bool, as_text: Collection[str], sheet: str | int, *, plain: bool) -> pyarrow.Table:
-    arrow = pyarrow_module()
     check_separator(separator)
     if str(path) == "-":
         content = sys.stdin.buffer.read()
@@ -108,6 +128,22 @@ def _read(path: Path_, separator: str | None, header: bool, as_text: Collection[
     else:
         source, kind, content = path, suffix_of(path, separator, "reads"), None
         Path(path).stat()  # a missing file is no damage
+    return _read_as(kind, content, source, separator, header, as_text, sheet, plain=plain)
+
+
+def _read_as(
+    kind: str,
+    content: bytes | None,
+    source: Path_,
+    separator: str | None,
+    header: bool,
+    as_text: Collection[str],
+    sheet: str | int,
+    *,
+    plain: bool,
+) -> pyarrow.Table:
+    """Read a table of a kind, by suffix, from its bytes, or from the file where there are none."""
+    arrow = pyarrow_module()
     try:
         if kind in PARQUET:
             table = _parquet(content, source, as_text, plain=plain)

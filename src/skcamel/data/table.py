@@ -62,7 +62,8 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
     Dataset
         Columns in the order of the file. Gaps (empty cells, ``?``, ``NA``, ``-`` …) are NaN, in labels too: unknown. Text columns
         with one value per row identify rows, and a first column without a name that counts from 0 or 1 numbers them: they are left
-        out and listed in `dropped`. The values of other text columns are in `categories`.
+        out and listed in `dropped`. The values of other text columns are in `categories`. Where there are words or gaps, `table`
+        holds the cells themselves.
 
     Warns
     -----
@@ -86,17 +87,23 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
         X, own = _without_row_numbers(X, attributes)
     X, names, kept = finished(X, own, nominal, path, (), "are the right columns named as labels?")
     left = {id(attribute) for attribute in kept}
+    used = [k for k, attribute in enumerate(attributes) if id(attribute) in left]
     dropped = [attribute.name for attribute in attributes if id(attribute) not in left]
     categories = {attribute.name: attribute.values for attribute in kept if attribute.kind == "nominal"}
-    _warn(dropped, [name for name, values in categories.items() if _is_arbitrary(values)], nominal, path)
-    return Dataset(X, taken.Y, names, taken.names, name=stem(path), source=str(path), dropped=tuple(dropped), categories=categories)
+    words = [name for name, values in categories.items() if _is_arbitrary(values)]
+    _warn(dropped, words, nominal, path)
+    cells = table.select(used) if words or np.isnan(X).any() else None
+    facts: dict[str, Any] = {"name": stem(path), "source": str(path), "dropped": tuple(dropped), "categories": categories}
+    return Dataset(X, taken.Y, names, taken.names, table=cells, **facts)
 
 
-def features(table: pyarrow.Table, path: Path_, categories: Categories | None = None) -> tuple[np.ndarray, list[Attribute]]:
+def features(
+    table: pyarrow.Table, path: Path_, categories: Categories | None = None, size: int | None = None
+) -> tuple[np.ndarray, list[Attribute]]:
     """X (n, d) and what its columns are: numbers, or text by the number of its value.
 
     With `categories` it is known which columns are text and what values they have: other values are refused, and so is text in
-    other columns.
+    other columns. `size` is that of the file in bytes, where `path` is no file.
     """
     n, d = table.num_rows, table.num_columns
     check_memory(8 * n * d, f"Room for {n} rows x {d} columns", path)
@@ -104,12 +111,14 @@ def features(table: pyarrow.Table, path: Path_, categories: Categories | None = 
     attributes = []
     for k, (name, column) in enumerate(zip(table.column_names, table.columns)):
         known = None if categories is None else categories.get(name, ())
-        X[:, k], values = _coded(column, name, known, path)
+        X[:, k], values = _coded(column, name, known, path, size)
         attributes.append(Attribute(name, "numeric") if values is None else Attribute(name, "nominal", values))
     return X, attributes
 
 
-def _coded(column: Any, name: str, known: tuple[str, ...] | None, path: Path_) -> tuple[np.ndarray, tuple[str, ...] | None]:
+def _coded(
+    column: Any, name: str, known: tuple[str, ...] | None, path: Path_, size: int | None
+) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """A column as float64 (n,), NaN for gaps; and the values of its text, None where it holds numbers."""
     types = pyarrow_module("pyarrow.types")
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
@@ -117,7 +126,7 @@ def _coded(column: Any, name: str, known: tuple[str, ...] | None, path: Path_) -
         raise DataError(f"column {name[:60]!r} holds lists; name it as labels, or make a column for each item.", path=path)
     if not (known or types.is_temporal(kind) or is_text(kind)):
         return arrow_cells(column), None
-    codes, found = _distinct(column, path)
+    codes, found = _distinct(column, path, size)
     filled = [value for value in found if value not in GAPS]
     if not known and (known is None or filled):
         try:
@@ -140,7 +149,7 @@ def _coded(column: Any, name: str, known: tuple[str, ...] | None, path: Path_) -
     return np.array([np.nan if value in GAPS else numbers[value] for value in found] + [np.nan])[codes], values
 
 
-def _distinct(column: Any, path: Path_) -> tuple[np.ndarray, list[str]]:
+def _distinct(column: Any, path: Path_, file_size: int | None) -> tuple[np.ndarray, list[str]]:
     """Position of the value of each cell (n,), -1 for null, and the values, stripped; two of them may be equal then."""
     arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
     if not arrow.types.is_dictionary(column.type):
@@ -151,7 +160,7 @@ def _distinct(column: Any, path: Path_) -> tuple[np.ndarray, list[str]]:
     nulls = int(used.size > 0 and used[0] < 0)
     values = column.dictionary.take(arrow.array(used[nulls:]))
     size = VALUE_BYTES * len(values) + (compute.sum(compute.binary_length(values)).as_py() or 0)
-    check_claimed_size(size, "the texts in its columns", path)
+    check_claimed_size(size, "the texts in its columns", path, size=file_size)
     return places - nulls, ["" if value is None else value.strip() for value in values.to_pylist()]
 
 
@@ -234,11 +243,10 @@ def _is_arbitrary(values: tuple[str, ...]) -> bool:
 
 
 def _warn(dropped: list[str], coded: list[str], nominal: str, path: Path_) -> None:
-    said = [f"{shortened(dropped)} left out, as it only numbers or names the rows"] if dropped else []
+    name = Path(path).name
+    if dropped:
+        warnings.warn(f"{name}: {shortened(dropped)} left out, as it only numbers or names the rows.", UserWarning, stacklevel=3)
     if coded and nominal == "index":
-        said.append(
-            f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, "
-            "make it a 0/1 column for each value (nominal='onehot'; 'skcamel fit' and TablePreparer do so)"
-        )
-    if said:
-        warnings.warn(f"{Path(path).name}: {'; '.join(said)}.", UserWarning, stacklevel=3)
+        told = f"text in {shortened(coded)} is numbered in the order of its sorted values; where that means nothing, make it a 0/1 column"
+        cure = "for each value (nominal='onehot'; 'skcamel fit', 'skcamel study' and TablePreparer do so)"
+        warnings.warn(f"{name}: {told} {cure}.", UserWarning, stacklevel=3)

@@ -6,32 +6,39 @@ from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.experiment.comparison import compare_with_paper, recount_claims
+    from skcamel.experiment.forms import write_tables
+    from skcamel.experiment.measures import Measure, get_measure
     from skcamel.experiment.methods import METHOD_TITLES, EstimatorMethod, Fitted, Method, Outcome, get_method
     from skcamel.experiment.paper import paper_cell
+    from skcamel.experiment.published import read_published
     from skcamel.experiment.records import Records
     from skcamel.experiment.runner import run_study
     from skcamel.experiment.sensitivity import run_sensitivity
     from skcamel.experiment.significance import compare_methods
     from skcamel.experiment.summary import summarise
-    from skcamel.experiment.tables import result_tables, write_tables
+    from skcamel.experiment.tables import result_tables
     from skcamel.experiment.units import RecordsError, Unit
 
 _NAMES = {
     "comparison": ("compare_with_paper", "recount_claims"),
+    "measures": ("Measure", "get_measure"),
+    "forms": ("write_tables",),
     "methods": ("METHOD_TITLES", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"),
     "paper": ("paper_cell",),
+    "published": ("read_published",),
     "records": ("Records",),
     "runner": ("run_study",),
     "sensitivity": ("run_sensitivity",),
     "significance": ("compare_methods",),
     "summary": ("summarise",),
-    "tables": ("result_tables", "write_tables"),
+    "tables": ("result_tables",),
     "units": ("RecordsError", "Unit"),
 }
 __all__ = [
     "METHOD_TITLES",
     "EstimatorMethod",
     "Fitted",
+    "Measure",
     "Method",
     "Outcome",
     "Records",
@@ -39,8 +46,10 @@ __all__ = [
     "Unit",
     "compare_methods",
     "compare_with_paper",
+    "get_measure",
     "get_method",
     "paper_cell",
+    "read_published",
     "recount_claims",
     "result_tables",
     "run_sensitivity",

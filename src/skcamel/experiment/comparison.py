@@ -1,59 +1,66 @@
-"""Our figures against the paper's, cell by cell, and wins, ties and losses between methods, at the three decimals of the paper."""
+"""Our figures against published ones, cell by cell, and wins, ties and losses between methods, at the three decimals of the paper."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from skcamel.experiment.paper import (
     LARGE,
-    PAPER_METHODS,
     REGULAR,
+    SEVEN,
     HasMean,
     Key,
+    Metric,
     PaperFigure,
-    gain,
     mean_and_std,
-    metric_title,
-    paper_figures,
     printed,
     thousandths,
+    title_of,
 )
-from skcamel.experiment.summary import Figure, Record, Summary, base_of, summarise
-from skcamel.metrics.conventions import NAMES, choice
+from skcamel.experiment.published import Published, paper_table
+from skcamel.experiment.summary import BY_INDEX, Figure, Record, Summary, base_of, summarise
+from skcamel.metrics.conventions import RANKING, choice
+from skcamel.text import listed
 
 STDS = ("paper", "larger")
 GROUPS = {"regular": REGULAR, "large": LARGE, "all": REGULAR + LARGE}
 CRITERIA = {
-    "no_worse": "no worse than the paper's by more than 2 of its std",
+    "no_worse": "no worse than the figure printed for the same method by more than 2 of its std",
     "as_good_as_best": "at least as good as the best figure printed for any method",
     "near_best": "no worse than that best figure by more than one std (the larger of both)",
 }
+VOTING = ("rakel",)  # methods of the paper whose scores are votes, which tie often
 
 
 @dataclass(frozen=True)
 class CellComparison:
-    """One cell of ours beside the paper's."""
+    """One cell of ours beside the published ones."""
 
     dataset: str
     metric: str
+    measure: Metric
     ours: Figure
-    paper: PaperFigure  # of the same method
+    printed: PaperFigure | None  # of the same method
     best: PaperFigure  # best mean of any method; the smallest std where several share it
     best_methods: tuple[str, ...]
-    difference: float  # in std, positive is better
-    no_worse: bool
+    difference: float  # from the same method's, in std, positive is better; NaN without such a figure or any std
+    ahead_of_best: float  # of the best figure, at three decimals; negative where ours is worse
+    no_worse: bool | None  # None where the same method has no figure
     as_good_as_best: bool
     near_best: bool
 
+    @property
+    def ahead_in_std(self) -> float:
+        """`ahead_of_best` in std, the larger of both; NaN without any."""
+        return _in_std(self.ahead_of_best, _larger_std(self.ours, self.best))
+
     def __str__(self) -> str:
-        return (
-            f"{self.dataset}, {metric_title(self.metric)}: {mean_and_std(self.ours.mean, self.ours.std)}, "
-            f"paper {mean_and_std(self.paper.mean, self.paper.std)}, "
-            f"best {mean_and_std(self.best.mean, self.best.std)} ({', '.join(self.best_methods)})"
-        )
+        figures = {"": self.ours, "printed ": self.printed, "best ": self.best}
+        texts = [f"{name}{mean_and_std(cell.mean, cell.std)}" for name, cell in figures.items() if cell is not None]
+        return f"{self.dataset}, {self.measure.heading}: {', '.join(texts)} ({', '.join(self.best_methods)})"
 
 
 @dataclass(frozen=True)
@@ -65,18 +72,22 @@ class Comparison:
 
     def counts(self) -> dict[str, int]:
         """Number of cells, and of cells that meet each of `CRITERIA`."""
-        return {"cells": len(self.cells)} | {name: sum(getattr(cell, name) for cell in self.cells) for name in CRITERIA}
+        return {"cells": len(self.cells)} | {name: sum(getattr(cell, name) is True for cell in self.cells) for name in CRITERIA}
+
+    def cases(self, criterion: str) -> int:
+        """Number of cells that can meet one of `CRITERIA`."""
+        return sum(getattr(cell, criterion) is not None for cell in self.cells)
 
     def missed(self, criterion: str) -> list[CellComparison]:
         """Cells that do not meet one of `CRITERIA`."""
         choice(criterion, tuple(CRITERIA), "criterion")
-        return [cell for cell in self.cells if not getattr(cell, criterion)]
+        return [cell for cell in self.cells if getattr(cell, criterion) is False]
 
     def __str__(self) -> str:
         counts = self.counts()
         lines: list[str] = []
         for name, text in CRITERIA.items():
-            lines.append(f"{counts[name]} of {counts['cells']} cells {text}")
+            lines.append(f"{counts[name]} of {self.cases(name)} cells {text}")
             lines += [f"  missed: {cell}" for cell in self.missed(name)]
         return "\n".join(lines)
 
@@ -88,8 +99,9 @@ def compare_with_paper(
     preset: str | None = None,
     selected_by: str | None = None,
     std: str = "paper",
+    published: Published | None = None,
 ) -> Comparison:
-    """Compare every cell of one method with the paper's.
+    """Compare every cell of one method with published ones.
 
     Parameters
     ----------
@@ -100,7 +112,9 @@ def compare_with_paper(
     selected_by : str, default=None
         See :func:`skcamel.experiment.summary.summarise`.
     std : "paper" or "larger", default="paper"
-        The unit of `difference`: the paper's std, or the larger of both.
+        The unit of `difference`: the printed std, or the larger of both.
+    published : Published, default=None
+        Figures to compare with, see :func:`skcamel.experiment.read_published`. None: the paper's.
 
     Returns
     -------
@@ -108,10 +122,11 @@ def compare_with_paper(
 
     Notes
     -----
-    Our means and standard deviations are first rounded to three decimals, like the printed ones.
+    Our means and standard deviations are first rounded to three decimals, like the printed ones. Where a table prints no std, ours counts.
 
     Examples
     --------
+    >>> from skcamel.metrics import NAMES
     >>> records = [dict.fromkeys(NAMES, 0.5) | {"dataset": "yeast", "method": "camel", "preset": "paper", "fold": fold, "seed": 0,
     ...            "n_folds": 2, "folds": "plain", "criterion": "micro_f1"} for fold in range(2)]
     >>> comparison = compare_with_paper(records)
@@ -122,45 +137,98 @@ def compare_with_paper(
     presets = [name for name in summary.methods if base_of(name) == method and name != method]
     if presets:
         raise ValueError(f"The records hold {' and '.join(presets)}; choose one with preset=.")
-    return compare_summary(summary, method, std=std)
+    return compare_summary(summary, method, std=std, published=published)
 
 
-def compare_summary(summary: Summary, method: str = "camel", *, std: str = "paper") -> Comparison:
+def compare_summary(summary: Summary, method: str = "camel", *, std: str = "paper", published: Published | None = None) -> Comparison:
     """Like :func:`compare_with_paper`, for figures that are summarised already; `method` may name a preset, "camel[best]"."""
     choice(std, STDS, "std")
-    base = base_of(method)
-    keys = [(dataset, metric) for dataset in summary.datasets for metric in NAMES if (dataset, metric, base) in paper_figures()]
-    pairs = [(key, summary.figures.get((*key, method))) for key in keys]
-    cells = (compare_cell(*key, ours, base, std) for key, ours in pairs if ours is not None and not math.isnan(ours.mean))
-    return Comparison(tuple(cells), summary.notes(tuple(dict.fromkeys(dataset for dataset, _ in keys))))
+    published = published or paper_table()
+    summary = under_its_ties(summary, published)
+    cells = []
+    for dataset in summary.datasets:
+        for metric, measure in summary.measures.items():
+            ours = summary.figures.get((dataset, metric, method))
+            if ours is not None and not math.isnan(ours.mean):
+                cells.append(compare_cell(dataset, metric, ours, base_of(method), std, published=published, measure=measure))
+    found = tuple(cell for cell in cells if cell is not None)
+    return Comparison(found, summary.notes(tuple(dict.fromkeys(cell.dataset for cell in found))))
 
 
-def best_printed(dataset: str, metric: str) -> tuple[PaperFigure, tuple[str, ...]]:
-    """The best figure that the paper prints for any method, the smallest std among equal means, and the methods that have it.
+def under_its_ties(summary: Summary, published: Published) -> Summary:
+    """Figures to hold against a table: the paper's ranking figures of methods that vote break ties by label order, so ours do too.
 
-    >>> best_printed("yeast", "coverage")
-    (PaperFigure(mean=0.446, std=0.01, bold=True), ('camel',))
+    Where the records do not hold such figures, ours stay; a remark says which of both it is.
     """
-    cells = {name: paper_figures()[dataset, metric, name] for name in PAPER_METHODS}
-    top = max(gain(metric, cell.mean, 0.0) for cell in cells.values())
-    leaders = {name: cell for name, cell in cells.items() if gain(metric, cell.mean, 0.0) == top}
-    return min(leaders.values(), key=lambda cell: cell.std), tuple(leaders)
+    if published.name != paper_table().name:
+        return summary
+    replaced: dict[Key, Figure] = {}
+    remarks: list[str] = []
+    for method in (name for name in summary.methods if base_of(name) in VOTING):
+        keys = [(dataset, metric, method) for dataset in published.datasets for metric in RANKING]
+        ours = {key: summary.figures[key] for key in keys if key in summary.figures}
+        by_index = {key: summary.figures.get((key[0], key[1] + BY_INDEX, method)) for key in ours}
+        found = {key: other for key, other in by_index.items() if other is not None and other.folds == ours[key].folds}
+        replaced |= found
+        remarks += _tie_remarks(title_of(method), {key[0] for key in found}, {key[0] for key in ours if key not in found})
+    return replace(summary, figures={**summary.figures, **replaced}, remarks=tuple(remarks))
 
 
-def compare_cell(dataset: str, metric: str, ours: Figure, method: str, std: str = "paper") -> CellComparison:
-    """Compare one cell with the paper's and with the best printed one."""
-    paper = paper_figures()[dataset, metric, method]
-    best, leaders = best_printed(dataset, metric)
-    behind_paper, behind_best = (-gain(metric, thousandths(ours.mean), thousandths(cell.mean)) for cell in (paper, best))
-    unit = paper.std if std == "paper" else _larger_std(ours, paper)
-    difference = -behind_paper / 1000 / unit
-    no_worse = behind_paper <= 2 * thousandths(paper.std)
-    near_best = behind_best <= thousandths(_larger_std(ours, best))
-    return CellComparison(dataset, metric, ours, paper, best, leaders, difference, no_worse, behind_best <= 0, near_best)
+def _tie_remarks(title: str, by_index: set[str], others: set[str]) -> list[str]:
+    """Say which rule for ties the ranking figures of a method follow."""
+    where = [f" on {listed(sorted(sets))}" if by_index and others else "" for sets in (by_index, others)]
+    first = f"{title}: ranking figures{where[0]} break ties by label order, as the software does that the paper used."
+    second = (
+        f"{title}: ranking figures{where[1]} count ties as errors; the software that the paper used breaks them by label order, "
+        "and these records do not hold such figures."
+    )
+    return [text for text, sets in ((first, by_index), (second, others)) if sets]
+
+
+def compare_cell(
+    dataset: str,
+    metric: str,
+    ours: Figure,
+    method: str,
+    std: str = "paper",
+    *,
+    published: Published | None = None,
+    measure: Metric | None = None,
+) -> CellComparison | None:
+    """One cell of ours, of one method, beside the published ones; None where the table has no figure for it.
+
+    >>> compare_cell("yeast", "one_error", Figure(0.2, 0.03, 10), "camel").difference
+    0.6666666666666666
+    """
+    published, measure = published or paper_table(), measure or SEVEN[metric]
+    found = published.best(dataset, metric, measure)
+    if found is None:
+        return None
+    best, leaders = found
+    mean, printed = thousandths(ours.mean), published.figures.get((dataset, metric, method))
+    ahead = measure.gain(mean, thousandths(best.mean))
+    near = -ahead <= thousandths(_or_zero(_larger_std(ours, best)))
+    difference, no_worse = math.nan, None
+    if printed is not None:
+        gain = measure.gain(mean, thousandths(printed.mean))
+        own = ours.std if math.isnan(printed.std) else printed.std
+        difference = _in_std(gain / 1000, own if std == "paper" else _larger_std(ours, printed))
+        no_worse = -gain <= 2 * thousandths(_or_zero(own))
+    return CellComparison(dataset, metric, measure, ours, printed, best, leaders, difference, ahead / 1000, no_worse, ahead >= 0, near)
 
 
 def _larger_std(ours: Figure, theirs: PaperFigure) -> float:
-    return theirs.std if math.isnan(ours.std) else max(ours.std, theirs.std)  # one fold has none
+    """The larger of both that are known; one fold has none, and not every table prints it."""
+    return max((std for std in (ours.std, theirs.std) if not math.isnan(std)), default=math.nan)
+
+
+def _or_zero(std: float) -> float:
+    return 0.0 if math.isnan(std) else std
+
+
+def _in_std(difference: float, std: float) -> float:
+    """A difference in std; NaN where that says nothing."""
+    return difference / std if std > 0 else 0.0 if difference == 0 else math.nan
 
 
 class PaperCounts(NamedTuple):
@@ -237,7 +305,7 @@ def _results(
     figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None
 ) -> Iterator[list[int | None]]:
     """Of each cell, for each other method: 1 where `method` is better, 0 where equal, -1 where worse; None where one is missing."""
-    for dataset, metric in dict.fromkeys((dataset, metric) for dataset, metric, _ in figures):
+    for dataset, metric in dict.fromkeys((dataset, metric) for dataset, metric, _ in figures if metric in SEVEN):
         if datasets is None or dataset in datasets:
             ours, *theirs = (figures.get((dataset, metric, name)) for name in (method, *against))
             yield [_sign(metric, ours, other) for other in theirs]
@@ -246,5 +314,5 @@ def _results(
 def _sign(metric: str, ours: HasMean | None, other: HasMean | None) -> int | None:
     if ours is None or other is None or math.isnan(ours.mean) or math.isnan(other.mean):
         return None
-    difference = gain(metric, thousandths(ours.mean), thousandths(other.mean))
+    difference = SEVEN[metric].gain(thousandths(ours.mean), thousandths(other.mean))
     return (difference > 0) - (difference < 0)

@@ -12,31 +12,35 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TextIO, cast
 
 import numpy as np
-from sklearn.model_selection import KFold
+from scipy import sparse
+from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import skcamel
 from skcamel import memory
 from skcamel.data import DataError
 from skcamel.data.catalogue import load_dataset
-from skcamel.data.dataset import Dataset, digest, known_share
+from skcamel.data.dataset import Dataset, known_share
 from skcamel.data.formats import read_dataset
-from skcamel.data.splitting import MultilabelStratifiedKFold
+from skcamel.data.preparer import TablePreparer
+from skcamel.data.text import stem
+from skcamel.experiment.folds import Division, Split, paired, splits, with_groups, with_parts
 from skcamel.experiment.identity import jsonable
+from skcamel.experiment.measures import Measure, measures_of
 from skcamel.experiment.methods import Method, Outcome
+from skcamel.experiment.scores import packed
 from skcamel.experiment.units import Unit
 from skcamel.metrics import edge_cases, evaluate
 from skcamel.metrics.conventions import NAMES
 
 EACH = "each"  # every metric is the outcome of the model selected for it
-Split = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,9 @@ class Source:
     origin: str | Path | Dataset | None  # catalogue name, file or data; None in another process, which is sent the data once
     sha256: str
     n: int  # rows
+    division: Division = field(default_factory=Division, compare=False)  # groups or given folds
+    preparer: TablePreparer | None = field(default=None, compare=False)  # of a table with words or gaps; fitted in each fold
+    gaps: int = field(default=0, compare=False)  # NaN among the features that nothing prepares
 
     @property
     def identity(self) -> tuple[str, str]:
@@ -61,6 +68,8 @@ class Task:
     unit: Unit
     method: Method
     source: Source
+    measures: tuple[Measure, ...] = ()  # beside the seven
+    keep: bool = False  # scores, decisions and probabilities of the test rows
     threads: int | None = None  # of BLAS, at most; None leaves them as they are
     allowance: int | None = None  # bytes, where several units share a machine
 
@@ -72,6 +81,7 @@ class Result:
     unit: Unit
     record: dict[str, Any]
     failed: bool = False
+    kept: bytes | None = None  # scores, as a file
     killed: bool = False  # from outside, most often for lack of memory: alone, the unit may succeed
 
 
@@ -84,7 +94,7 @@ def compute(task: Task) -> Result:
     process = os.getpid()
     try:
         with _put_back(), _limited(task.threads), memory.allowance(task.allowance):
-            return Result(task.unit, _record(task))
+            return _done(task)
     except BaseException as error:
         if os.getpid() != process:  # a child that the method forked: it must not go on with the study
             os._exit(1)
@@ -118,7 +128,7 @@ def _limited(threads: int | None) -> AbstractContextManager[object]:
     return threadpool_limits({library["prefix"]: min(threads, library["num_threads"]) for library in threadpool_info()})
 
 
-def _record(task: Task) -> dict[str, Any]:
+def _done(task: Task) -> Result:
     unit, method = task.unit, task.method
     start = time.perf_counter()
     data, (train, test) = load_split(task.source, unit)
@@ -128,14 +138,17 @@ def _record(task: Task) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         before_fit = time.perf_counter()
-        fitted = method.fit(data.X[train], data.Y[train], seed=unit.seed)
+        rows, new = _rows(data, train, test, task.source.preparer)
+        fitted = method.fit(rows, data.Y[train], seed=unit.seed)
         after_fit = time.perf_counter()
-        outcomes = fitted.outcomes(data.X[test])
+        outcomes = fitted.outcomes(new)
         after_predict = time.perf_counter()
-    return (
+        found = measured(data.Y[test], outcomes, task.measures)
+        kept = packed(test, outcomes) if task.keep else None
+    record = (
         unit.as_dict()
-        | measured(data.Y[test], outcomes)
-        | {"n_train": len(train), "n_test": len(test), "n_features": data.d, "n_labels": data.q}
+        | found
+        | {"n_train": len(train), "n_test": len(test), "n_features": rows.shape[1], "n_labels": data.q}
         | ({"known": known} if (known := known_share(data.Y)) < 1 else {})
         | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
         | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
@@ -144,10 +157,19 @@ def _record(task: Task) -> dict[str, Any]:
         | {"unit_seconds": time.perf_counter() - start}
         | {"peak_memory_bytes": max(0, memory.peak() - held) if peak_is_ours else None}
     )
+    return Result(task.unit, record, kept=kept)
 
 
-def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
-    """The seven metrics against the truth Y (m, q), with parameters and edge cases.
+def _rows(data: Dataset, train: np.ndarray, test: np.ndarray, preparer: TablePreparer | None) -> tuple[Any, Any]:
+    """Training and test rows as a method takes them; a table is prepared by what its training rows alone say."""
+    if preparer is None:
+        return data.X[train], data.X[test]
+    own = clone(preparer).fit(data.table.take(train), data.Y[train])
+    return own.transform(data.table.take(train)), own.transform(data.table.take(test))
+
+
+def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: tuple[Measure, ...] = ()) -> dict[str, Any]:
+    """The seven metrics against the truth Y (m, q), and others, with parameters and edge cases.
 
     With several criteria, each metric is that of the model selected for it; all other figures are kept, too.
 
@@ -164,6 +186,8 @@ def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
         for criterion, outcome in outcomes.items():
             record |= {f"{name}_by_{criterion}": float(value) for name, value in values[criterion].items()}
             record[f"params_by_{criterion}"] = jsonable(outcome.params)
+    if measures:
+        record["more"] = measures_of(Y, outcomes, measures)
     # absent labels matter to macro-F1 most
     decisions = outcomes["macro_f1" if shown == EACH else shown].decisions
     return record | {f"edge_{name}": count for name, count in asdict(edge_cases(Y, decisions)).items()}
@@ -181,25 +205,71 @@ def _versions() -> dict[str, str]:
 
 # the last data set of this process, and the last folds: each a pair that threads swap in one step
 _last_data: tuple[tuple[str, str], Dataset] | None = None
-_last_folds: tuple[tuple[str, str, int, int] | None, list[Split]] = (None, [])
+_last_folds: tuple[tuple[str, str, int, int, str] | None, list[Split]] = (None, [])
 _one_reads = threading.Lock()  # threads that ask for the same data at once read them once
 
 
-def as_source(origin: str | os.PathLike[str] | Dataset) -> Source:
-    """The source that a user named; its data are loaded now, so that a wrong name fails before any work."""
+def as_source(origin: Any, *, groups: Any = None, given: bool = False, split: Any = None) -> Source:
+    """The source that a user named; its data are loaded now, so that a wrong name fails before any work.
+
+    Parameters
+    ----------
+    origin : str, path, Dataset or (name, any of these)
+        Catalogue name, file or data; ``name=file`` and a pair give a name of one's own.
+    groups : str, array of shape (n,) or mapping of these by data set, default=None
+        Groups of the rows that no fold divides, or the column that holds them.
+    given : bool, default=False
+        Whether folds are given: by `split`, or by the data themselves.
+    split : path, (train, test) pairs or mapping of these by data set, default=None
+        See :func:`skcamel.experiment.folds.with_parts`.
+    """
     global _last_data  # noqa: PLW0603 (a cache of one process)
+    name, origin = _named(origin)
+    own = name or (origin.name if isinstance(origin, Dataset) else stem(origin) if isinstance(origin, Path) else origin)
+    groups, split = (value.get(own) if isinstance(value, Mapping) else value for value in (groups, split))
+    if given and split is None and isinstance(origin, Path) and (pair := paired(origin)):
+        name, origin = name or pair[0], read_dataset(origin, test=pair[1])
+    dataset = _read(origin) if name is None else replace(_read(origin), name=name)
+    if not dataset.name:
+        raise ValueError("A Dataset of a study needs a name, by which its records are found; make it with Dataset(..., name='mine').")
+    division = Division()
+    if groups is not None:
+        dataset, division = with_groups(dataset, groups)
+    elif given:
+        division = with_parts(dataset, split)
+    changed = name is not None or isinstance(groups, str)
+    gaps = 0 if dataset.table is not None else int(np.isnan(dataset.X.data if sparse.issparse(dataset.X) else dataset.X).sum())
+    source = Source(dataset.name, dataset if changed else origin, dataset.sha256, dataset.n, division, _preparer(dataset), gaps)
+    _last_data = (source.identity, dataset)
+    return source
+
+
+def _preparer(dataset: Dataset) -> TablePreparer | None:
+    """What prepares a table in each fold. All rows say which columns name the rows, as a fold may not, and whether there are words."""
+    if dataset.table is None:
+        return None
+    found = TablePreparer()
+    try:
+        found.fit_for_search(dataset.table, dataset.Y)
+    except ValueError as error:
+        raise DataError(str(error), path=dataset.source) from error
+    return TablePreparer(id=found.id_columns_, scaling=found.scaling)
+
+
+def _named(origin: Any) -> tuple[str | None, str | Path | Dataset]:
+    """A name of one's own, where there is one, and a catalogue name, a path or data."""
+    name = None
+    if isinstance(origin, tuple) and len(origin) == 2 and isinstance(origin[0], str):
+        name, origin = origin
+    elif isinstance(origin, str) and "=" in origin and not Path(origin).exists():
+        name, _, origin = origin.partition("=")
     if isinstance(origin, (str, os.PathLike)):
         path = Path(origin)
         looks_like_a_file = not isinstance(origin, str) or path.is_file() or bool(path.suffix) or len(path.parts) > 1
-        origin = path.resolve() if looks_like_a_file else str(origin)
-    elif not isinstance(origin, Dataset):
+        return name, path.resolve() if looks_like_a_file else str(origin)
+    if not isinstance(origin, Dataset):
         raise TypeError(f"A data set is a catalogue name, a file or a skcamel.data.Dataset, got {type(origin).__name__}.")
-    dataset = _read(origin)
-    if not dataset.name:
-        raise ValueError("A Dataset of a study needs a name, by which its records are found; make it with Dataset(..., name='mine').")
-    source = Source(dataset.name, origin, digest(dataset.X, dataset.Y), dataset.n)
-    _last_data = (source.identity, dataset)
-    return source
+    return name, origin
 
 
 def load(source: Source, dataset: Dataset | None = None) -> Dataset:
@@ -209,7 +279,7 @@ def load(source: Source, dataset: Dataset | None = None) -> Dataset:
         if _last_data is not None and _last_data[0] == source.identity:
             return _last_data[1]
         dataset = _read(source.origin) if dataset is None else dataset
-        found = digest(dataset.X, dataset.Y)
+        found = dataset.sha256
         if found != source.sha256:
             raise DataError(
                 f"the data set {source.name} has other values here (digest {found[:12]}…) than where the study was started "
@@ -224,24 +294,12 @@ def load_split(source: Source, unit: Unit, dataset: Dataset | None = None) -> tu
     """Data and fold of a unit; the last folds are kept, too."""
     global _last_folds  # noqa: PLW0603 (a cache of one process)
     dataset = load(source, dataset)
-    asked = (source.sha256, unit.folds, unit.n_folds, unit.seed)
+    asked = (source.sha256, unit.folds, unit.n_folds, unit.seed, source.division.sha256)
     known, folds = _last_folds
     if known != asked:
-        folds = splits(dataset.Y, unit.folds, unit.n_folds, unit.seed)
+        folds = splits(dataset.Y, unit.folds, unit.n_folds, unit.seed, source.division)
         _last_folds = (asked, folds)
     return dataset, folds[unit.fold]
-
-
-def splits(Y: np.ndarray, kind: str, n_folds: int, seed: int) -> list[Split]:
-    """Training and test rows of each shuffled outer fold, the same for every method, run and machine with the same seed.
-
-    Kinds are "plain" and "stratified", over which each label of Y (n, q) is spread evenly.
-
-    >>> [test.tolist() for _, test in splits(np.ones((4, 1)), "plain", 2, seed=0)]
-    [[2, 3], [0, 1]]
-    """
-    splitter = (KFold if kind == "plain" else MultilabelStratifiedKFold)(n_folds, shuffle=True, random_state=seed)
-    return list(splitter.split(np.zeros((len(Y), 1)), Y))
 
 
 def _read(origin: str | Path | Dataset | None) -> Dataset:

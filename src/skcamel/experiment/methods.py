@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass
-from importlib import import_module
+from functools import partial
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,6 +20,7 @@ from skcamel.baselines.base import class_one
 from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.experiment.identity import described, jsonable
+from skcamel.experiment.imports import imported, parsed
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
 from skcamel.metrics.conventions import choice
 from skcamel.selection import GROUPS, PARTS, SHORTLIST
@@ -25,15 +29,22 @@ from skcamel.selection.thresholds import PRIOR_POSITIVES
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
 TREES = 500
+FORM = "name=package.module:Class(arg=1)"  # how the command line names a method to import
+ONE_LABEL = re.compile("1d array|[Mm]ulti-?label")  # what estimators of a single label say of a matrix
 WHERE_NOT_WHAT = ("device", "callback", "random_state")  # parameters of CAMEL that decide about no result, or that the seed sets
 
 
 class Outcome(NamedTuple):
-    """Scores and decisions for the test rows, and the hyper-parameters that gave them."""
+    """Scores and decisions for the test rows, and the hyper-parameters that gave them; probabilities where a method has some."""
 
     scores: np.ndarray  # (m, q)
     decisions: np.ndarray  # (m, q) of 0 and 1
     params: dict[str, Any]
+    probabilities: np.ndarray | Callable[[], np.ndarray] | None = None  # (m, q); a function is called only if a metric needs them
+
+    def given_probabilities(self) -> np.ndarray | None:
+        """The probabilities, computed now if need be."""
+        return self.probabilities() if callable(self.probabilities) else self.probabilities
 
 
 class Fitted(Protocol):
@@ -67,9 +78,12 @@ class EstimatorMethod:
     name : str
     estimator : estimator
         With `fit`, `predict`, and `decision_function` or `predict_proba` for scores; without these two, decisions are the
-        scores. All forms of scikit-learn are understood, also lists with an array for each label.
+        scores. All forms of scikit-learn are understood, also lists with an array for each label. One that learns a single label
+        is wrapped by ``BinaryRelevance``, which fits a clone for each label; a warning says so, and records keep it.
     settings : dict, default=None
         What decides beside the class and all its parameters, which are always part of the settings of a method.
+    device : str, default=None
+        Where it computes, for an estimator with such a parameter; it decides about no result.
 
     Examples
     --------
@@ -79,11 +93,12 @@ class EstimatorMethod:
     ('sklearn.neighbors._classification:KNeighborsClassifier', 3, 'uniform')
     """
 
-    def __init__(self, name: str, estimator: Any, settings: dict[str, Any] | None = None) -> None:
+    def __init__(self, name: str, estimator: Any, settings: dict[str, Any] | None = None, device: str | None = None) -> None:
         if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in ("fit", "predict", "get_params")):
             needs = "needs fit, predict and get_params, as scikit-learn's estimators have them"
             raise TypeError(f"The method {name!r} {needs}, got {estimator!r}; pass an instance, as in MyMethod().")
-        self.name = name
+        self.name, self.device = name, device
+        self.spec: str | None = None  # how the command line names it
         self.estimator = estimator
         self.settings = described(estimator) | (settings or {})
 
@@ -92,7 +107,9 @@ class EstimatorMethod:
         model = self._model(seed)
         try:
             fitted = model.fit(X, _target(model, Y))
-        except ValueError as error:
+        except (ValueError, NotImplementedError) as error:
+            if ONE_LABEL.search(str(error)) and Y.shape[1] > 1:
+                return _FittedEstimator(self._label_by_label(model, X, Y), Y.shape[1])
             if not (np.isnan(Y).any() and "contains NaN" in str(error)):
                 raise
             raise ValueError(
@@ -101,8 +118,16 @@ class EstimatorMethod:
             ) from error
         return _FittedEstimator(fitted, Y.shape[1])
 
+    def _label_by_label(self, model: Any, X: Array, Y: np.ndarray) -> Any:
+        """Fit a clone for each label; tags do not tell which estimators need it: several that take matrices lack the tag."""
+        from skcamel.baselines import BinaryRelevance
+
+        warnings.warn(f"{self.name} learns a single label; BinaryRelevance fits a clone of it for each label.", UserWarning, stacklevel=3)
+        return BinaryRelevance(model).fit(X, Y)
+
     def _model(self, seed: int) -> Any:
-        return _seeded(self.estimator, seed)
+        model = _seeded(self.estimator, seed)
+        return model if self.device is None else model.set_params(device=self.device)
 
 
 class CamelMethod(EstimatorMethod):
@@ -115,6 +140,8 @@ class CamelMethod(EstimatorMethod):
         Whether each metric is the outcome of a model selected for it.
     device : str, default=None
         "cuda" computes on a GPU.
+    prepared : bool, default=False
+        Whether the rows come out of a TablePreparer with words; see ``from_preset``.
 
     Examples
     --------
@@ -126,13 +153,17 @@ class CamelMethod(EstimatorMethod):
     ((5, 2), ['alpha', 'bandwidth', 'cuts', 'kernel', 'lambda1', 'lambda2', 'scaling'])
     """
 
-    def __init__(self, preset: str, *, per_metric: bool = False, device: str | None = None) -> None:
-        super().__init__("camel", CamelClassifierCV.from_preset(preset, device=device))
-        self.per_metric, self.device = per_metric, device
+    def __init__(self, preset: str, *, per_metric: bool = False, device: str | None = None, prepared: bool = False) -> None:
+        super().__init__("camel", CamelClassifierCV.from_preset(preset, prepared=prepared), device=device)
+        self.preset, self.per_metric = preset, per_metric
         self.settings["params"] = {key: value for key, value in self.settings["params"].items() if key not in WHERE_NOT_WHAT}
         self.settings |= {"per_metric": per_metric}
         if self.estimator.threshold == "auto":
             self.settings["cuts"] = {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES}
+
+    def on_words(self) -> CamelMethod:
+        """The same for rows of a TablePreparer with words, as ``skcamel fit`` has it."""
+        return CamelMethod(self.preset, per_metric=self.per_metric, device=self.device, prepared=True)
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
         """Fit one model, or one for each metric from the same pass over the candidates."""
@@ -153,8 +184,9 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     Parameters
     ----------
     spec : str, estimator, (name, estimator) or Method
-        A name of `METHOD_TITLES`; ``"package.module:Class"`` for an estimator to import; an estimator of scikit-learn, alone or
-        with a name for its records.
+        A name of `METHOD_TITLES`; ``"name=package.module:Class(arg=1)"`` for an estimator to import, where the name and the
+        arguments, which are Python literals, may be missing, and a function that makes one may stand for the class, or a file
+        ``folder/file.py`` for the module; an estimator of scikit-learn, alone or with a name for its records.
     preset : {"quick", "paper", "best"}, default="paper"
         CAMEL: that of :meth:`skcamel.CamelClassifierCV.from_preset`. Others: "quick": coarse grids, 3 inner folds; "paper":
         features and cuts as the authors of each method have them; "best": features scaled if the method has such an option,
@@ -162,38 +194,42 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     per_metric : bool, default=False
         CAMEL selects a model for each of the seven metrics, and each metric is that of its own model.
     device : str, default=None
-        "cuda": CAMEL computes on a GPU.
+        "cuda": CAMEL computes on a GPU, and LLSF and JFSC search there.
 
     Examples
     --------
     >>> get_method("llsf").settings["params"]["cv"], get_method("llsf", "quick").settings["params"]["cv"]
     (5, 3)
-    >>> get_method("sklearn.neighbors:KNeighborsClassifier").name
-    'KNeighborsClassifier'
+    >>> get_method("nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=1)").name
+    'nn'
     """
     choice(preset, PRESETS, "preset")
     if isinstance(spec, str) and ":" in spec:
-        spec = _imported(spec)
+        return _imported(spec)
     if isinstance(spec, str):
         if choice(spec, tuple(METHOD_TITLES), "method") == "camel":
             return CamelMethod(preset, per_metric=per_metric, device=device)
-        return (_of_the_paper if spec in PAPER_METHODS else _of_scikit)(spec, preset)
+        return _of_ours(spec, preset, device) if spec in (*PAPER_METHODS, "imcc") else _of_scikit(spec, preset)
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], str):
         return EstimatorMethod(*spec)
     return spec if isinstance(spec, Method) else EstimatorMethod(type(spec).__name__, spec)
 
 
-def _of_the_paper(name: str, preset: str) -> Method:
+def _of_ours(name: str, preset: str, device: str | None) -> Method:
     """LLSF and JFSC get a coarse grid: the authors' has 1 323 or 3 993 candidates; for it give ``("llsf", LLSFCV(grid="paper"))``."""
-    from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+    from skcamel.baselines import IMCCCV, JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
+    if name == "imcc":
+        grid = "coarse" if preset == "best" else "raw"
+        search = IMCCCV(grid=grid, cv=3 if preset == "quick" else 5, threshold=CUTS[preset])
+        return EstimatorMethod(name, search, {"grid": jsonable(IMCCCV.GRIDS[grid])})
     kinds: dict[str, Any] = {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL, "llsf": LLSFCV, "jfsc": JFSCCV}
     kind = kinds[name]
     if name not in ("llsf", "jfsc"):
         return EstimatorMethod(name, kind(threshold=CUTS[preset]))
     features = "fair" if preset == "best" else "faithful"
     search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=CUTS[preset], preset=features)
-    return EstimatorMethod(name, search, {"grid": jsonable(kind.GRIDS["coarse"])})
+    return EstimatorMethod(name, search, {"grid": jsonable(kind.GRIDS["coarse"])}, device)
 
 
 def _of_scikit(name: str, preset: str) -> Method:
@@ -219,20 +255,17 @@ def _of_scikit(name: str, preset: str) -> Method:
     return EstimatorMethod(name, make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner, threshold=cuts)))
 
 
-def _imported(path: str) -> Any:
-    """The estimator that ``package.module:Class`` names, made without arguments; or an instance, or what a function makes."""
-    module, _, attribute = path.partition(":")
+def _imported(text: str) -> Method:
+    """The method that a text names: an estimator of that class, an instance, or what a function makes."""
+    spec = parsed(text, FORM)
+    found, attribute = imported(spec.place, FORM), spec.place.rpartition(":")[2]
     try:
-        found = getattr(import_module(module), attribute)
-    except (Exception, SystemExit) as error:  # a module of one's own may raise anything
-        cure = "a method is package.module:Class, importable from here (PYTHONPATH names further folders)"
-        told = str(error) if isinstance(error, (ImportError, AttributeError)) else f"{type(error).__name__} in its module: {error}"
-        raise ImportError(f"{path}: {told}; {cure}.") from error
-    try:
-        return found() if callable(found) else found
+        made = found(*spec.args, **spec.kwargs) if callable(found) else found
     except (Exception, SystemExit) as error:
-        cure = f'it is called without arguments; from Python, give ("name", {attribute}(...))'
-        raise TypeError(f"{path}: {error}; {cure}.") from error
+        raise TypeError(f"{text}: {error}; write its arguments as in {attribute}(alpha=0.5, kernel='rbf').") from error
+    method: Any = copy(made) if isinstance(made, Method) else EstimatorMethod(type(made).__name__, made)
+    method.name, method.spec = spec.name or method.name, text
+    return method
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
@@ -266,20 +299,26 @@ class _FittedEstimator:
         chosen = dict(getattr(self.model, "best_params_", {}))
         if hasattr(self.model, "threshold_rule_"):
             chosen["cuts"] = self.model.threshold_rule_
-        scores = self._scores(X, decisions) if ours is None else ours.scores
-        return Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen))
+        scores, probabilities = self._scores(X, decisions) if ours is None else _scores_of(ours)
+        return Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen), probabilities)
 
-    def _scores(self, X: Array, decisions: np.ndarray) -> np.ndarray:
-        for answer in ("decision_function", "predict_proba"):
-            if hasattr(self.model, answer):
-                given = getattr(self.model, answer)(X)
-                if isinstance(given, list):  # of scikit-learn: for each label an array (m, its classes)
-                    return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.model.classes_, strict=True)])
-                columns = _dense(given).astype(np.float64)
-                if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
-                    columns = class_one(columns, self.model.classes_)
-                return self._columns(columns, answer, X.shape[0])
-        return decisions.astype(np.float64)
+    def _scores(self, X: Array, decisions: np.ndarray) -> tuple[np.ndarray, np.ndarray | Callable[[], np.ndarray] | None]:
+        """Scores, and probabilities where the model has some."""
+        has_probabilities = hasattr(self.model, "predict_proba")
+        if hasattr(self.model, "decision_function"):
+            return self._answer("decision_function", X), partial(self._answer, "predict_proba", X) if has_probabilities else None
+        scores = self._answer("predict_proba", X) if has_probabilities else decisions.astype(np.float64)
+        return scores, scores if has_probabilities else None
+
+    def _answer(self, name: str, X: Array) -> np.ndarray:
+        """What a method of the model says of class 1 of each label, (m, q)."""
+        given = getattr(self.model, name)(X)
+        if isinstance(given, list):  # of scikit-learn: for each label an array (m, its classes)
+            return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.model.classes_, strict=True)])
+        columns = _dense(given).astype(np.float64)
+        if self.q == 1 and columns.ndim == 2:  # one column for each class of the only label
+            columns = class_one(columns, self.model.classes_)
+        return self._columns(columns, name, X.shape[0])
 
     def _columns(self, given: np.ndarray, answer: str, rows: int) -> np.ndarray:
         """An answer as (m, q); only that of a single label may be 1-d."""
@@ -298,6 +337,11 @@ class _FittedEach:
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         outputs = outputs_together([own.model for own in self.fitted.values()], X)
         return {name: own.outcome(X, ours) for (name, own), ours in zip(self.fitted.items(), outputs, strict=True)}
+
+
+def _scores_of(ours: Outputs) -> tuple[np.ndarray, Callable[[], np.ndarray] | None]:
+    """Scores, and probabilities where the model has some."""
+    return ours.scores, None if ours.link is None else lambda: ours.probabilities
 
 
 def _dense(given: Any) -> np.ndarray:

@@ -15,7 +15,7 @@ from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
 PRESETS = tuple(presets.PRESETS)
 METHOD_TITLES = {"camel": "CAMEL", "br": "BR", "ecc": "ECC", "rakel": "RAkEL", "llsf": "LLSF", "jfsc": "JFSC"}
 PAPER_METHODS = tuple(METHOD_TITLES)
-METHOD_TITLES |= {name: name for name in ("extra-trees", "random-forest", "logistic", "svc")}
+METHOD_TITLES |= {"imcc": "IMCC"} | {name: name for name in ("extra-trees", "random-forest", "logistic", "svc")}
 REGULAR = ("cal500", "emotions", "genbase", "medical", "enron", "image", "scene", "yeast")  # Table 2
 LARGE = ("science", "arts", "rcv1-s1", "rcv1-s2", "rcv1-s3", "rcv1-s4", "rcv1-s5", "business")  # Table 3, in its order
 
@@ -32,11 +32,34 @@ class HasMean(Protocol):
 
 
 class PaperFigure(NamedTuple):
-    """One cell of Table 2 or 3."""
+    """One cell of Table 2 or 3, or of another published table."""
 
     mean: float
-    std: float
+    std: float  # NaN where none is printed
     bold: bool
+
+
+class Metric(NamedTuple):
+    """A metric as tables show it: its name in words, and which of its values is best.
+
+    >>> Metric("Coverage", "smallest").heading, Metric("Coverage", "smallest").gain(0.25, 0.5)
+    ('Coverage ↓', 0.25)
+    """
+
+    title: str
+    best: str  # "largest" or "smallest"
+
+    @property
+    def heading(self) -> str:
+        """Title and direction."""
+        return f"{self.title} {'↓' if self.best == 'smallest' else '↑'}"
+
+    def gain(self, value: float, reference: float) -> float:
+        """How much better `value` is than `reference`: positive is better, for losses and for scores."""
+        return reference - value if self.best == "smallest" else value - reference
+
+
+SEVEN = {name: Metric(title, "smallest" if name in LOSSES else "largest") for name, title in TITLES.items()}
 
 
 class Size(NamedTuple):
@@ -130,16 +153,7 @@ def metric_title(metric: str) -> str:
     >>> metric_title("coverage"), metric_title("micro_f1")
     ('Coverage ↓', 'Micro-averaging F1 ↑')
     """
-    return f"{TITLES[metric]} {'↓' if metric in LOSSES else '↑'}"
-
-
-def gain(metric: str, value: float, reference: float) -> float:
-    """How much better `value` is than `reference`: positive is better, for losses and for scores.
-
-    >>> gain("coverage", 0.25, 0.5), gain("micro_f1", 0.25, 0.5)
-    (0.25, -0.25)
-    """
-    return reference - value if metric in LOSSES else value - reference
+    return SEVEN[metric].heading
 
 
 def rounded(value: float, digits: int = 3) -> str:

@@ -1,4 +1,4 @@
-"""A study folder: records of finished units to read and export, locks on units in work, and the writing side of a run."""
+"""A study folder: records of finished units to read and export, and the writing side of a run."""
 
 from __future__ import annotations
 
@@ -7,45 +7,31 @@ import io
 import json
 import math
 import os
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self, overload
 
 from skcamel import files, memory
-from skcamel.experiment.units import KEY, PLACE, RecordsError, Unit, check_failure, check_record, decoded, read_cards, read_requests
+from skcamel.experiment.locks import UnitLocks
+from skcamel.experiment.scores import Kept, unpacked
+from skcamel.experiment.units import (
+    KEY,
+    PLACE,
+    RecordsError,
+    Unit,
+    check_failure,
+    check_record,
+    decoded,
+    read_cards,
+    read_metrics,
+    read_requests,
+)
 from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
 from skcamel.text import plain_cell
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int, offset: int) -> None:
-        os.lseek(descriptor, offset, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-
-    def _unlock(descriptor: int, offset: int) -> None:
-        os.lseek(descriptor, offset, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _lock(descriptor: int, offset: int) -> None:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
-
-    def _unlock(descriptor: int, offset: int) -> None:
-        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, offset)
-
-
-UNITS, FAILURES, COMPACT, LOCK = "units", "failures", "records.jsonl", "lock"
-WHOLE_FOLDER = 2**31 - 1  # the byte of the lock file that guards the files that all units share
+UNITS, FAILURES, SCORES, COMPACT, LOCK = "units", "failures", "scores", "records.jsonl", "lock"
 MEMORY_PER_BYTE = 8  # of the compact file, at the peak: text, lines and mappings
 Record = dict[str, Any]
 
@@ -63,6 +49,8 @@ class Records(Sequence[Record]):
     failures : list of dict
         Units that failed: their fields, and the `error` and `traceback` of the last try.
     folder : Path
+    asked : frozenset of str
+        Keys of the units that the run asked for which returned this object; empty where the folder was only read.
 
     Notes
     -----
@@ -80,10 +68,12 @@ class Records(Sequence[Record]):
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
+        self.asked: frozenset[str] = frozenset()
         if not self.folder.is_dir():
             raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study --out wrote.")
         # units first: what is compacted in between is found in the second place, and nothing is missed
-        found = _read_units(self.folder / UNITS, check_record) | _read_compact(self.folder / COMPACT)
+        single = _read_units(self.folder / UNITS, check_record)
+        found = _read_compact(self.folder / COMPACT) | single  # what was measured again is newer than the compact file
         self._records = _sorted(found.values())
         self.failures = _sorted(_still_failed(found, _read_units(self.folder / FAILURES, check_failure)))
 
@@ -99,6 +89,11 @@ class Records(Sequence[Record]):
 
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
+
+    def kept(self, record: Mapping[str, Any]) -> Kept:
+        """Row numbers of the test part of a unit, and its outcomes by criterion, where ``run_study(keep="scores")`` kept them."""
+        path = scores_file(self.folder, Unit.of(record).key)
+        return unpacked(path, str(path))
 
     def to_json(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON list; undefined metrics are null."""
@@ -142,7 +137,13 @@ class Records(Sequence[Record]):
         def plain(value: Any) -> Any:
             return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
 
-        return [{name: plain(value) for name, value in finite(record).items()} for record in self]
+        rows = (finite({name: value for name, value in record.items() if name != "more"} | record.get("more", {})) for record in self)
+        return [{name: plain(value) for name, value in row.items()} for row in rows]
+
+
+def scores_file(folder: Path, key: str) -> Path:
+    """Where the scores of a unit are kept."""
+    return folder / SCORES / f"{key}.npz"
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
@@ -152,7 +153,11 @@ def encoded(record: Mapping[str, Any]) -> bytes:
 
 def finite(row: Mapping[str, Any]) -> Record:
     """With None for NaN and infinity, which JSON lacks."""
-    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
+
+    def plain(value: Any) -> Any:
+        return finite(value) if isinstance(value, dict) else None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return {name: plain(value) for name, value in row.items()}
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -220,7 +225,9 @@ def _decoded(text: bytes, check: Callable[[Any], None]) -> tuple[str, Record]:
         key = Unit.of(record).key
     except RecursionError as error:
         raise ValueError("its settings are nested too deeply") from error
-    return key, {name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value for name, value in record.items()}
+    values = {name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value for name, value in record.items()}
+    more = {name: math.nan if value is None else value for name, value in record.get("more", {}).items()}
+    return key, values | ({"more": more} if "more" in record else {})
 
 
 def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> list[Record]:
@@ -232,107 +239,19 @@ def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> 
     last: dict[tuple[Any, ...], str] = {}
     for record in (*found.values(), *failed.values()):
         last[place(record)] = max(last.get(place(record), ""), record.get("finished_at", ""))
-    return [failure for key, failure in failed.items() if key not in found and failure.get("finished_at", "") == last[place(failure)]]
+
+    def done_since(key: str, failure: Record) -> bool:
+        return key in found and found[key].get("finished_at", "") >= failure.get("finished_at", "")
+
+    return [
+        failure
+        for key, failure in failed.items()
+        if failure.get("finished_at", "") == last[place(failure)] and not done_since(key, failure)
+    ]
 
 
 def _sorted(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda record: (*PLACE(record), Unit.of(record).key))
-
-
-@dataclass
-class _LockFile:
-    """The one descriptor of a lock file in this process, and the bytes that its threads hold."""
-
-    path: Path
-    descriptor: int
-    users: int = 0
-    held: set[int] = field(default_factory=set)
-
-
-class UnitLocks:
-    """Locks of the units of one study folder: bytes of one file, which stays empty.
-
-    The operating system holds them for a process and frees them when it ends, however it ends. It drops all of them when the
-    process closes any descriptor of the file. So this process opens each lock file once, shares the descriptor between its
-    threads, and remembers here what they hold.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, UnitLocks(Path(folder) / "lock") as mine, UnitLocks(Path(folder) / "lock") as other:
-    ...     mine.take("00ff"), other.take("00ff"), other.take("1234"), mine.free("00ff"), other.take("00ff")
-    (True, False, True, None, True)
-    """
-
-    _shared: dict[tuple[int, int, int], _LockFile] = {}  # noqa: RUF012 (one for the process is the point)
-    _guard = threading.RLock()
-
-    def __init__(self, path: Path) -> None:
-        with self._guard:
-            path.touch()
-            facts = path.stat()
-            self._where = (os.getpid(), facts.st_dev, facts.st_ino)  # a forked child holds nothing of what its parent holds
-            if self._where not in self._shared:
-                self._shared[self._where] = _LockFile(path, os.open(path, os.O_RDWR))
-            self._file = self._shared[self._where]
-            self._file.users += 1
-        self._mine: set[int] = set()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._guard:
-            for offset in list(self._mine):
-                self._free(offset)
-            self._file.users -= 1
-            if not self._file.users:
-                os.close(self._shared.pop(self._where).descriptor)
-
-    def take(self, key: str) -> bool:
-        """Whether the unit of this key (hexadecimal) could be locked; False where any other holder has it."""
-        return self._take(_offset(key))
-
-    def free(self, key: str) -> None:
-        """Release a unit that this object holds."""
-        self._free(_offset(key))
-
-    @contextmanager
-    def whole_folder(self, *, wait: float = 60.0) -> Iterator[None]:
-        """Be the only one to change the files that all units share."""
-        deadline = time.monotonic() + wait
-        while not self._take(WHOLE_FOLDER):
-            if time.monotonic() >= deadline:
-                raise TimeoutError(f"Another process has held {self._file.path} for {wait:g} seconds; wait for it to end, or end it.")
-            time.sleep(0.02)
-        try:
-            yield
-        finally:
-            self._free(WHOLE_FOLDER)
-
-    def _take(self, offset: int) -> bool:
-        with self._guard:
-            if offset in self._file.held:
-                return False
-            try:
-                _lock(self._file.descriptor, offset)
-            except (BlockingIOError, PermissionError):  # held by another process: POSIX says either, Windows the second
-                return False
-            except OSError as error:
-                cure = "this file system gives no locks, without which two runs could not share a folder; put it on another disk"
-                raise OSError(error.errno, cure, str(self._file.path)) from error
-            self._file.held.add(offset)
-            self._mine.add(offset)
-            return True
-
-    def _free(self, offset: int) -> None:
-        with self._guard:
-            _unlock(self._file.descriptor, offset)
-            self._file.held.remove(offset)
-            self._mine.remove(offset)
-
-
-def _offset(key: str) -> int:
-    """A byte below 2^31 - 1, which every system can lock; two units on one byte just wait for each other."""
-    return int(key[:8], 16) % WHOLE_FOLDER
 
 
 class StudyFolder:
@@ -340,6 +259,7 @@ class StudyFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.again: set[str] = set()  # keys of finished units that this run does once more
         for name in (UNITS, FAILURES):
             (path / name).mkdir(parents=True, exist_ok=True)
         self.locks = UnitLocks(path / LOCK)
@@ -366,13 +286,21 @@ class StudyFolder:
 
     def is_finished(self, key: str) -> bool:
         """Whether any run has finished the unit."""
-        return (self.path / UNITS / f"{key}.json").exists() or key in self._compacted()
+        return key not in self.again and ((self.path / UNITS / f"{key}.json").exists() or key in self._compacted())
 
-    def finish(self, key: str, record: Mapping[str, Any]) -> None:
-        """Write the record of a claimed unit, whole, and release the unit."""
+    def finish(self, key: str, record: Mapping[str, Any], kept: bytes | None = None) -> None:
+        """Write the record of a claimed unit, whole, after the scores that are kept, and release the unit."""
+        if key in self.again:
+            more = self._recorded(key).get("more", {}) | record.get("more", {})  # what other runs have measured stays
+            record = {**record, "more": more} if more else record
+        if kept is not None:
+            (self.path / SCORES).mkdir(exist_ok=True)
+            with whole_file(scores_file(self.path, key)) as file:
+                file.write(kept)
         with whole_file(self.path / UNITS / f"{key}.json") as file:
-            file.write(encoded({**record, "finished_at": _now()}))
+            file.write(encoded({"finished_at": _now(), **record}))  # a unit that was only measured again keeps its time
         (self.path / FAILURES / f"{key}.json").unlink(missing_ok=True)
+        self.again.discard(key)
         self.locks.free(key)
 
     def fail(self, key: str, failure: Mapping[str, Any]) -> None:
@@ -382,20 +310,32 @@ class StudyFolder:
 
     def sweep(self) -> None:
         """Remove what runs that were killed while writing left behind, and nothing else."""
-        for folder in (self.path, self.path / UNITS, self.path / FAILURES):
-            files.sweep(folder)
+        for folder in (self.path, *(self.path / name for name in (UNITS, FAILURES, SCORES))):
+            if folder.is_dir():
+                files.sweep(folder)
 
-    def add_request(self, request: Mapping[str, Any]) -> None:
-        """Note in ``study.json`` what was asked for, if it is new."""
+    def add_requests(self, requests: Sequence[Mapping[str, Any]], metrics: Mapping[str, Any]) -> None:
+        """Note in ``study.json`` what was asked for, and what metrics beside the seven are, if it is new."""
         with self.locks.whole_folder():
-            runs = read_requests(self.path)
-            if request not in runs:
-                _write_json(self.path / "study.json", {"runs": [*runs, request]})
+            runs, known = read_requests(self.path), read_metrics(self.path)
+            for name, entry in metrics.items():
+                if known.get(name, entry) != entry:
+                    cure = "give it another name, or choose another folder"
+                    raise RecordsError(f"{self.path} holds a metric {name} that is another one, or whose code has changed; {cure}.")
+            new = [request for request in requests if request not in runs]
+            if new or not metrics.keys() <= known.keys():
+                every = {**known, **metrics}
+                _write_json(self.path / "study.json", {"runs": [*runs, *new]} | ({"metrics": every} if every else {}))
 
     def add_card(self, name: str, card: Mapping[str, Any]) -> None:
         """Note the card of a data set in ``cards.json``."""
         with self.locks.whole_folder():
             _write_json(self.path / "cards.json", read_cards(self.path) | {name: card})
+
+    def _recorded(self, key: str) -> Record:
+        """The record of a finished unit."""
+        path = self.path / UNITS / f"{key}.json"
+        return _decoded(path.read_bytes(), check_record)[1] if path.exists() else _read_compact(self.path / COMPACT).get(key, {})
 
     def _compacted(self) -> frozenset[str]:
         """Keys in the compact file, read again only when that file has changed."""

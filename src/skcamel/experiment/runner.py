@@ -4,51 +4,34 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import tempfile
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from numbers import Integral
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any
 
-import skcamel
 from skcamel.arrays import check_device
-from skcamel.checks import as_number, check_count
+from skcamel.checks import as_number
 from skcamel.data.dataset import Dataset
-from skcamel.experiment.compute import Result, Source, Task, as_source, load
+from skcamel.experiment.completion import incomplete, measure_again
+from skcamel.experiment.compute import Result, Source, Task, load
 from skcamel.experiment.executors import Executor, executor
-from skcamel.experiment.identity import jsonable, settings_of
-from skcamel.experiment.methods import FOLDS, get_method
+from skcamel.experiment.identity import jsonable
+from skcamel.experiment.locks import PAUSE
+from skcamel.experiment.planning import Protocol, planned
+from skcamel.experiment.progress import Event, Listener, listener
 from skcamel.experiment.records import Records, StudyFolder
-from skcamel.experiment.units import FOLD_KINDS, NAME, SEED, RecordsError, Unit, read_cards
-from skcamel.metrics.conventions import choice
-from skcamel.text import one_line
+from skcamel.experiment.units import RecordsError, Unit, read_cards
 
-PAUSE = 0.2  # seconds between two looks at units that another run holds
 CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
-PROGRESS = ("auto", "bars", "lines", "quiet")
-
-
-class Event(NamedTuple):
-    """Something became of a unit."""
-
-    unit: Unit
-    state: str  # "done" here, "failed" here, "elsewhere" (by another run)
-    seconds: float  # of the work
-    finished: int  # units that need no more work in this run
-    total: int
-
-
-Listener = Callable[[Event], None]
 
 
 def run_study(
-    datasets: Sequence[str | os.PathLike[str] | Dataset],
+    datasets: Sequence[str | os.PathLike[str] | Dataset | tuple[str, Any]],
     methods: Sequence[Any],
     *,
     preset: str = "paper",
@@ -57,11 +40,17 @@ def run_study(
     seed: int = 0,
     n_folds: int | None = None,
     folds: str = "plain",
+    repeats: int = 1,
+    groups: Any = None,
+    split: Any = None,
     n_jobs: int | None = None,
     backend: str | None = None,
     dask: Any = None,
     device: str | None = None,
     time_limit: float | None = None,
+    metrics: Sequence[Any] = (),
+    keep: str | None = None,
+    rerun: bool = False,
     progress: str | Listener | None = None,
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
@@ -71,8 +60,9 @@ def run_study(
 
     Parameters
     ----------
-    datasets : sequence of str, path or Dataset
-        Catalogue names, files of any known format, or data from Python, which need a name.
+    datasets : sequence of str, path, Dataset or (name, any of these)
+        Catalogue names, files of any known format, or data from Python, which need a name; ``("mine", any of these)`` and
+        ``"mine=file.arff"`` give another one.
     methods : sequence of str, estimator, (name, estimator) or Method
     preset : {"quick", "paper", "best"}, default="paper"
     per_metric : bool, default=False
@@ -83,8 +73,16 @@ def run_study(
         Of the folds, and of all that is random in a method.
     n_folds : int, default=None
         Outer folds; None: 3 for "quick", else 10.
-    folds : {"plain", "stratified"}, default="plain"
-        Shuffled folds, or those that spread each label evenly.
+    folds : {"plain", "stratified", "given"}, default="plain"
+        Shuffled folds, or those that spread each label evenly. "given": the training and test part that a data set brings, as a
+        file ``mine-train.arff`` does that has a ``mine-test.arff`` beside it.
+    repeats : int, default=1
+        How often the folds are made anew: first by the seed, then by seeds that follow from it.
+    groups : str, array of shape (n,) or mapping of these by data set, default=None
+        Rows of one group stay in one fold: the groups, or the column that holds them, which then is no feature.
+    split : path, sequence of (train, test) or mapping of these by data set, default=None
+        Folds that are given: row numbers from 0 on, masks, or a file with one word for each row ("train" or "test", or the number of
+        its fold) or JSON ``{"train": [...], "test": [...]}``, alone or in a list.
     n_jobs : int, default=None
         Units at the same time; -1: one on each core. None: 1, or what ``joblib.parallel_config`` says.
     backend : str, default=None
@@ -94,10 +92,18 @@ def run_study(
     dask : str or distributed.Client, default=None
         Address of a Dask scheduler, in place of `n_jobs`.
     device : str, default=None
-        "cuda": CAMEL computes on a GPU.
+        "cuda": CAMEL computes on a GPU, and LLSF and JFSC search there.
     time_limit : float, default=None
         Seconds that a unit may take. One that takes longer fails, and its process is killed; so units run in worker
         processes, even one at a time.
+    metrics : sequence of str, (name, function, best) or Measure, default=()
+        Metrics to record beside the seven, under `more`; see :func:`skcamel.experiment.get_measure`. "all": those with a name.
+        Units that are recorded without one of them are measured again from their scores, where these were kept.
+    keep : {"scores"}, default=None
+        Keep scores, decisions and probabilities of the test rows in the folder, for later metrics; see :meth:`Records.kept`.
+    rerun : bool, default=False
+        Compute units again that were recorded without one of the metrics, or without scores to keep; otherwise a folder with such
+        units is refused.
     progress : {"auto", "bars", "lines", "quiet"} or callable, default=None
         "auto": bars if stderr is a terminal, else lines. A callable is given each `Event`. None is quiet.
 
@@ -116,38 +122,30 @@ def run_study(
     >>> [(record["method"], record["fold"], round(record["hamming_loss"], 2)) for record in records][::3]
     [('br', 0, 0.33), ('camel', 0, 0.28)]
     """
-    choice(folds, FOLD_KINDS, "folds")
-    chosen = [get_method(spec, preset, per_metric=per_metric, device=device) for spec in _listed(methods, "methods")]
-    sources = [as_source(origin) for origin in _listed(datasets, "datasets")]
-    _refuse_twice("methods", [method.name for method in chosen])
-    _refuse_twice("datasets", [source.name for source in sources])
-    count = FOLDS[preset] if n_folds is None else n_folds
-    _check_numbers(count, seed, time_limit, sources)
-    count, seed = int(count), int(seed)  # records and keys take no integers of numpy
-    settings = {method.name: settings_of(method) for method in chosen}
-    tasks = [
-        Task(Unit(source.name, method.name, preset, fold, count, folds, seed, settings[method.name]), method, source)
-        for source in sources
-        for method in chosen
-        for fold in range(count)
-    ]
+    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
+        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}.")
+    protocol = Protocol(seed, repeats, n_folds, folds, groups, split)
+    plan = planned(datasets, methods, protocol, preset=preset, per_metric=per_metric, device=device, metrics=metrics, keep=keep)
+    tasks, sources = plan.tasks, plan.sources
     if dask is None:  # workers of a cluster may have a GPU that this machine lacks
-        for name in (device, *(getattr(method, "device", None) for method in chosen)):
+        for name in (device, *(getattr(method, "device", None) for method in plan.methods)):
             check_device(name)
-    asked_for = [{"name": name, "settings": told} for name, told in settings.items()]
-    request = {"datasets": [source.name for source in sources], "methods": asked_for, "preset": preset, "seed": seed}
-    request |= {"n_folds": count, "folds": folds, "version_skcamel": skcamel.__version__}
     execute = executor(n_jobs, backend, dask, time_limit, len(tasks))
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
-            _refuse_other_data(Records(path), sources)
-            folder.add_request(request)
+            before = Records(path)
+            _refuse_other_data(before, sources)
+            lacking = incomplete(before, tasks, rerun=rerun)
+            folder.add_requests(plan.requests, {measure.name: measure.entry() for measure in plan.measures})
             _add_cards(folder, sources)
+            folder.again = {task.unit.key for task in lacking}
+            measure_again(folder, before, lacking)
             _run(folder, tasks, execute, progress)
             folder.sweep()
         records = Records(path)
-    _warn_of_failures(records, {task.unit.key for task in tasks})
+    records.asked = frozenset(task.unit.key for task in tasks)
+    _warn_of_failures(records)
     return records
 
 
@@ -155,10 +153,10 @@ class UnitsFailed(UserWarning):
     """Some units of a study failed; the others are done."""
 
 
-def _warn_of_failures(records: Records, asked: set[str]) -> None:
-    failed = [failure for failure in records.failures if Unit.of(failure).key in asked]
+def _warn_of_failures(records: Records) -> None:
+    failed = [failure for failure in records.failures if Unit.of(failure).key in records.asked]
     if failed:
-        counted = f"{len(failed)} of {len(asked)} units failed, the first with {failed[0]['error']}"
+        counted = f"{len(failed)} of {len(records.asked)} units failed, the first with {failed[0]['error']}"
         warnings.warn(f"{counted}; see Records.failures. The same call tries them again.", UnitsFailed, stacklevel=3)
 
 
@@ -212,40 +210,16 @@ class Ledger:
     def book(self, result: Result) -> None:
         """Write down a result."""
         key = result.unit.key
-        (self.folder.fail if result.failed else self.folder.finish)(key, result.record)
+        if result.failed:
+            self.folder.fail(key, result.record)
+        else:
+            self.folder.finish(key, result.record, result.kept)
         self._tell(result.unit, "failed" if result.failed else "done", result.record.get("unit_seconds", 0.0))
 
     def _tell(self, unit: Unit, state: str, seconds: float) -> None:
         with self._one_at_a_time:
             self.finished += 1
             self.tell(Event(unit, state, seconds, self.finished, self.total))
-
-
-def _listed(given: Any, what: str) -> list[Any]:
-    alone = isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable)
-    listed = [given] if alone else list(given)
-    if not listed:
-        raise ValueError(f"{what} is empty; name at least one.")
-    return listed
-
-
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
-    for name, count in Counter(names).items():
-        if not NAME.fits(name):
-            raise ValueError(f"{what} has the name {name!r}; records are told apart by name, give one of whole characters.")
-        if count > 1:
-            raise ValueError(f"{what} has {name!r} {count} times; records are told apart by name, give each another one.")
-
-
-def _check_numbers(n_folds: Any, seed: Any, time_limit: Any, sources: Sequence[Source]) -> None:
-    check_count("n_folds", n_folds, least=2)
-    for source in sources:
-        if source.n < n_folds:
-            raise ValueError(f"{source.name} has {source.n} rows, too few for n_folds={n_folds}.")
-    if not isinstance(seed, Integral) or not SEED.fits(int(seed)) or isinstance(seed, bool):
-        raise ValueError(f"seed must be {SEED.words}, got {seed!r}; records are found again by it.")
-    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
-        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}.")
 
 
 def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
@@ -266,73 +240,3 @@ def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
         if source.name not in known:
             figures = {key: value for key, value in load(source).card().as_dict().items() if key not in CARD_FIGURES_TOO_LONG}
             folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
-
-
-@contextmanager
-def listener(
-    progress: str | Listener | None, units: dict[str, int], finished: dict[str, int], stream: IO[str] | None = None
-) -> Iterator[Listener]:
-    """The function to call with each event, from the units of each data set and how many of them were finished before."""
-    stream = sys.stderr if stream is None else stream
-    if callable(progress):
-        yield progress
-        return
-    kind = choice(progress or "quiet", PROGRESS, "progress")
-    if kind == "auto":
-        kind = "bars" if stream.isatty() else "lines"
-    if kind == "quiet":
-        yield lambda _: None
-    elif kind == "lines":
-        yield _lines(stream, sum(units.values()), sum(finished.values()))
-    else:
-        with _bars(stream, units, finished) as tell:
-            yield tell
-
-
-def _lines(stream: IO[str], total: int, before: int) -> Listener:
-    start = time.monotonic()
-    if before:
-        stream.write(f"{before} of {total} units are done already\n")
-
-    def tell(event: Event) -> None:
-        here = event.finished - before
-        left = (time.monotonic() - start) / max(1, here) * (event.total - event.finished)
-        what = {"done": f"{event.seconds:.1f} s", "failed": "FAILED", "elsewhere": "by another run"}[event.state]
-        stream.write(f"{event.finished}/{event.total}  {one_line(str(event.unit))}: {what}, {duration(left)} left\n")
-        stream.flush()
-
-    return tell
-
-
-@contextmanager
-def _bars(stream: IO[str], units: dict[str, int], finished: dict[str, int]) -> Iterator[Listener]:
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    except ImportError as error:
-        raise ImportError("Progress bars need: pip install 'skcamel[cli]'; or choose progress='lines'.") from error
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(TextColumn("{task.description}", markup=False), *columns, console=Console(file=stream)) as bars:
-        tasks = {name: bars.add_task(one_line(name), total=count, completed=finished.get(name, 0)) for name, count in units.items()}
-        whole = bars.add_task("all", total=sum(units.values()), completed=sum(finished.values()))
-
-        def tell(event: Event) -> None:
-            bars.advance(tasks[event.unit.dataset])
-            bars.advance(whole)
-            if event.state == "failed":
-                bars.console.print(f"{one_line(str(event.unit))}: FAILED", highlight=False, markup=False, emoji=False)
-
-        yield tell
-
-
-def duration(seconds: float) -> str:
-    """A time span to read at a glance.
-
-    >>> duration(7.2), duration(75), duration(7500)
-    ('7 s', '1 min 15 s', '2 h 05 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60:02d} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"

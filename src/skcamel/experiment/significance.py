@@ -1,7 +1,7 @@
-"""Scores of several methods on several data sets ► average ranks, Friedman, critical differences, Wilcoxon with Holm.
+"""Scores of several methods on several data sets ► average ranks, Friedman, critical differences, Wilcoxon with Holm, effect sizes.
 
 After Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006) 1-30. Scores and ranks have a row for
-each of N data sets and a column for each of k methods. The seven metrics are tested one at a time: metrics of one model are not
+each of N data sets and a column for each of k methods. Metrics are tested one at a time: metrics of one model are not
 independent. No test sees the folds.
 """
 
@@ -17,12 +17,12 @@ import numpy as np
 from scipy import stats
 
 from skcamel.arrays import Array
-from skcamel.experiment.paper import HasMean, Key, gain
+from skcamel.experiment.paper import SEVEN, HasMean, Key, Metric
 from skcamel.metrics.conventions import choice
 
 TESTS = ("nemenyi", "bonferroni-dunn")
 LEVEL = 0.05  # of the tests in tables and on pages
-EXACT_UP_TO = 50  # rows without ties for which the distribution of Wilcoxon's statistic is enumerated
+EXACT_UP_TO = 50  # rows for which the distribution of Wilcoxon's statistic is counted out
 
 
 class Friedman(NamedTuple):
@@ -35,12 +35,16 @@ class Friedman(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Wilcoxon's signed-rank test of two methods."""
+    """Wilcoxon's signed-rank test of two methods, and how large their difference is."""
 
     first: str
     second: str
     p: float
     p_holm: float  # corrected for the number of pairs
+    rank_biserial: float  # see :func:`rank_biserial`
+    wins: int  # data sets on which the first is better
+    ties: int
+    losses: int
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ def compare_methods(
     *,
     methods: Sequence[str] | None = None,
     control: str | None = None,
-    alpha: float = 0.05,
+    alpha: float = LEVEL,
+    measure: Metric | None = None,
 ) -> Significance:
     """All tests of one metric over the data sets that every method has a mean for.
 
@@ -78,6 +83,8 @@ def compare_methods(
         Wilcoxon's test compares it with every other method; None: all pairs.
     alpha : float, default=0.05
         Level of the critical differences.
+    measure : Metric, default=None
+        Which value of the metric is best. None: as of the seven metrics.
 
     Examples
     --------
@@ -86,7 +93,7 @@ def compare_methods(
     >>> min(found.ranks, key=found.ranks.get), found.friedman.f_p < 0.001
     ('camel', True)
     """
-    scores, datasets, methods = score_matrix(figures, metric, methods)
+    scores, datasets, methods = score_matrix(figures, metric, methods, measure=measure)
     k, n = len(methods), len(datasets)
     if n < 2 or k < 2:
         raise ValueError(f"{metric}: {k} method(s) share {n} data set(s) with results; tests need at least 2 of each.")
@@ -103,11 +110,28 @@ def compare_methods(
     )
 
 
+def compare_by_metric(
+    figures: Mapping[Key, HasMean], measures: Mapping[str, Metric], methods: Sequence[str], *, alpha: float = LEVEL
+) -> dict[str, Significance]:
+    """Tests of every metric for which the methods share at least two data sets, with the first method as control.
+
+    >>> from skcamel.experiment.paper import paper_figures
+    >>> len(compare_by_metric(paper_figures(), SEVEN, ["camel", "br"])), compare_by_metric({}, SEVEN, ["camel", "br"])
+    (7, {})
+    """
+    return {
+        metric: compare_methods(figures, metric, methods=methods, control=methods[0], alpha=alpha, measure=measure)
+        for metric, measure in measures.items()
+        if len(methods) > 1 and len(score_matrix(figures, metric, methods, measure=measure)[1]) > 1
+    }
+
+
 def score_matrix(
-    figures: Mapping[Key, HasMean], metric: str, methods: Sequence[str] | None = None
+    figures: Mapping[Key, HasMean], metric: str, methods: Sequence[str] | None = None, *, measure: Metric | None = None
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
     """Means of one metric as (scores of shape (N, k), data sets, methods); losses negated, incomplete data sets left out."""
-    means = {(dataset, method): gain(metric, cell.mean, 0.0) for (dataset, of, method), cell in figures.items() if of == metric}
+    measure = measure or SEVEN[choice(metric, tuple(SEVEN), "metric")]
+    means = {(dataset, method): measure.gain(cell.mean, 0.0) for (dataset, of, method), cell in figures.items() if of == metric}
     chosen = tuple(dict.fromkeys(method for _, method in means) if methods is None else methods)
     rows = {name: [means.get((name, method), math.nan) for method in chosen] for name in dict.fromkeys(name for name, _ in means)}
     complete = {dataset: row for dataset, row in rows.items() if not np.isnan(row).any()}
@@ -197,16 +221,87 @@ def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, 
 def wilcoxon_test(first: Array, second: Array) -> float:
     """Two-sided p-value of Wilcoxon's signed-rank test of N pairs; equal pairs are left out, and if all are equal it is 1.
 
+    Up to 50 pairs it is the share of all 2^N signs of the differences that are at least as one-sided, ties of their sizes included;
+    the normal approximation of more is too bold for few: it would give four equal differences .046, where signs give .125.
+
     >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.6], [0.5, 0.6, 0.65, 0.2, 0.3])
     0.0625
     """
-    differences = np.round(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), 12)  # 0.3 - 0.2 = 0.2 - 0.1
+    differences = differences_of(first, second)
     differences = differences[differences != 0]
     if not len(differences):
         return 1.0
-    tied = len(np.unique(abs(differences))) < len(differences)
-    method = "approx" if tied or len(differences) > EXACT_UP_TO else "exact"
-    return float(stats.wilcoxon(differences, method=method).pvalue)
+    if len(differences) > EXACT_UP_TO:
+        return float(stats.wilcoxon(differences, method="approx").pvalue)
+    doubled = np.rint(2 * stats.rankdata(abs(differences))).astype(int).tolist()  # whole numbers, ties too
+    ways = [1]  # of reaching each sum by the ranks so far
+    for rank in doubled:
+        ways = [(ways[s] if s < len(ways) else 0) + (ways[s - rank] if s >= rank else 0) for s in range(len(ways) + rank)]
+    upper = sum(rank for rank, difference in zip(doubled, differences, strict=True) if difference > 0)
+    least = min(upper, sum(doubled) - upper)
+    return min(2 * sum(ways[: least + 1]) / 2 ** len(doubled), 1.0)
+
+
+def differences_of(first: Array, second: Array) -> np.ndarray:
+    """First less second, (N,), without the noise of floating point: 0.3 - 0.2 is 0.2 - 0.1."""
+    return np.round(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), 12)
+
+
+def rank_biserial(first: Array, second: Array) -> float:
+    """Matched-pairs rank-biserial correlation of N pairs, from -1 to 1: 1 where the first is better in all of them.
+
+    It is (R₊ - R₋) / (R₊ + R₋), with the sums of Wilcoxon's ranks of positive and negative differences; equal pairs are left out,
+    and if all are equal it is 0. After Kerby, The simple difference formula, Comprehensive Psychology 3 (2014).
+
+    >>> rank_biserial([0.9, 0.8, 0.1], [0.5, 0.6, 0.2])
+    0.6666666666666666
+    """
+    differences = differences_of(first, second)
+    differences = differences[differences != 0]
+    ranks = stats.rankdata(abs(differences))
+    return float(ranks @ np.sign(differences) / ranks.sum()) if len(ranks) else 0.0
+
+
+def smallest_p(n_datasets: int, n_comparisons: int) -> float:
+    """The least p-value that Wilcoxon's test with Holm's correction can give, whatever the scores: one side has all data sets.
+
+    >>> smallest_p(4, 3), smallest_p(16, 5)
+    (0.375, 0.000152587890625)
+    """
+    return min(1.0, n_comparisons * 2.0 ** (1 - n_datasets))
+
+
+def datasets_needed(n_comparisons: int, alpha: float = LEVEL) -> int:
+    """The least number of data sets on which that p-value can be below a level.
+
+    >>> datasets_needed(3), datasets_needed(1)
+    (7, 6)
+    """
+    return next(n for n in range(1, 200) if smallest_p(n, n_comparisons) < alpha)
+
+
+def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -> list[str]:
+    """Sentences about tests that could not see a difference however large it was; none where they could.
+
+    >>> what_tests_can_tell(6, 16)
+    []
+    >>> what_tests_can_tell(4, 4)[0].partition(":")[0]
+    "With 4 data sets and 3 comparisons no p-value of Wilcoxon's test with Holm's correction can be below 0.375"
+    """
+    others = n_methods - 1
+    sentences: list[str] = []
+    if (least := smallest_p(n_datasets, others)) >= alpha:
+        sentences.append(
+            f"With {n_datasets} data sets and {others} comparison{'s' * (others > 1)} no p-value of Wilcoxon's test with Holm's correction "
+            f"can be below {least:.3g}: it cannot show a difference at level {alpha:g}, however large. It can from "
+            f"{datasets_needed(others, alpha)} data sets on."
+        )
+    if (difference := critical_difference(n_methods, n_datasets, alpha=alpha)) >= n_methods - 1:
+        sentences.append(
+            f"Average ranks of {n_methods} methods differ by at most {n_methods - 1}, and Nemenyi's critical difference on {n_datasets} "
+            f"data sets is {difference:.2f}: the diagram cannot tell any two methods apart."
+        )
+    return sentences
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:
@@ -226,12 +321,17 @@ def wilcoxon_holm(scores: Array, methods: Sequence[str], *, control: str | None 
     """Wilcoxon's test of `control` against every other method, or of all pairs, from scores (N, k), corrected by Holm.
 
     >>> scores = [[0.9, 0.5, 0.7], [0.8, 0.3, 0.1], [0.7, 0.1, 0.2]]
-    >>> [(pair.second, pair.p, pair.p_holm) for pair in wilcoxon_holm(scores, ["a", "b", "c"], control="a")]
-    [('b', 0.25, 0.5), ('c', 0.25, 0.5)]
+    >>> wilcoxon_holm(scores, ["a", "b", "c"], control="a")[0]
+    Pair(first='a', second='b', p=0.25, p_holm=0.5, rank_biserial=1.0, wins=3, ties=0, losses=0)
     """
     columns = dict(zip(methods, np.asarray(scores, dtype=np.float64).T, strict=True))
     if control is not None:
         choice(control, tuple(methods), "control")
     pairs = list(combinations(methods, 2)) if control is None else [(control, other) for other in methods if other != control]
     p_values = [wilcoxon_test(columns[first], columns[second]) for first, second in pairs]
-    return tuple(Pair(*pair, p, float(q)) for pair, p, q in zip(pairs, p_values, holm(p_values), strict=True))
+    found = []
+    for (first, second), p, corrected in zip(pairs, p_values, holm(p_values).tolist(), strict=True):
+        signs = np.sign(differences_of(columns[first], columns[second])).tolist()
+        counts = (signs.count(1), signs.count(0), signs.count(-1))
+        found.append(Pair(first, second, p, corrected, rank_biserial(columns[first], columns[second]), *counts))
+    return tuple(found)

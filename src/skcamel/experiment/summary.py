@@ -6,19 +6,32 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from skcamel.experiment.paper import LARGE, METHOD_TITLES, REGULAR, Key, PaperFigure, method_and_preset, paper_figures, title_of
-from skcamel.experiment.units import PLACE, RecordsError
-from skcamel.metrics.conventions import NAMES, choice
+from skcamel.experiment.paper import (
+    LARGE,
+    METHOD_TITLES,
+    REGULAR,
+    SEVEN,
+    Key,
+    Metric,
+    PaperFigure,
+    method_and_preset,
+    paper_figures,
+    title_of,
+)
+from skcamel.experiment.records import Records
+from skcamel.experiment.units import PLACE, RecordsError, read_metrics
+from skcamel.metrics.conventions import NAMES, TITLES, choice
 
 Record = Mapping[str, Any]
 Place = tuple[str, str]  # data set, method
 SELECTIONS = (*NAMES, "each", "nearest")
+BY_INDEX = "_ties_by_index"  # ends the name of a metric under another rule for ties; shown only where it is asked for
 AFTERWARDS = "a diagnosis made afterwards: per set the criterion whose results lie nearest the paper's row"
 
 
@@ -40,6 +53,9 @@ class Summary:
     protocol: str  # folds and seeds, in words
     afterwards: frozenset[Place]  # whose criterion was chosen by looking at the paper's row, see `AFTERWARDS`
     left_out: Mapping[Place, int] = field(default_factory=dict)  # records of earlier settings, see :func:`newest`
+    measures: Mapping[str, Metric] = field(default_factory=lambda: SEVEN)  # of the metrics that are shown, in their order
+    hidden: Mapping[str, Metric] = field(default_factory=dict)  # of those that have figures and are not shown
+    remarks: tuple[str, ...] = ()  # what else a reader of the figures must know
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -51,11 +67,23 @@ class Summary:
         """In the paper's order, then others by name."""
         return _in_order({dataset for dataset, *_ in self.figures}, REGULAR + LARGE)
 
+    def showing(self, metrics: Sequence[str]) -> Self:
+        """The same figures, of which tables show these metrics in this order."""
+        known = {**self.measures, **self.hidden}
+        if unknown := [name for name in metrics if name not in known]:
+            raise ValueError(f"The records hold no metric {', '.join(map(repr, unknown))}; there are {', '.join(known)}.")
+        shown = {name: known[name] for name in metrics}
+        return replace(self, measures=shown, hidden={name: known[name] for name in known if name not in shown})
+
     def notes(self, datasets: Sequence[str] | None = None) -> list[str]:
         """What a reader of a table of these data sets must know; None: of all."""
         shown = self.datasets if datasets is None else tuple(datasets)
-        notes = [f"Mean ± std over {self.protocol}.", *(self._selection_note(method, shown) for method in self.methods)]
-        return [*filter(None, notes), *self._missing_folds(shown), *self.left_out_notes(shown)]
+        found: dict[str, list[str]] = {}
+        for method in self.methods:
+            found.setdefault(self._selected_by(method, shown), []).append(title_of(method))
+        selected = [f"{', '.join(methods)}: hyper-parameters selected by {text}." for text, methods in found.items() if text]
+        notes = [f"Mean ± std over {self.protocol}.", *selected, *self.remarks]
+        return [*notes, *self._missing_folds(shown), *self.left_out_notes(shown)]
 
     def left_out_notes(self, datasets: Sequence[str] | None = None) -> list[str]:
         """Say of which methods there are records of earlier settings, and that no figure shows them."""
@@ -68,17 +96,17 @@ class Summary:
             if number
         ]
 
-    def _selection_note(self, method: str, datasets: tuple[str, ...]) -> str:
+    def _selected_by(self, method: str, datasets: tuple[str, ...]) -> str:
         """Say by which criterion the hyper-parameters of a method were selected; nothing where none were."""
         criteria = {dataset: self.criteria[dataset, method] for dataset in datasets if (dataset, method) in self.criteria}
         kinds = dict.fromkeys(criteria.values())
         if not any(kinds):
             return ""
-        words = {kind: "each metric by itself" if kind == "each" else kind or "nothing" for kind in kinds}
+        words = {kind: "each metric by itself" if kind == "each" else TITLES.get(kind, kind or "nothing") for kind in kinds}
         several = ", ".join(f"{words[criterion]} on {dataset}" for dataset, criterion in criteria.items())
         text = several if len(kinds) > 1 else words[next(iter(kinds))]
         afterwards = any((dataset, method) in self.afterwards for dataset in datasets)
-        return f"{title_of(method)}: hyper-parameters selected by {text}{f' ({AFTERWARDS})' if afterwards else ''}."
+        return f"{text}{f' ({AFTERWARDS})' if afterwards else ''}"
 
     def _missing_folds(self, datasets: tuple[str, ...]) -> list[str]:
         """Cells with fewer folds than asked for: an unfinished study."""
@@ -93,7 +121,13 @@ class Summary:
         return [f"Folds finished so far: {', '.join(short)}."] if short else []
 
 
-def summarise(records: Iterable[Record], *, selected_by: str | None = None, preset: str | None = None) -> Summary:
+def summarise(
+    records: Iterable[Record],
+    *,
+    selected_by: str | None = None,
+    preset: str | None = None,
+    measures: Mapping[str, Metric] | None = None,
+) -> Summary:
     """Mean and std of every metric, data set and method.
 
     Parameters
@@ -106,6 +140,8 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
         (mean distance in the paper's std), a diagnosis made afterwards. Methods with one outcome show that.
     preset : str, default=None
         Records of one preset alone. None: all.
+    measures : mapping, default=None
+        Metrics beside the seven, by name. None: those that ``study.json`` describes, if `records` is a :class:`Records`.
 
     Returns
     -------
@@ -120,6 +156,7 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
     """
     if selected_by is not None:
         choice(selected_by, SELECTIONS, "selected_by")
+    further = further_measures(records) if measures is None else measures
     kept, earlier = newest([record for record in records if preset is None or record["preset"] == preset])
     groups = grouped(kept)
     figures: dict[Key, Figure] = {}
@@ -133,11 +170,30 @@ def summarise(records: Iterable[Record], *, selected_by: str | None = None, pres
                 afterwards.add((dataset, method))
         for metric in NAMES:
             figures[dataset, metric, method] = _figure([outcome(row, metric, wanted) for row in rows])
+        for metric in further:
+            if any(metric in row.get("more", ()) for row in rows):
+                figures[dataset, metric, method] = _figure([further_outcome(row, metric, wanted) for row in rows])
         criteria[dataset, method] = _criterion_shown(rows[0], wanted)
     expected = {key: rows[0]["n_folds"] * len({row["seed"] for row in rows}) for key, rows in groups.items()}
     names = _names([*kept, *earlier])
     left_out = Counter((record["dataset"], names[record["method"], record["preset"]]) for record in earlier)
-    return Summary(figures, criteria, expected, _protocol(groups), frozenset(afterwards), left_out)
+    recorded = {metric for _, metric, _ in figures}
+    known = SEVEN | {name: measure for name, measure in further.items() if name in recorded}
+    found = Summary(figures, criteria, expected, _protocol(groups), frozenset(afterwards), left_out, hidden=known)
+    return found.showing([name for name in known if not name.endswith(BY_INDEX)])
+
+
+def further_measures(records: Iterable[Record]) -> dict[str, Metric]:
+    """Metrics beside the seven that the folder of some records describes; records of no folder have none."""
+    described = read_metrics(records.folder) if isinstance(records, Records) else {}
+    return {name: Metric(metric["title"], metric["best"]) for name, metric in described.items()}
+
+
+def further_outcome(record: Record, metric: str, selected_by: str | None) -> float:
+    """One metric beside the seven; of several outcomes it is that of the model selected by average precision, undefined for others."""
+    several = f"{NAMES[0]}_by_{NAMES[0]}" in record
+    value = None if several and selected_by not in (None, "each", "average_precision") else record.get("more", {}).get(metric)
+    return math.nan if value is None else value
 
 
 def outcome(record: Record, metric: str, selected_by: str | None) -> float:

@@ -12,7 +12,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Self
@@ -23,7 +22,8 @@ from skcamel.metrics.conventions import NAMES
 
 KEY = re.compile("[0-9a-f]{20}")  # how files of units are called
 PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # of a record, by which records are sorted
-FOLD_KINDS = ("plain", "stratified")
+FOLD_KINDS = ("plain", "stratified", "grouped", "grouped-stratified", "given")
+BEST = ("largest", "smallest")  # values of a metric
 LARGEST = 2**53  # of all numbers: what JSON keeps exactly everywhere
 DIGITS = 19  # of integers, below 64 bits
 LONGEST = 60  # letters shown of a value that is refused
@@ -46,10 +46,10 @@ class Unit:
     fold : int
         From 0 to n_folds - 1.
     n_folds : int
-    folds : {"plain", "stratified"}
+    folds : {"plain", "stratified", "grouped", "grouped-stratified", "given"}
     seed : int
     settings : dict
-        What the method was told, ready for JSON.
+        What the method was told, ready for JSON; under `split`, where folds have groups or are given, a digest of these.
 
     Examples
     --------
@@ -107,6 +107,7 @@ class Kind(NamedTuple):
 
 
 TEXT = Kind("text", (str,))
+METRIC_NAME = Kind("a name of letters, digits and _", (str,), pattern="[A-Za-z][A-Za-z0-9_]*")
 NAME = Kind("a name", (str,), pattern=r"(?s)[^\ud800-\udfff]+")  # half a character cannot be written into files
 MAPPING = Kind("a mapping", (dict,))
 COUNT = Kind("a count", (int,))
@@ -115,11 +116,12 @@ NUMBER = Kind("a number", (int, float), low=-LARGEST)
 AMOUNT = Kind("a number from 0 on, or null", (int, float), null=True)
 # a metric lies between 0 and 1, up to rounding; null where it is undefined
 METRIC = Kind("a number from 0 to 1, or null", (int, float), low=-1e-9, high=1 + 1e-9, null=True)
+VALUE = Kind("a number, or null", (int, float), low=-LARGEST, null=True)  # of a metric beside the seven
 SHARE = Kind("a number from 0 to 1", (int, float), high=1)
 ODDITY = Kind("a count or a list", (int, list))
 TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
-SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 2 on", (int,), low=2)
+SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 1 on", (int,), low=1)
 PRESET, FOLDS = (Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names)) for names in (PRESETS, FOLD_KINDS))
 PROTOCOL = {"preset": PRESET, "n_folds": N_FOLDS, "folds": FOLDS, "seed": SEED}
 UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING} | PROTOCOL
@@ -127,11 +129,25 @@ FAILURE = UNIT | {"error": TEXT, "traceback": TEXT, "finished_at?": TIME}
 COSTS = {"n_train?": COUNT, "n_test?": COUNT, "n_features?": COUNT, "n_labels?": COUNT, "peak_memory_bytes?": AMOUNT}
 COSTS |= dict.fromkeys(("fit_seconds?", "predict_seconds?", "unit_seconds?"), AMOUNT)
 RECORD = UNIT | COSTS | {"criterion": TEXT, "params": MAPPING} | dict.fromkeys(NAMES, METRIC)
-RECORD |= {"device?": NAME, "data_sha256?": TEXT, "warnings?": [TEXT], "finished_at?": TIME}
+RECORD |= {"more?": MAPPING, "device?": NAME, "data_sha256?": TEXT, "warnings?": [TEXT], "finished_at?": TIME}
 # of names that not every record has, by how they begin
 FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {f"{name}_by_": METRIC for name in NAMES}
 
-RUNS = {"runs": [{"datasets": [NAME], "methods": [{"name": NAME, "settings": MAPPING}]} | PROTOCOL]}
+RUNS = {
+    "runs": [
+        {
+            "datasets": [NAME],
+            "methods": [{"name": NAME, "settings": MAPPING, "spec?": TEXT}],
+            "metrics?": [TEXT],
+            "groups?": TEXT,
+            "split?": TEXT,
+        }
+        | PROTOCOL
+    ],
+    "metrics?": MAPPING,
+}
+DIRECTION = Kind(f"one of {', '.join(BEST)}", (str,), pattern="|".join(BEST))
+METRIC_ENTRY = {"title": NAME, "best": DIRECTION, "function": Kind("text, or null", (str,), null=True)}
 CARD = {"n": POSITIVE, "d": COUNT, "q": COUNT, "cardinality": NUMBER, "density": NUMBER, "label_counts": [COUNT], "label_names?": [TEXT]}
 CARD |= dict.fromkeys(("label_sets?", "mean_ir?", "sparsity?"), AMOUNT)
 CARD |= {f"{name}_rows?": ODDITY for name in ("unlabelled", "zero", "duplicate")}
@@ -170,6 +186,8 @@ def check_record(record: Mapping[str, Any]) -> None:
         for start, shape in FURTHER.items():
             if name.startswith(start):
                 check_shape(value, shape, name)
+    for name, value in record.get("more", {}).items():
+        check_shape(value, VALUE, f"more.{name}")
     _check_fold(record)
 
 
@@ -182,6 +200,12 @@ def check_failure(failure: Mapping[str, Any]) -> None:
 def _check_fold(unit: Mapping[str, Any]) -> None:
     if unit["fold"] >= unit["n_folds"]:
         raise ValueError(f"fold is {unit['fold']}, and folds are counted from 0 to {unit['n_folds'] - 1}")
+
+
+def _check_study(study: Any) -> None:
+    check_shape(study, RUNS)
+    for name, entry in study.get("metrics", {}).items():
+        check_shape(entry, METRIC_ENTRY, f"metrics.{name}")
 
 
 def _check_cards(cards: Any) -> None:
@@ -208,7 +232,7 @@ def _check_curves(result: Any) -> None:
 def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
     """Strict JSON that passes a check; ValueError says what is wrong with it.
 
-    >>> decoded(b'{"runs": [{"datasets": "yeast"}]}', partial(check_shape, shape=RUNS))
+    >>> decoded(b'{"runs": [{"datasets": "yeast"}]}', _check_study)
     Traceback (most recent call last):
     ValueError: runs[0].datasets is 'yeast', not a list
     """
@@ -245,7 +269,16 @@ def _read_json(path: Path, default: Any, check: Callable[[Any], None], cure: str
 
 def read_requests(folder: Path) -> list[Run]:
     """All requests of ``study.json``, in their order."""
-    return _read_json(folder / "study.json", {"runs": []}, partial(check_shape, shape=RUNS))["runs"]
+    return _read_study(folder)["runs"]
+
+
+def read_metrics(folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Metrics beside the seven that any run recorded: name ► title, best ("largest" or "smallest"), and function, None if built in."""
+    return _read_study(folder).get("metrics", {})
+
+
+def _read_study(folder: Path) -> Mapping[str, Any]:
+    return _read_json(folder / "study.json", {"runs": []}, _check_study)
 
 
 def read_runs(folder: Path) -> list[Run]:
@@ -256,9 +289,9 @@ def read_runs(folder: Path) -> list[Run]:
 
 def _includes(run: Run, other: Run) -> bool:
     """Whether `run` asks for all that `other` does, and for more."""
-    parts = ("datasets", "methods")
+    parts = ("datasets", "methods", "metrics")
     same = all(run.get(name) == other.get(name) for name in {*run, *other} - {*parts})
-    return run != other and same and all(item in run[part] for part in parts for item in other[part])
+    return run != other and same and all(item in run.get(part, ()) for part in parts for item in other.get(part, ()))
 
 
 def read_cards(folder: Path) -> dict[str, Mapping[str, Any]]:
@@ -291,8 +324,15 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     >>> study_command(run)
     "skcamel study --datasets 'yeast,my set' --methods br --preset paper --folds plain --n-folds 10 --seed 0 --out DIR"
     """
-    options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method["name"] for method in run["methods"])}
-    options |= {name: str(run[name.replace("-", "_")]) for name in ("preset", "folds", "n-folds", "seed")}
+    options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method.get("spec", method["name"]) for method in run["methods"])}
+    kind = run["folds"].removeprefix("grouped-")
+    options |= {"preset": run["preset"], "folds": "plain" if kind == "grouped" else kind}
+    options |= {} if kind == "given" else {"n-folds": str(run["n_folds"])}
+    options |= {"groups": run.get("groups", "COLUMN")} if "grouped" in run["folds"] else {}
+    options |= {"split": run["split"]} if "split" in run else {}
+    options |= {"seed": str(run["seed"])}
+    if run.get("metrics"):
+        options["metrics"] = ",".join(run["metrics"])
     if device != "cpu":
         options["device"] = device
     words = ["skcamel study", *(f"--{name} {shlex.quote(value)}" for name, value in options.items())]
@@ -304,4 +344,4 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
 
 def methods_from_python(run: Run) -> list[str]:
     """Names of methods that the command does not know: estimators given in Python."""
-    return [method["name"] for method in run["methods"] if method["name"] not in METHOD_TITLES]
+    return [method["name"] for method in run["methods"] if method["name"] not in METHOD_TITLES and "spec" not in method]

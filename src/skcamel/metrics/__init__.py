@@ -1,16 +1,38 @@
-"""The seven metrics of the paper, those of rankings in ``ranking``; precision and gain at k, reports of labels, edge cases, scorers."""
+"""The seven metrics of the paper, reports of labels, edge cases, scorers; and others, of `decision`, `ranking` and `probability`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from skcamel.arrays import Array, cast, namespace, to_numpy
+from skcamel.arrays import Array, to_numpy
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights, check_conventions, choice
-from skcamel.metrics.ranking import average_precision, coverage, ndcg_at_k, one_error, precision_at_k, ranking_loss, ranking_metrics
+from skcamel.metrics.decision import (
+    checked_counts,
+    count,
+    decision_metrics,
+    example_f1,
+    f1_of,
+    hamming_loss,
+    jaccard,
+    macro_f1,
+    micro_f1,
+    subset_accuracy,
+)
+from skcamel.metrics.probability import brier, log_loss
+from skcamel.metrics.ranking import (
+    average_precision,
+    coverage,
+    label_auc,
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
+    ranking_loss,
+    ranking_metrics,
+)
 from skcamel.rows import default_names
 from skcamel.text import one_line
 
@@ -21,11 +43,16 @@ __all__ = [
     "EdgeCases",
     "LabelReport",
     "average_precision",
+    "brier",
     "coverage",
     "edge_cases",
     "evaluate",
+    "example_f1",
     "get_scorer",
     "hamming_loss",
+    "jaccard",
+    "label_auc",
+    "log_loss",
     "macro_f1",
     "micro_f1",
     "ndcg_at_k",
@@ -33,6 +60,7 @@ __all__ = [
     "precision_at_k",
     "ranking_loss",
     "report",
+    "subset_accuracy",
 ]
 
 
@@ -83,116 +111,6 @@ def evaluate(
     values = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)
     values |= decision_metrics(count(relevant, predicted, weights, known), absent)
     return {name: float(values[name]) for name in NAMES}
-
-
-class Counts(NamedTuple):
-    """Weighted counts per label, (q,) each, or (c, q) for c candidates."""
-
-    true_positive: Array
-    false_positive: Array
-    false_negative: Array
-    total: float  # weight of all rows
-    known: Array | None = None  # weight of the known entries, (q,); None: all are known
-
-
-def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> float:
-    """Share of wrong entries of the decision matrix; smaller is better.
-
-    Parameters
-    ----------
-    Y, P : array of shape (n, q)
-        Truth and decisions in {0, 1} or {-1, +1}. NaN in Y marks unknown entries, which do not count.
-    sample_weight : array of shape (n,), default=None
-
-    Examples
-    --------
-    >>> hamming_loss([[1, 0], [0, 1]], [[1, 1], [0, 1]])
-    0.25
-    """
-    return _metric("hamming_loss", Y, P, 1.0, sample_weight)
-
-
-def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
-    """Mean over labels of F1 = 2TP / (2TP + FP + FN); larger is better.
-
-    Parameters
-    ----------
-    Y, P, sample_weight
-        As in :func:`hamming_loss`.
-    absent : float, default=1.0
-        F1 of a label that neither occurs nor is predicted. 1 rewards a method that never predicts a rare label: report 0 beside it.
-        A label without a known entry does not count.
-
-    Examples
-    --------
-    >>> macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]]), macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]], absent=0.0)
-    (1.0, 0.5)
-    """
-    return _metric("macro_f1", Y, P, absent, sample_weight)
-
-
-def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
-    """F1 of the counts summed over labels; larger is better.
-
-    Parameters as in :func:`macro_f1`.
-
-    Examples
-    --------
-    >>> round(micro_f1([[1, 0], [0, 1]], [[1, 1], [0, 1]]), 2)
-    0.8
-    """
-    return _metric("micro_f1", Y, P, absent, sample_weight)
-
-
-def count(relevant: Array, predicted: Array, weights: Array | None = None, known: Array | None = None) -> Counts:
-    """True positives, false positives and false negatives of each label.
-
-    Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q) for c candidates at once, weights
-    (n,).
-    """
-    xp = namespace(relevant)
-
-    def total(x: Array) -> Array:
-        return cast(xp.sum(x, axis=-2), "float64") if weights is None else weights @ cast(x, "float64")
-
-    both, positives, predictions = total(relevant & predicted), total(relevant), total(predicted if known is None else predicted & known)
-    weight = float(len(relevant) if weights is None else xp.sum(weights))
-    return Counts(both, predictions - both, positives - both, weight, None if known is None else total(known))
-
-
-def f1_of(counts: Counts, absent: float = 1.0) -> Array:
-    """F1 of every label, `absent` where it neither occurs nor is predicted, NaN where no entry is known."""
-    xp = namespace(counts.true_positive)
-    twice = 2 * counts.true_positive
-    size = twice + counts.false_positive + counts.false_negative
-    f1 = xp.where(size > 0, twice / xp.where(size > 0, size, 1.0), absent)
-    return f1 if counts.known is None else xp.where(counts.known > 0, f1, xp.nan)
-
-
-def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
-    """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
-    *of_labels, total, known = counts
-    xp = namespace(of_labels[0])
-    both, extra, missed = (xp.sum(part, axis=-1) for part in of_labels)
-    wrong, f1 = xp.sum(counts.false_positive + counts.false_negative, axis=-1), f1_of(counts, absent)
-    entries, cells = None, total * of_labels[0].shape[-1]
-    if known is not None:
-        entries = xp.sum(known)
-        f1, cells = f1[..., known > 0] if bool(entries > 0) else f1, float(entries)
-    return {
-        "hamming_loss": wrong / cells if cells > 0 else wrong * xp.nan,
-        "macro_f1": xp.mean(f1, axis=-1),
-        "micro_f1": f1_of(Counts(both, extra, missed, total, entries), absent),
-    }
-
-
-def _metric(name: str, Y: Array, P: Array, absent: float, sample_weight: Array | None) -> float:
-    return float(decision_metrics(_checked_counts(Y, P, sample_weight), absent)[name])
-
-
-def _checked_counts(Y: Array, P: Array, sample_weight: Array | None) -> Counts:
-    relevant, predicted, known = as_decisions(Y, P)
-    return count(relevant, predicted, as_weights(sample_weight, relevant), known)
 
 
 @dataclass(frozen=True)
@@ -285,7 +203,7 @@ def report(
     sea          2          2          1      1.000   0.500  0.667
     sun          1          0          1      0.000     nan  0.000
     """
-    counts = _checked_counts(Y, P, sample_weight)
+    counts = checked_counts(Y, P, sample_weight)
     both, extra, missed = (to_numpy(part) for part in counts[:3])
     names = default_names("label", len(both)) if label_names is None else [str(name) for name in label_names]
     if len(names) != len(both):

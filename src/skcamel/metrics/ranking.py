@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, take_along_rows, to_numpy
-from skcamel.metrics.conventions import RANKING, as_relevance, as_scores, as_truth, as_weights, check_conventions
+from skcamel.metrics.conventions import RANKING, as_scores, as_truth, as_weights, check_conventions, row_mean
 from skcamel.rows import canonical
 
 BLOCK = 2**17  # scores sorted at a time; larger arrays are returned to the system after each use, at twice the cost
@@ -94,7 +94,8 @@ def precision_at_k(
     Parameters
     ----------
     Y : array or scipy sparse matrix of shape (n, q)
-        Relevance in {0, 1}, or {-1, +1} if it is an array; complete.
+        Relevance in {0, 1}, or {-1, +1} if it is an array. NaN marks unknown entries of an array: the k best are those of the known
+        labels, and a row that has fewer than k of these does not count.
     scores : array of shape (n, q), default=None
         Higher means more relevant.
     k : int, default=5
@@ -115,7 +116,7 @@ def precision_at_k(
     (0.5, 0.75, 0.75)
     """
     hits, _, weights = _at_k(Y, scores, k, ranked, sample_weight)
-    return _row_mean(hits.sum(axis=1) / k, weights)
+    return row_mean(hits.sum(axis=1) / k, weights)
 
 
 def ndcg_at_k(
@@ -134,7 +135,44 @@ def ndcg_at_k(
     hits, total, weights = _at_k(Y, scores, k, ranked, sample_weight)
     gains = 1 / np.log2(np.arange(2, k + 2))
     best = np.cumsum(gains)[np.clip(total, 1, k) - 1]
-    return _row_mean(hits @ gains / best, weights)
+    return row_mean(hits @ gains / best, weights)
+
+
+def label_auc(Y: Array, scores: Array, *, sample_weight: Array | None = None) -> float:
+    """Mean over labels of the area under the ROC curve; larger is better.
+
+    The area is the share of (positive, negative) pairs of rows that the scores of a label put in the right order; a tie counts half.
+    Labels that all known rows have, or none has, are left out.
+
+    Parameters
+    ----------
+    Y : array of shape (n, q)
+        Truth in {0, 1} or {-1, +1}; NaN where unknown.
+    scores : array of shape (n, q)
+    sample_weight : array of shape (n,), default=None
+
+    Returns
+    -------
+    float
+        NaN where no label has both classes.
+
+    Examples
+    --------
+    >>> label_auc([[1, 0], [0, 0], [1, 0]], [[0.9, 0.1], [0.5, 0.2], [0.3, 0.3]])
+    0.5
+    """
+    relevant, mask = as_truth(Y)
+    scores, relevant = to_numpy(as_scores(scores, relevant)), to_numpy(relevant)
+    weights = as_weights(sample_weight, scores)
+    counted = (np.ones_like(scores) if mask is None else to_numpy(mask)) * (1.0 if weights is None else weights[:, None])
+    areas = []
+    for column, truth, weight in zip(scores.T, relevant.T, counted.T, strict=True):
+        _, level = np.unique(column, return_inverse=True)
+        positive, negative = np.bincount(level, weight * truth), np.bincount(level, weight * ~truth)  # of each level, the lowest first
+        pairs = positive.sum() * negative.sum()
+        if pairs > 0:
+            areas.append(positive @ (np.cumsum(negative) - negative / 2) / pairs)
+    return float(np.mean(areas)) if areas else float("nan")
 
 
 def best_labels(scores: np.ndarray, k: int) -> np.ndarray:
@@ -157,20 +195,31 @@ def _at_k(
     Y: Array, scores: Array | None, k: int, ranked: Array | None, sample_weight: Array | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Which of the k best labels are relevant (n, k), how many labels every row has (n,), and the weights of the rows (n,)."""
-    truth: Any = _sparse_truth(Y) if sparse.issparse(Y) else to_numpy(as_relevance(Y))
+    known: Any = None
+    truth: Any = _sparse_truth(Y) if sparse.issparse(Y) else None
+    if truth is None:
+        truth, known = (None if part is None else to_numpy(part) for part in as_truth(Y))
     n, q = truth.shape
     if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= q:
         raise ValueError(f"k must be an integer from 1 to the number of labels, {q}, got {k!r}.")
     if (scores is None) == (ranked is None):
         raise ValueError("Give either scores (n, q) or ranked, the positions of the best labels (n, k), and not both.")
-    top = best_labels(to_numpy(as_scores(scores, truth)), int(k)) if ranked is None else _as_positions(ranked, n, q, int(k))
+    if ranked is not None and known is not None:
+        raise ValueError("Y has unknown entries (NaN), which the best labels of `ranked` may be; give scores.")
+    if ranked is not None:
+        top = _as_positions(ranked, n, q, int(k))
+    elif known is None:
+        top = best_labels(to_numpy(as_scores(scores, truth)), int(k))
+    else:
+        top = np.lexsort((-to_numpy(as_scores(scores, truth)), ~known), axis=1)[:, : int(k)]
     if sparse.issparse(truth):
         present = np.repeat(np.arange(n), np.diff(truth.indptr)) * q + truth.indices
         hits, total = np.isin(np.arange(n)[:, None] * q + top, present), np.diff(truth.indptr)
     else:
         hits, total = np.take_along_axis(truth, top, axis=1), truth.sum(axis=1)
     weights = as_weights(sample_weight, np.zeros((n, 1)))
-    return hits, total, np.ones(n) if weights is None else weights
+    weights = np.ones(n) if weights is None else weights
+    return hits, total, weights if known is None else weights * (known.sum(axis=1) >= k)
 
 
 def _sparse_truth(Y: Array) -> sparse.csr_array:
@@ -190,10 +239,6 @@ def _as_positions(ranked: Array, n: int, q: int, k: int) -> np.ndarray:
     if n and (top.min() < 0 or top.max() >= q or (np.diff(np.sort(top, axis=1), axis=1) == 0).any()):
         raise ValueError(f"ranked must hold different positions from 0 to {q - 1} in each row.")
     return top
-
-
-def _row_mean(values: np.ndarray, weights: np.ndarray) -> float:
-    return float(weights @ values / weights.sum()) if weights.sum() > 0 else float("nan")
 
 
 def ranking_metrics(

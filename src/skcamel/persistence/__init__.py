@@ -6,11 +6,6 @@ the file can name code. `schema` says what a model may hold: what loads is sound
 
 A Pipeline is stored as the list of its steps. Steps of other libraries are written and read by skops, which builds the types that
 it knows to be harmless, and others only if the caller trusts them by name.
-
-No byte is believed before it is checked. ``np.savez`` stores members uncompressed, one after the other from the first byte on, then
-the directory of the zip, and they are read in that order. So members cannot overlap, each byte is read once, and what is allocated
-is bounded by the size of the file. The directory is read by other tools only; that it begins where the members end, and ends the
-file, is checked.
 """
 
 from __future__ import annotations
@@ -18,38 +13,34 @@ from __future__ import annotations
 import io
 import json
 import os
-import re
-import shutil
-import struct
-import tempfile
+import platform
 import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 from importlib import import_module
 from inspect import signature
-from math import prod
-from pathlib import Path
 from textwrap import shorten
-from typing import Any, BinaryIO, NamedTuple, Never
+from typing import Any, BinaryIO, Never
 
 import numpy as np
+import scipy
+import sklearn
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 import skcamel
 from skcamel import memory
-from skcamel.files import whole_file
 from skcamel.persistence import schema
+from skcamel.persistence.archive import HEADER, Member, array, members, name_of, source, target
 from skcamel.pipeline import LabelPipeline, final
 from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "skcamel-model", 2
-HEADER = "header"  # the first member; those that follow are called a0, a1, ...
 HEADER_BYTES = 2**25  # at most, so that its parsed form stays below HEADER_GROWTH times as much
 HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
@@ -68,6 +59,7 @@ MODELS = {
 STEPS: dict[str, str] = {"TablePreparer": "skcamel.data.preparer"}  # transformers of ours
 PIPELINE, PIPELINES = "Pipeline", (Pipeline, LabelPipeline)
 MOST_NESTED = 10  # Pipelines within Pipelines
+SEALED = ("",)  # in place of the types that are trusted: build no step of another library at all
 PARTS = {
     "Kernel": "skcamel.kernel",
     "Scaling": "skcamel.scaling",
@@ -101,7 +93,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         Steps of other libraries need ``pip install skcamel[pipelines]``.
     path : str, path or binary file object
         A name is used as given, whatever its suffix, and the file appears whole or not at all. A file object is written to from
-        where it stands, and stays open.
+        where it stands, and stays open behind the last byte of the model; it need not be seekable.
 
     Examples
     --------
@@ -120,7 +112,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     arrays = _Arrays()
-    header = {"format": FORMAT, "version": VERSION, "written_by": f"skcamel {skcamel.__version__}", **_node(model, arrays)}
+    header = {"format": FORMAT, "version": VERSION, **_circumstances(), **_node(model, arrays)}
     text = json.dumps(header).encode()
     try:
         if len(text) > HEADER_BYTES:
@@ -132,8 +124,20 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         raise ValueError(
             f"This {name} cannot be saved: {error}. Features and parameters of ordinary size can (scaling='standard')."
         ) from error
-    with _target(path) as file:
+    with target(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: np.frombuffer(text, dtype=np.uint8)}, **arrays.stored)
+
+
+def _circumstances() -> dict[str, Any]:
+    """Who wrote the file and when: for people and `inspect`, since loading depends on none of it."""
+    libraries = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"written_by": f"skcamel {skcamel.__version__}", "written": now, "environment": libraries}
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
@@ -148,7 +152,8 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     Parameters
     ----------
     path : str, path or binary file object
-        A file object is read from where it stands to its end.
+        A file object is read from where it stands to its end, and stays open; it need not be seekable. After ``save(model, file)`` go back
+        first, by ``file.seek(0)``.
     trusted : sequence of str, default=()
         Types that steps of other libraries may hold beyond those that skops knows to be harmless, as "package.module.Name". A file
         that holds others is refused with their names; look at each before you trust it.
@@ -161,11 +166,20 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     """
     if isinstance(trusted, str):
         raise TypeError(f"trusted={trusted!r} is one text; give a sequence of names, as in trusted=[{trusted!r}].")
-    name: Any = getattr(path, "name", None)
-    told = path if not hasattr(path, "read") else name if isinstance(name, str) else "The stream"
-    with _source(path) as file:
+    with opened(path) as file:
+        header, others = read_header(file)
+        return _built(header, {member.name: array(file, member) for member in others}, tuple(trusted))
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
+    """A model file to read; whatever the body finds wrong with it is told in one form, which names the file or stream."""
+    told = name_of(path)
+    with source(path) as file:
         try:
-            return _read(file, tuple(trusted))
+            if hasattr(path, "read") and not file.seek(0, os.SEEK_END):
+                raise ModelFileError("holds nothing from where it stands to its end; go back to the model by seek(0)")
+            yield file
         except ModelFileError as error:
             raise ModelFileError(f"{told} {error}.") from error
         except ImportError:  # of what a step needs
@@ -178,56 +192,31 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
             raise ModelFileError(message.replace("\n", " ")) from error
 
 
-@contextmanager
-def _target(path: Any) -> Iterator[BinaryIO]:
-    """A file for the body to write; what it holds goes to a file object afterwards, which need not be seekable."""
-    if not hasattr(path, "write"):
-        with whole_file(path) as file:
-            yield file
-        return
-    _check_binary(path, "wb")
-    with tempfile.TemporaryFile() as file:
-        yield file
-        file.seek(0)
-        shutil.copyfileobj(file, path)
-
-
-@contextmanager
-def _source(path: Any) -> Iterator[BinaryIO]:
-    """The file, or a copy of the rest of a file object, which need be neither seekable nor on a disk."""
-    if not hasattr(path, "read"):
-        with Path(path).open("rb") as file:
-            yield file
-        return
-    _check_binary(path, "rb")
-    with tempfile.TemporaryFile() as file:
-        shutil.copyfileobj(path, file)
-        yield file
-
-
-def _check_binary(file: Any, mode: str) -> None:
-    if isinstance(file, io.TextIOBase):
-        raise TypeError(f"The file object is open for text, a model is bytes; open it with mode {mode!r}.")
-
-
-def _read(file: BinaryIO, trusted: tuple[str, ...]) -> Any:
-    first, *others = _members(file)
+def read_header(file: BinaryIO) -> tuple[dict[str, Any], list[Member]]:
+    """What the file says of itself, of a version that this code reads, and where its arrays lie."""
+    first, *others = members(file)
     if first.size > HEADER_BYTES:
         raise ValueError(f"its header has {first.size} bytes, {HEADER_BYTES} are the most")
     needed = HEADER_GROWTH * first.size + sum(member.size for member in others)
     if needed > SMALL:
         memory.require(needed, "The model", "Load it where more is free")
-    header = json.loads(_array(file, first).tobytes(), parse_constant=_refuse)
+    header = json.loads(array(file, first).tobytes(), parse_constant=_refuse)
     if header["format"] != FORMAT:
         raise ValueError(f"its format is not {FORMAT!r}")
     if header["version"] != VERSION:
-        cure = "upgrade skcamel" if header["version"] > VERSION else "fit and save the model with this version"
+        newer = f"upgrade skcamel (it was written by {shorten(str(header.get('written_by')), 80)})"
+        cure = newer if header["version"] > VERSION else "fit and save the model with this version"
         raise ModelFileError(f"has format version {header['version']}, this skcamel reads {VERSION}; {cure}")
-    return _built(header, {member.name: _array(file, member) for member in others}, trusted)
+    return header, others
 
 
 def _refuse(constant: str) -> Never:
     raise ValueError(f"its header holds {constant}, which is no JSON")
+
+
+def described(file: BinaryIO, header: dict[str, Any], others: list[Member]) -> Any:
+    """The model of a file, if it is sound, to be looked at: a :class:`Sealed` stands for each step of another library."""
+    return _built(header, {member.name: array(file, member) for member in others}, SEALED)
 
 
 def _built(header: dict[str, Any], arrays: dict[str, np.ndarray], trusted: tuple[str, ...] | None) -> Any:
@@ -286,14 +275,43 @@ def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: in
     return (LabelPipeline if is_last and depth == 1 else Pipeline)(list(zip(names, steps, strict=True)))
 
 
+@dataclass(frozen=True)
+class Sealed:
+    """A step of another library that was not built: its type, and all types that it names."""
+
+    type: str
+    types: list[str]
+
+    @classmethod
+    def of(cls, schema: bytes) -> Sealed:
+        """Read the text that skops wrote."""
+        tree = json.loads(schema, parse_constant=_refuse)
+        found: set[str] = set()
+
+        def add(node: Any) -> None:
+            if isinstance(node, dict) and "__class__" in node:
+                found.add(_told_type(node))
+            for item in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+                add(item)
+
+        add(tree)
+        return cls(_told_type(tree), sorted(found))
+
+
+def _told_type(node: dict[str, Any]) -> str:
+    return shorten(f"{node.get('__module__')}.{node['__class__']}", 200)
+
+
 def _foreign(data: np.ndarray, trusted: tuple[str, ...] | None) -> Any:
     """A transformer that skops wrote."""
-    skops = _skops("load")
     content = data.tobytes()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:  # skops reads whatever it unpacks to
         members = archive.infolist()
         if any(member.compress_type for member in members) or sum(member.file_size for member in members) > len(content):
             raise ValueError("a step of another library is compressed, which skcamel never does")
+        if trusted is SEALED:
+            return Sealed.of(archive.read("schema.json"))
+    skops = _skops("load")
     try:
         found = skops.get_untrusted_types(data=content)
         unknown = [] if trusted is None else sorted(set(found) - set(trusted))
@@ -339,10 +357,12 @@ def _model(node: dict[str, Any], stored: _Stored) -> Any:
 
 
 def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, Any]) -> None:
-    """Add what files lack that were written before all estimators had one rule for their cuts.
+    """Add what files lack that were written before rows were centred for the linear kernel, or all estimators had one rule for cuts.
 
     LLSF and JFSC had one cut τ of F, the other comparison methods predicted where F >= 1/2; now all have cuts of F - 1/2.
     """
+    if name.startswith("Camel") and "intercept_" in state:
+        state.setdefault("_offset", state["intercept_"])
     if name in STEPS or name.startswith("Camel") or "threshold_metric" in parameters:
         return
     tau, threshold = state.pop("threshold_", 0.5), parameters.get("threshold", 0.5)
@@ -483,84 +503,6 @@ def _decode(node: Any, stored: _Stored) -> Any:
     return getattr(import_module(PARTS[name]), name)(**values)
 
 
-# The archive: its records, and arrays of plain numbers in them.
-LOCAL = struct.Struct("<4s5H3I2H")  # signature, version, flags, method, time, date, CRC, two sizes, lengths of name and extra field
-ZIP64 = struct.Struct("<2H2Q")  # kind 1, length 16, two sizes
-END = struct.Struct("<4s4H2IH")  # signature, two disk numbers, two counts of members, size and place of the directory, comment length
-LONG_END = 76  # bytes of the two further records at the end of an archive above 4 GiB or 65 535 members
-FULL = 0xFFFFFFFF  # stands for a size that the extra field tells
-SMALLEST = 64  # bytes of an empty array with its header
-NPY = re.compile(
-    rb"\{'descr': '(\|b1|\|[iu]1|<[iu][248]|<f[248])', 'fortran_order': False, 'shape': \((\d{1,18}(?:, \d{1,18}){0,2}),?\), \} *\n"
-)
-
-
-class _Member(NamedTuple):
-    """Where the content of a member lies."""
-
-    name: str
-    start: int
-    size: int
-    checksum: int
-
-
-def _members(file: BinaryIO) -> list[_Member]:
-    """All members, in the order of the file; no array is read."""
-    size = file.seek(0, os.SEEK_END)
-    found: list[_Member] = []
-    position = 0
-    while _bytes(file, position, 4, size) == b"PK\3\4":
-        found.append(_member(file, position, size, HEADER if not found else f"a{len(found) - 1}"))
-        position = found[-1].start + found[-1].size
-    signature, *disks, count, count_too, length, directory, comment = END.unpack(_bytes(file, size - END.size, END.size, size))
-    if not found or signature != b"PK\5\6" or comment or any(disks) or size - END.size - length - position not in (0, LONG_END):
-        raise ValueError("it is no zip archive from its first byte to its last")
-    if count != min(len(found), 0xFFFF) or count_too != count or directory != min(position, FULL):
-        raise ValueError("the directory of its zip does not tell what is there")
-    return found
-
-
-def _array(file: BinaryIO, member: _Member) -> np.ndarray:
-    """The array of a member; its header must account for every byte."""
-    file.seek(member.start)
-    head = file.read(min(10, member.size))
-    if head[:8] != b"\x93NUMPY\1\0" or len(head) < 10:
-        raise ValueError(f"member {member.name} is no numpy array")
-    told = file.read(min(int.from_bytes(head[8:], "little"), member.size - 10))
-    match = NPY.fullmatch(told)
-    if match is None:
-        raise ValueError(f"member {member.name} is no array of plain numbers")
-    dtype, shape = np.dtype(match[1].decode()), tuple(map(int, match[2].split(b",")))
-    if 10 + len(told) + prod(shape) * dtype.itemsize != member.size:
-        raise ValueError(f"member {member.name} declares {dtype.str} {shape} and holds {member.size} bytes")
-    flat = np.fromfile(file, dtype, prod(shape))
-    if zlib.crc32(flat.data if flat.size else b"", zlib.crc32(head + told)) != member.checksum:
-        raise ValueError(f"member {member.name} has a wrong checksum")
-    if dtype == np.bool_ and (flat.view(np.uint8) > 1).any():
-        raise ValueError(f"member {member.name} holds truth values that are neither")
-    return flat.reshape(shape)
-
-
-def _member(file: BinaryIO, position: int, size: int, name: str) -> _Member:
-    """The member whose local header lies at `position`; it must have the name that is next in turn."""
-    header = LOCAL.unpack(_bytes(file, position, LOCAL.size, size))
-    _, _, flags, method, _, _, checksum, stored, content, name_length, extra_length = header
-    if flags or method:
-        raise ValueError("it is compressed, encrypted or streamed, which skcamel never does")
-    start = position + LOCAL.size
-    if _bytes(file, start, name_length, size) != f"{name}.npy".encode():
-        raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order: format version 1 of skcamel, or another program")
-    extra = _bytes(file, start + name_length, extra_length, size)
-    if stored == content == FULL and extra_length == ZIP64.size:
-        *kind, content, stored = ZIP64.unpack(extra)
-        if kind != [1, 16]:
-            raise ValueError(f"member {name} does not tell its size")
-    start += name_length + extra_length
-    if stored != content or not SMALLEST <= stored <= size - start:
-        raise ValueError(f"member {name} declares {content} bytes, which the file does not hold")
-    return _Member(name, start, content, checksum)
-
-
 def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
     n, d = shape
@@ -575,11 +517,3 @@ def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple
     if not ascending.all() or (len(indices) and not 0 <= indices.min() <= indices.max() < d):
         raise ValueError(f"the columns of a sparse matrix are out of range or out of order; there are {d}")
     return sparse.csr_array((data, indices, indptr), shape=shape)
-
-
-def _bytes(file: BinaryIO, position: int, length: int, size: int) -> bytes:
-    """Exactly that many bytes."""
-    if position < 0 or position + length > size:
-        raise ValueError("it is cut short")
-    file.seek(position)
-    return file.read(length)

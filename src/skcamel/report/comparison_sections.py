@@ -1,34 +1,36 @@
-"""The sections of the page of a study that compare methods: results, against the paper, and significance."""
+"""The sections of the page of a study that compare methods: ranks, results, significance, and against the paper."""
 
 from __future__ import annotations
 
-import io
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from skcamel.display.canvas import new_figure
 from skcamel.display.critical_difference import CriticalDifferenceDisplay
-from skcamel.experiment.comparison import CRITERIA, best_printed, compare_summary
+from skcamel.experiment.comparison import CRITERIA, Comparison, compare_summary
 from skcamel.experiment.paper import (
     LARGE,
     PAPER_METHODS,
     REGULAR,
+    SEVEN,
     PaperFigure,
     mean_and_std,
-    metric_title,
     paper_figures,
     rounded,
     title_of,
 )
-from skcamel.experiment.significance import LEVEL, Significance
+from skcamel.experiment.published import paper_table
+from skcamel.experiment.significance import LEVEL, Significance, compare_by_metric, what_tests_can_tell
 from skcamel.experiment.summary import AFTERWARDS, Figure, Summary, base_of
-from skcamel.experiment.tables import MISSING, claims_table, signed
-from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
-from skcamel.report.facts import CHOICES, StudyFacts, tests_of
-from skcamel.report.page import Column, Section, svg_source
+from skcamel.experiment.tables import MISSING, signed
+from skcamel.experiment.verdicts import claims_table, effect_text
+from skcamel.metrics.conventions import NAMES, TITLES
+from skcamel.report.facts import CHOICES, StudyFacts
+from skcamel.report.page import Column, Section
 from skcamel.text import count, listed
 
+NAMED = 3  # cells that a finding names one by one
 LIMIT = 3  # std; farther cells have the colour of this one
 SHORT = {
     "no_worse": "no worse than the paper’s figure by more than 2 of its std",
@@ -36,23 +38,21 @@ SHORT = {
     "near_best": "no worse than that best figure by more than one std",
 }
 SEVEN_MODELS = "Each metric was selected by itself: seven models per set stand against one printed run."
-WIDTH = 6.0  # inches of a diagram
-SALT = {"svg.hashsalt": "skcamel", "svg.fonttype": "path"}  # ids of equal drawings are equal, and letters need no font
+FIRST = "average_precision"  # shown before another metric is chosen
 
 
 def results_section(facts: StudyFacts) -> Section:
-    """Tables that the script fills from the shared figures."""
+    """One table that the script fills from the shared figures."""
     groups = [
-        ("Regular-size sets (the paper’s Table 2)", [name for name in facts.summary.datasets if name in REGULAR]),
-        ("Large-size sets (the paper’s Table 3)", [name for name in facts.summary.datasets if name in LARGE]),
-        ("Sets that the paper does not have", [name for name in facts.summary.datasets if name not in REGULAR + LARGE]),
+        ("Regular size", [name for name in facts.summary.datasets if name in REGULAR]),
+        ("Large size", [name for name in facts.summary.datasets if name in LARGE]),
+        ("Not in the paper", [name for name in facts.summary.datasets if name not in REGULAR + LARGE]),
     ]
     filled = [(title, names) for title, names in groups if names]
-    if len(filled) == 1 and filled[0][0] == groups[2][0]:
-        filled = [("All data sets", filled[0][1])]
     context = {
-        "metrics": [(metric, TITLES[metric]) for metric in NAMES],
-        "groups": [title for title, _ in filled],
+        "metrics": [(metric, measure.title) for metric, measure in facts.summary.measures.items()],
+        "first": FIRST,
+        "groups": [title for title, _ in filled] if len(filled) > 1 else [],
         "datasets": facts.summary.datasets,
         "presets": facts.presets,
         "choices": [(name, CHOICES[name]) for name in facts.summaries],
@@ -63,7 +63,7 @@ def results_section(facts: StudyFacts) -> Section:
 
 
 def shared_figures(facts: StudyFacts) -> dict[str, Any]:
-    """All figures, for the sections that show them: [criterion][method][data set] ► seven of [text, mean, std].
+    """All figures, for the sections that show them: [criterion][method][data set] ► [text, mean, std] of each metric.
 
     A method whose figures do not depend on the criterion has null under all but the first.
     """
@@ -75,7 +75,9 @@ def shared_figures(facts: StudyFacts) -> dict[str, Any]:
     ]
     return {
         "datasets": datasets,
-        "metrics": [{"name": name, "title": metric_title(name), "loss": name in LOSSES} for name in NAMES],
+        "metrics": [
+            {"name": name, "title": measure.heading, "loss": measure.best == "smallest"} for name, measure in first.measures.items()
+        ],
         "methods": [{"title": title_of(method), "preset": facts.preset_of(method)} for method in methods],
         "choices": [{"name": name, "notes": one.notes()} for name, one in facts.summaries.items()],
         "figures": [base, *varied],
@@ -84,13 +86,15 @@ def shared_figures(facts: StudyFacts) -> dict[str, Any]:
 
 def _rows(summary: Summary, method: str, datasets: tuple[str, ...]) -> list[Any]:
     return [
-        [_cell(summary.figures[dataset, metric, method]) for metric in NAMES] if (dataset, method) in summary.criteria else None
+        [_cell(summary.figures.get((dataset, metric, method))) for metric in summary.measures]
+        if (dataset, method) in summary.criteria
+        else None
         for dataset in datasets
     ]
 
 
-def _cell(figure: Figure) -> list[Any] | None:
-    if math.isnan(figure.mean):
+def _cell(figure: Figure | None) -> list[Any] | None:
+    if figure is None or math.isnan(figure.mean):
         return None
     known = not math.isnan(figure.std)
     return [rounded(figure.mean), rounded(figure.std) if known else "", figure.mean, figure.std if known else None]
@@ -106,7 +110,9 @@ def paper_section(facts: StudyFacts) -> Section | None:
     ]
     methods.sort(key=lambda method: (PAPER_METHODS.index(base_of(method)), facts.preset_of(method) != "paper"))
     known = list(facts.summary.methods)
+    printed = compare_by_metric(paper_figures(), SEVEN, PAPER_METHODS)
     data = {
+        "diagram": _diagram(printed[FIRST], title_of),  # the same picture from the figures that the paper prints
         "limit": LIMIT,
         "datasets": [facts.summary.datasets.index(name) for name in datasets],
         "criteria": list(SHORT.values()),
@@ -123,10 +129,40 @@ def paper_section(facts: StudyFacts) -> Section | None:
     context = {
         "methods": [(known.index(method), title_of(method)) for method in methods],
         "choices": [(name, CHOICES[name]) for name in facts.summaries],
+        "findings": _findings(facts),
         "claims": _claims(facts),
         "claim_columns": (Column("CAMEL is …"), Column("printed"), Column("from the printed table"), Column("ours")),
     }
-    return Section("paper", "Against the paper", context, data, ("heatmap.js", "tables.js", "paper.js"))
+    return Section("paper", "Against the paper", context, data, ("heatmap.js", "diagram.js", "tables.js", "paper.js"))
+
+
+def _findings(facts: StudyFacts) -> list[str]:
+    """How CAMEL compares with the paper, under each preset."""
+    found = []
+    methods = [method for method in facts.summary.methods if base_of(method) == "camel"]
+    for method in sorted(methods, key=lambda method: facts.preset_of(method) != "paper"):
+        comparison = compare_summary(facts.summary, method)
+        counts = comparison.counts()
+        if counts["cells"]:
+            own = {criterion for (_, name), criterion in facts.summary.criteria.items() if name == method}
+            found.append(
+                f"{title_of(method)} keeps up with the paper’s CAMEL, to within 2 std, in {counts['no_worse']} of "
+                f"{counts['cells']} figures{_behind(comparison)}. It is at least as good as the best figure printed for any method in "
+                f"{counts['as_good_as_best']}.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
+            )
+    return found
+
+
+def _behind(comparison: Comparison) -> str:
+    """Name the cells that do not keep up, or their metrics if there are many."""
+    cells = comparison.missed("no_worse")
+    if not cells:
+        return ""
+    if len(cells) <= NAMED:
+        where = listed([f"{TITLES[cell.metric]} on {cell.dataset}" for cell in cells])
+        return f" (the other{'s are' if len(cells) > 1 else ' is'} {where})"
+    metrics = Counter(TITLES[cell.metric] for cell in cells)
+    return f" (of the other {len(cells)}, {listed([f'{number} in {name}' for name, number in metrics.most_common()])})"
 
 
 def _selection_note(summary: Summary, choice: str, method: str) -> str:
@@ -147,16 +183,28 @@ def _choice(summary: Summary, choice: str, method: str, datasets: list[str]) -> 
     found = compare_summary(summary, method)
     counts = found.counts()
     cells: list[Any] = [[None] * len(NAMES) for _ in datasets]
+    replaced: dict[str, Any] = {}  # figures under the tie rule of the paper's software
     for cell in found.cells:
-        missed = [i for i, name in enumerate(CRITERIA) if not getattr(cell, name)]
-        cells[datasets.index(cell.dataset)][NAMES.index(cell.metric)] = [cell.difference, signed(cell.difference), *missed]
-    note = _selection_note(summary, choice, method)
-    return {"n": counts["cells"], "counts": [counts[name] for name in CRITERIA], "note": note, "cells": cells}
+        missed = [i for i, name in enumerate(CRITERIA) if getattr(cell, name) is False]
+        d, k = datasets.index(cell.dataset), NAMES.index(cell.metric)
+        cells[d][k] = [cell.difference, signed(cell.difference), *missed]
+        if cell.ours != summary.figures[cell.dataset, cell.metric, method]:
+            replaced[f"{d} {k}"] = _cell(cell.ours)
+    remarks = [note for note in found.notes if note.startswith(f"{title_of(method)}: ranking figures")]
+    return {
+        "n": counts["cells"],
+        "counts": [counts[name] for name in CRITERIA],
+        "note": " ".join([_selection_note(summary, choice, method), *remarks]),
+        "cells": cells,
+        "replaced": replaced,
+    }
 
 
 def _printed(dataset: str, metric: str) -> list[str]:
-    best, methods = best_printed(dataset, metric)
-    return [_text(best), ", ".join(map(title_of, methods))]
+    found = paper_table().best(dataset, metric, SEVEN[metric])
+    if found is None:
+        raise KeyError(f"The paper has no figure of {metric} on {dataset}.")
+    return [_text(found[0]), ", ".join(map(title_of, found[1]))]
 
 
 def _text(cell: PaperFigure) -> str:
@@ -180,25 +228,34 @@ class PValue(Column):
         return "< 0.001" if value < 0.001 else super().text(value)
 
 
-def significance_section(facts: StudyFacts) -> Section:
-    """Diagrams, sentences and tables of all metrics; one sentence if there is nothing to test."""
+def ranks_section(facts: StudyFacts) -> Section | None:
+    """Average ranks and the critical-difference diagram; None if there is nothing to rank."""
     if not facts.tests:
-        return Section("significance", "Significance", {"sentence": _why_not(facts), "metrics": []})
-    theirs = tests_of(paper_figures(), PAPER_METHODS) if facts.is_in_paper else {}
+        return None
     metrics = list(facts.tests)
-    first = metrics.index("average_precision") if "average_precision" in metrics else 0
-    ours = [_diagram(facts.tests[metric], facts.short_title) for metric in metrics]
-    printed = [_diagram(theirs[metric], title_of) for metric in metrics] if theirs else []
     context = {
         "sentence": _which(facts),
-        "metrics": [TITLES[metric] for metric in metrics],
-        "first": first,
-        "ours": ours[first],
-        "paper": printed[first] if printed else None,
-        "ranks": _rank_table(facts),
-        "p_values": _p_table(facts),
+        "limits": what_tests_can_tell(len(facts.fair_methods), min(len(one.datasets) for one in facts.tests.values())),
+        "metrics": [facts.summary.measures[metric].title for metric in metrics],
+        "first": metrics.index(FIRST) if FIRST in metrics else 0,
+        "table": _rank_table(facts),
     }
-    return Section("significance", "Significance", context, {"ours": ours, "paper": printed}, ("significance.js",))
+    data = {"diagrams": [_diagram(one, facts.short_title) for one in facts.tests.values()]}
+    return Section("ranks", "Ranks", context, data, ("diagram.js", "ranks.js"))
+
+
+def significance_section(facts: StudyFacts) -> Section:
+    """What the tests say of each metric, and their tables; one sentence if there is nothing to test."""
+    if not facts.tests:
+        return Section("significance", "Tests", {"sentence": _why_not(facts)})
+    context = {
+        "sentence": f"One data set is one observation: no test sees the folds. Each metric is tested by itself, at level {LEVEL:g}.",
+        "friedman": _friedman_table(facts),
+        "p_values": _p_table(facts),
+        "effects": _effect_table(facts),
+        "control": facts.short_title(facts.fair_methods[0]),
+    }
+    return Section("significance", "Tests", context)
 
 
 def _why_not(facts: StudyFacts) -> str:
@@ -212,41 +269,28 @@ def _why_not(facts: StudyFacts) -> str:
 
 def _which(facts: StudyFacts) -> str:
     sets = max((one.datasets for one in facts.tests.values()), key=len)
-    presets = "several presets" if facts.preset_is_mixed else f"preset {facts.preset_of(facts.fair_methods[0])}"
+    presets = "of several presets" if facts.preset_is_mixed else f"of preset {facts.preset_of(facts.fair_methods[0])}"
     left_out = len(facts.summary.datasets) - len(sets)
     return (
-        f"{count(len(facts.fair_methods), 'method')} of {presets} are ranked on the {count(len(sets), 'data set')} that all of them have"
-        f"{f'; {left_out} others lack a method' if left_out else ''}. One data set is one observation: no test sees "
-        f"the folds, and each metric is tested by itself, at level {LEVEL:g}."
+        f"{count(len(facts.fair_methods), 'method')} {presets} are ranked on the {count(len(sets), 'data set')} that all of them have"
+        f"{f'; {left_out} others lack a method' if left_out else ''}."
     )
 
 
 def _diagram(one: Significance, title: Callable[[str], str]) -> dict[str, Any]:
-    """A critical-difference diagram with its data, and what it says."""
+    """What a critical-difference diagram shows, and the same in words."""
     ranks = {title(method): rank for method, rank in one.ranks.items()}
-    display = CriticalDifferenceDisplay(ranks, one.nemenyi)
-    figure = new_figure((WIDTH, display.height()))
-    display.plot(figure.add_subplot())
     ordered = sorted(ranks, key=lambda name: ranks[name])
+    groups = CriticalDifferenceDisplay(ranks, one.nemenyi).groups_
     return {
-        "source": svg_source(_svg(figure)),
-        "csv": [
-            ["method", "average_rank", "critical_difference_nemenyi", "datasets"],
-            *([name, ranks[name], one.nemenyi, len(one.datasets)] for name in ordered),
-        ],
+        "ranks": [[name, ranks[name], rounded(ranks[name], 2)] for name in ordered],
+        "groups": [[ranks[group[0]], ranks[group[-1]]] for group in groups],
+        "difference": one.nemenyi,
+        "datasets": len(one.datasets),
         "alt": f"Average ranks: {', '.join(f'{name} {rounded(ranks[name], 2)}' for name in ordered)}; "
         f"critical difference {rounded(one.nemenyi, 2)}.",
         "sentence": _verdicts(one, title),
     }
-
-
-def _svg(figure: Any) -> str:
-    from matplotlib import rc_context
-
-    text = io.StringIO()
-    with rc_context(SALT):
-        figure.savefig(text, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
-    return text.getvalue()
 
 
 def _verdicts(one: Significance, title: Callable[[str], str]) -> str:
@@ -281,9 +325,19 @@ def p_text(p: float) -> str:
 
 def _rank_table(facts: StudyFacts) -> Mapping[str, Any]:
     methods = facts.fair_methods
+    columns = [Column("metric"), *(Column(facts.short_title(method), 2, "average rank, 1 is best") for method in methods)]
+    rows: list[tuple[Any, ...]] = []
+    bold: set[tuple[int, int]] = set()
+    for r, (metric, one) in enumerate(facts.tests.items()):
+        ranks = [one.ranks[method] for method in methods]
+        bold |= {(r, c + 1) for c, rank in enumerate(ranks) if rounded(rank, 2) == rounded(min(ranks), 2)}
+        rows.append((_heading(facts, metric), *ranks))
+    return {"columns": columns, "rows": rows, "bold": bold}
+
+
+def _friedman_table(facts: StudyFacts) -> Mapping[str, Any]:
     columns = [
         Column("metric"),
-        *(Column(facts.short_title(method), 2, "average rank, 1 is best") for method in methods),
         Column("sets", 0),
         Column("χ²", 2, "Friedman’s statistic, corrected for ties"),
         Column("F", 2, "Iman and Davenport’s form of it"),
@@ -291,18 +345,27 @@ def _rank_table(facts: StudyFacts) -> Mapping[str, Any]:
         Column("CD (Nemenyi)", 2, f"critical difference of any two ranks at level {LEVEL:g}"),
         Column("CD (Bonf.–Dunn)", 2, "critical difference from the first method"),
     ]
-    rows: list[tuple[Any, ...]] = []
-    bold: set[tuple[int, int]] = set()
-    for r, (metric, one) in enumerate(facts.tests.items()):
-        ranks = [one.ranks[method] for method in methods]
-        bold |= {(r, c + 1) for c, rank in enumerate(ranks) if rounded(rank, 2) == rounded(min(ranks), 2)}
-        tests = (len(one.datasets), one.friedman.chi2, one.friedman.f, one.friedman.f_p, one.nemenyi, one.bonferroni_dunn)
-        rows.append((TITLES[metric], *ranks, *tests))
-    return {"columns": columns, "rows": rows, "bold": bold}
+    rows = [
+        (_heading(facts, metric), len(one.datasets), *one.friedman[:1], *one.friedman[2:], one.nemenyi, one.bonferroni_dunn)
+        for metric, one in facts.tests.items()
+    ]
+    return {"columns": columns, "rows": rows}
 
 
 def _p_table(facts: StudyFacts) -> Mapping[str, Any]:
     columns = [Column("metric"), *(PValue(facts.short_title(method), 3) for method in facts.fair_methods[1:])]
-    rows: list[tuple[Any, ...]] = [(TITLES[metric], *(pair.p_holm for pair in one.wilcoxon)) for metric, one in facts.tests.items()]
+    rows: list[tuple[Any, ...]] = [
+        (_heading(facts, metric), *(pair.p_holm for pair in one.wilcoxon)) for metric, one in facts.tests.items()
+    ]
     bold = {(r, c) for r, row in enumerate(rows) for c, p in enumerate(row) if c and p < LEVEL}
-    return {"columns": columns, "rows": rows, "bold": bold, "control": facts.short_title(facts.fair_methods[0])}
+    return {"columns": columns, "rows": rows, "bold": bold}
+
+
+def _effect_table(facts: StudyFacts) -> Mapping[str, Any]:
+    columns = [Column("metric"), *(Column(facts.short_title(method)) for method in facts.fair_methods[1:])]
+    rows = [(_heading(facts, metric), *map(effect_text, one.wilcoxon)) for metric, one in facts.tests.items()]
+    return {"columns": columns, "rows": rows}
+
+
+def _heading(facts: StudyFacts, metric: str) -> str:
+    return facts.summary.measures[metric].heading

@@ -18,12 +18,13 @@ from skcamel.checks import ConstantLabelWarning
 from skcamel.classifier import CamelClassifier
 from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
 from skcamel.estimator import Outputs
-from skcamel.experiment.paper import paper_figures, title_of
+from skcamel.experiment.paper import Metric, paper_figures, title_of
 from skcamel.experiment.records import Records
-from skcamel.experiment.significance import Significance, compare_methods
-from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, newest, summarise
+from skcamel.experiment.significance import Significance, compare_by_metric
+from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, further_measures, newest, summarise
 from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
 from skcamel.explanation import Evidence, evidence, how_learned, in_place_of_rows, training_rows
+from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.pipeline import final, n_seen, prepared, source_names, transformers
 from skcamel.rows import column_names
@@ -63,6 +64,7 @@ class ModelFacts:
     S : label correlation, (q, q)
     learned : what S was learned from, in words that follow "learned"
     evidence : what the training rows show about pairs of labels, where that is known
+    has_pushes : whether any label pushes another
     """
 
     def __init__(self, model: Any) -> None:
@@ -81,6 +83,7 @@ class ModelFacts:
         self.S: np.ndarray = model.label_correlation_
         self.learned = how_learned(model.correlation)
         self.evidence: Evidence | None = evidence(model)
+        self.has_pushes = self.alpha > 0 and bool(self.S.any())
 
     def deviations(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """f(x) - f̄ as it counts for a label itself, with 1 - α, and as it pushes others, with α s; (m, q) each, one where they agree."""
@@ -111,6 +114,11 @@ class Evaluated:
     def truth(self) -> np.ndarray:
         """Labels in 0 and 1, (m, q): int64, or float64 with NaN where some are unknown."""
         return self.relevant.astype(np.int64) if self.known.all() else np.where(self.known, self.relevant, np.nan)
+
+    @cached_property
+    def metrics(self) -> dict[str, float]:
+        """The seven metrics."""
+        return evaluate(self.truth, self.scores, self.predicted)
 
     @cached_property
     def n_seen(self) -> int | None:
@@ -194,16 +202,32 @@ class Independent(NamedTuple):
     sentence: str  # what these scores are
 
 
-def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Independent:
+class Refit(NamedTuple):
+    """A model fitted again with α = 0."""
+
+    model: Any  # None where that is impossible; the model itself if it has α = 0
+    sentence: str  # what it is, or why there is none
+
+
+def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray, refit: Refit | None = None) -> Independent:
     """Scores of the rows X without collaboration; `own` is f(x) - f̄ as it counts for a label itself, (m, q).
 
-    The model is fitted again with α = 0 on its training rows and the labels recovered from its solution. Where that is
-    impossible, the label's own part alone stands in, and the sentence says so.
+    They are those of the model fitted again with α = 0. Where that is impossible, the label's own part alone stands in, and the sentence
+    says so.
     """
+    model, (alone, sentence) = facts.model, refit or fitted_alone(facts)
+    if facts.alpha == 0:
+        return Independent(model.base_scores_ + own, model.thresholds_, True, sentence)
+    if alone is None:
+        return Independent(model.base_scores_ + (1 - facts.alpha) * own, model.thresholds_, False, sentence)
+    return Independent(alone.outputs(model.scaled_rows(X)).scores, alone.thresholds_, True, sentence)
+
+
+def fitted_alone(facts: ModelFacts) -> Refit:
+    """The model fitted again with α = 0 on its training rows and the labels recovered from its solution, where that is possible."""
     model = facts.model
     if facts.alpha == 0:
-        sentence = "This model has α = 0: its labels do not collaborate, and nothing would change."
-        return Independent(model.base_scores_ + own, model.thresholds_, True, sentence)
+        return Refit(model, "This model has α = 0: its labels do not collaborate, and nothing would change.")
     Y = None if facts.is_combined else training_labels(model)
     reason = "several models are combined" if facts.is_combined else _reason_against(model, Y)
     if reason:
@@ -211,7 +235,7 @@ def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Indepen
             "The scores without collaboration are the average plus the label's own part alone, not those of a model fitted with α = 0: "
             f"{reason}."
         )
-        return Independent(model.base_scores_ + (1 - facts.alpha) * own, model.thresholds_, False, sentence)
+        return Refit(None, sentence)
     kept = {name: chosen(model, name) for name in ("lambda1", "lambda2", "kernel")}
     kept |= {name: getattr(model, name) for name in ("threshold", "threshold_metric", "sparsity", "device")}
     alone = CamelClassifier(alpha=0.0, bandwidth=model.bandwidth_, max_iter=1, **kept)
@@ -223,7 +247,7 @@ def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray) -> Indepen
         "The scores with α = 0 are those of the same model fitted again with α = 0 on its training rows, everything else equal: "
         "kernel, bandwidth, λ1, λ2 and the rule for the cuts."
     )
-    return Independent(alone.outputs(model.scaled_rows(X)).scores, alone.thresholds_, True, sentence)
+    return Refit(alone, sentence)
 
 
 def training_labels(model: Any) -> np.ndarray | None:
@@ -271,6 +295,7 @@ class StudyFacts:
     runs: Sequence[Run]
     cards: Mapping[str, Mapping[str, Any]]
     curves: Sequence[Mapping[str, Any]]
+    measures: Mapping[str, Metric]  # of the metrics beside the seven
 
     @classmethod
     def of(cls, records: Iterable[Record] | str | os.PathLike[str]) -> StudyFacts:
@@ -278,9 +303,9 @@ class StudyFacts:
         if isinstance(records, (str, os.PathLike)):
             records = Records(records)
         if not isinstance(records, Records):
-            return cls(list(records), [], [], {}, [])
-        folder = Path(records.folder)
-        return cls(list(records), records.failures, read_runs(folder), read_cards(folder), read_sensitivity(folder))
+            return cls(list(records), [], [], {}, [], {})
+        folder, measures = Path(records.folder), further_measures(records)
+        return cls(list(records), records.failures, read_runs(folder), read_cards(folder), read_sensitivity(folder), measures)
 
     @cached_property
     def shown(self) -> Sequence[Record]:
@@ -292,12 +317,15 @@ class StudyFacts:
         """Figures under every selection criterion that can be chosen; `AS_RECORDED` always can."""
         kept = [name for name in NAMES if any(f"{name}_by_{name}" in record for record in self.records)]
         names = [AS_RECORDED, *(["each", *kept] if kept else []), *(["nearest"] if kept and self.is_in_paper else [])]
-        return {name: summarise(self.records, selected_by=name or None) for name in CHOICES if name in names}
+        return {name: self._summarised(name or None) for name in CHOICES if name in names}
+
+    def _summarised(self, selected_by: str | None) -> Summary:
+        return summarise(self.records, selected_by=selected_by, measures=self.measures)
 
     @cached_property
     def summary(self) -> Summary:
         """Figures as recorded."""
-        return summarise(self.records)
+        return self._summarised(None)
 
     @property
     def is_in_paper(self) -> bool:
@@ -324,7 +352,7 @@ class StudyFacts:
     @cached_property
     def tests(self) -> dict[str, Significance]:
         """Tests of every metric for which at least two methods share at least two data sets."""
-        return tests_of(self.summary.figures, self.fair_methods)
+        return compare_by_metric(self.summary.figures, self.summary.measures, self.fair_methods)
 
     @cached_property
     def costs(self) -> list[Cost]:
@@ -340,17 +368,3 @@ class StudyFacts:
     def preset_is_mixed(self) -> bool:
         """Whether `fair_methods` come from several presets."""
         return len({self.preset_of(method) for method in self.fair_methods}) > 1
-
-
-def tests_of(figures: Mapping[Any, Any], methods: Sequence[str]) -> dict[str, Significance]:
-    """Tests of every metric that allows them, with the first method as control."""
-    found = {}
-    for metric in NAMES:
-        shared = [
-            dataset
-            for dataset in dict.fromkeys(dataset for dataset, *_ in figures)
-            if all((figure := figures.get((dataset, metric, method))) and figure.mean == figure.mean for method in methods)
-        ]
-        if len(methods) > 1 and len(shared) > 1:
-            found[metric] = compare_methods(figures, metric, methods=methods, control=methods[0])
-    return found

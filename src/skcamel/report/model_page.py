@@ -1,9 +1,9 @@
-"""A model, and perhaps data ► its page: who pushes whom, S, the spectrum, quality by label, warranties, and why a row got its labels."""
+"""A model, and perhaps data ► its page: a first screen, who pushes whom, quality by label, warranties, why a row got its labels, and S."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,21 @@ from skcamel.data.dataset import Dataset
 from skcamel.display.canvas import similar_order
 from skcamel.experiment.paper import rounded
 from skcamel.explanation import AGAINST, LEGEND, ordered
-from skcamel.metrics import LOSSES, evaluate, report
+from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import TITLES
 from skcamel.pipeline import final
-from skcamel.report.facts import MOST_REFIT, Evaluated, ModelFacts, chosen, evaluated, without_collaboration
+from skcamel.report.facts import (
+    MOST_REFIT,
+    Evaluated,
+    Independent,
+    ModelFacts,
+    Refit,
+    chosen,
+    evaluated,
+    fitted_alone,
+    without_collaboration,
+)
+from skcamel.report.glance import Glance
 from skcamel.report.page import Column, Page, Rounded, Section, significant, write
 from skcamel.selection.coverage import measured, reliability
 from skcamel.selection.thresholds import f1_curves
@@ -74,18 +85,43 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
         raise TypeError(f"The data must be a Dataset, a pair (X, Y) or None, got a {type(dataset).__name__}.")
     facts = ModelFacts(model)
     _check_memory(facts, 0 if dataset is None else dataset.n if isinstance(dataset, Dataset) else np.shape(dataset[1])[0])
-    found = None if dataset is None else evaluated(model, dataset)
-    sections = [graph_section(facts), matrix_section(facts)]
-    if not facts.is_combined:  # each member has its own
-        sections.append(spectrum_section(facts))
-    if found is not None:
+    found, refit = None if dataset is None else evaluated(model, dataset), fitted_alone(facts)
+    parts = None if found is None else Parts.of(facts, found, refit)
+    glance = Glance(
+        facts, found, refit, parts.alone if parts else None, parts.decided_alone if parts else None, _seen(found) if found else ""
+    )
+    sections = [glance.section()]
+    if facts.has_pushes:
+        sections.append(graph_section(facts))
+    if found is not None and parts is not None:
         sections += [quality_section(facts, found), *calibration_section(found), *answers_section(facts, found)]
-        sections += [why_section(facts, found), importance_section(facts, found), doubted_section(facts, found)]
+        sections += [why_section(facts, found, parts), importance_section(facts, found), doubted_section(facts, found)]
     sections += columns_section(facts)
+    if facts.has_pushes:
+        sections.append(matrix_section(facts))
+    sections.append(experts_section(facts))
     about = f" on {found.name}" if found is not None and found.name else ""
     S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
     shared = {"names": facts.names, "order": similar_order(facts.S).tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
-    return Page(f"How {count(len(facts.names), 'label')} help each other{about}", _lead(found is None), _pairs(facts), sections, shared)
+    title = f"A model of {count(len(facts.names), 'label')}{about}"
+    return Page(title, _lead(facts, found is None), _pairs(facts), sections, shared, glance.findings())
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What scores of the data are made of, and the same without collaboration."""
+
+    own: np.ndarray  # f(x) - f̄ as it counts for a label itself, (m, q)
+    pushing: np.ndarray  # as it pushes others; the same array unless models are combined
+    alone: Independent
+    decided_alone: Any  # (m, q)
+
+    @classmethod
+    def of(cls, facts: ModelFacts, found: Evaluated, refit: Refit) -> Parts:
+        """Take the scores of all rows apart."""
+        own, pushing = facts.deviations(found.X)
+        alone = without_collaboration(facts, found.X, own, refit)
+        return cls(own, pushing, alone, replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions)
 
 
 def _sent(facts: ModelFacts) -> dict[str, Any] | None:
@@ -106,7 +142,7 @@ def _check_memory(facts: ModelFacts, m: int) -> None:
     first = facts.members[0][1]
     is_kernel = chosen(first, "kernel") == "precomputed"
     wide = 0 if is_kernel or hasattr(first.X_fit_, "indptr") else m * facts.model.n_features_in_
-    is_refit = m > 0 and not facts.is_combined and not facts.summed and facts.n_kept <= MOST_REFIT  # with α = 0
+    is_refit = not facts.is_combined and not facts.summed and facts.n_kept <= MOST_REFIT  # with α = 0
     refit = facts.n_kept if is_refit else 0
     memory.require(
         8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_kept) * q + ROWS * wide),
@@ -115,10 +151,10 @@ def _check_memory(facts: ModelFacts, m: int) -> None:
     )
 
 
-def _lead(without_data: bool) -> str:
-    lead = "CAMEL predicts a label by its own evidence and by a push of other labels. This page shows the pushes, what they do to the fit"
-    more = "how good each label is, and why a row got its labels."
-    return f"{lead}. Made with data (skcamel report MODEL --data FILE), it also shows {more}" if without_data else f"{lead}, {more}"
+def _lead(facts: ModelFacts, without_data: bool) -> str:
+    lead = "A label is predicted by its own evidence" + (", and other labels push it up or down." if facts.has_pushes else " alone.")
+    more = "how good each label is on its rows, and why a row got its labels."
+    return f"{lead} Made with data (skcamel report MODEL --data FILE), this page also shows {more}" if without_data else lead
 
 
 def _rows_held(facts: ModelFacts) -> list[tuple[str, str]]:
@@ -133,18 +169,24 @@ def _rows_held(facts: ModelFacts) -> list[tuple[str, str]]:
 
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     model = facts.model
-    cuts = getattr(model, "threshold_rule_", model.threshold)
     n_sources = len(set(facts.sources or ()))
     made = f", made from {count(n_sources, 'column')}" if 0 < n_sources < model.n_features_in_ else ""
     return [
         ("Model", type(model).__name__),
         *([("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))] if facts.steps else []),
         *_rows_held(facts),
-        ("Solver", _solver(facts)),
         ("Features", f"{model.n_features_in_:,}{made}"),
         ("Labels", f"{len(facts.names):,}"),
-        ("Label correlation", f"learned {facts.learned}"),
         ("Collaboration α", significant(facts.alpha)),
+    ]
+
+
+def _settings(facts: ModelFacts) -> list[tuple[str, str]]:
+    """How it was fitted, for experts."""
+    cuts = getattr(facts.model, "threshold_rule_", facts.model.threshold)
+    return [
+        ("Solver", _solver(facts)),
+        ("Label correlation", f"learned {facts.learned}"),
         *_members(facts),
         ("Cuts", cuts if isinstance(cuts, str) else significant(cuts)),
         *([("Cuts and probabilities", _judged(facts))] if facts.summed else []),
@@ -206,16 +248,10 @@ def graph_section(facts: ModelFacts) -> Section:
     """The graph of collaboration: labels on a circle."""
     S = facts.S
     n_pushes = int((S != 0).sum())
-    if not n_pushes:
-        sentence = "No label says anything about another in the training rows: S is zero, and every label stands alone."
-    else:
-        verb = "are" if n_pushes != 1 else "is"
-        found = f"{count(n_pushes, 'push', 'pushes')} of {S.size - len(S):,} possible {verb} not zero, learned {facts.learned}."
-        sentence = f"{found} {_first_push(facts)}"
-    if facts.alpha == 0:
-        sentence += " This model has α = 0 and does not use them; they show what collaboration could draw on."
-    context = {"sentence": sentence, "alpha": significant(facts.alpha)}
-    return Section("collaboration", "Collaboration", context, scripts=("collaboration.js",), short="Pushes")
+    verb = "are" if n_pushes != 1 else "is"
+    found = f"{count(n_pushes, 'push', 'pushes')} of {S.size - len(S):,} possible {verb} not zero, learned {facts.learned}."
+    context = {"sentence": f"{found} {_first_push(facts)}", "alpha": significant(facts.alpha), "n_labels": len(S)}
+    return Section("collaboration", "Who pushes whom", context, scripts=("collaboration.js",), short="Pushes")
 
 
 def _first_push(facts: ModelFacts) -> str:
@@ -244,7 +280,16 @@ def matrix_section(facts: ModelFacts) -> Section:
     )
 
 
-def spectrum_section(facts: ModelFacts) -> Section:
+def experts_section(facts: ModelFacts) -> Section:
+    """Settings, and the spectrum of G, unless each of several members has its own or α = 0."""
+    settings = {"settings": _settings(facts)}
+    if facts.is_combined or facts.alpha == 0:
+        return Section("experts", "For experts", settings | {"sentence": ""}, short="Experts")
+    context, data = _spectrum(facts)
+    return Section("experts", "For experts", settings | context, data, ("experts.js",), short="Experts")
+
+
+def _spectrum(facts: ModelFacts) -> tuple[dict[str, Any], dict[str, Any]]:
     """What collaboration does to the fit: singular values of G, ridges, and the labels that weigh most in each direction."""
     basis = label_basis(facts.model.collaboration_)
     lambda1, lambda2 = float(chosen(facts.model, "lambda1")), float(chosen(facts.model, "lambda2"))
@@ -253,13 +298,10 @@ def spectrum_section(facts: ModelFacts) -> Section:
     loadings = [[[int(i), float(basis.R[i, c])] for i in labels] for c, labels in enumerate(heaviest)]
     alone = lambda2 * (1 + 1 / lambda1)
     data = {"d": basis.d.tolist(), "ridges": ridges.tolist(), "alone": alone, "loadings": loadings}
-    context = {"sentence": _shrinkage(facts, basis.d, ridges, alone), "n_null": len(facts.S) - len(basis.d)}
-    return Section("spectrum", "Spectrum", context, data, ("spectrum.js",))
+    return {"sentence": _shrinkage(basis.d, ridges, alone), "n_null": len(facts.S) - len(basis.d)}, data
 
 
-def _shrinkage(facts: ModelFacts, d: np.ndarray, ridges: np.ndarray, alone: float) -> str:
-    if facts.alpha == 0:
-        return f"With α = 0, G is the identity: every label is a ridge regression of its own, all with ρ = {significant(alone)}."
+def _shrinkage(d: np.ndarray, ridges: np.ndarray, alone: float) -> str:
     if not len(d):
         return "G is zero: no prediction reaches any label."
     lighter = int((ridges < alone * (1 - 1e-9)).sum())
@@ -282,7 +324,9 @@ def columns_section(facts: ModelFacts) -> list[Section]:
     rows = [tuple(map(str, row)) for step in facts.steps if hasattr(step, "describe") for row in step.describe()]
     sampled = " ".join(sampled_words(*step.sampled_) for step in facts.steps if hasattr(step, "sampled_"))
     context = {"columns": BECOMES, "table": rows, "sampled": sampled}
-    return [Section("columns", "What becomes of each column", context, short="Table")] if rows else []
+    return (
+        [Section("columns", "What becomes of each column", context, scripts=("searchable.js", "columns.js"), short="Table")] if rows else []
+    )
 
 
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
@@ -296,16 +340,15 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
         for j, (row, (_, f1)) in enumerate(zip(report(Y, P, label_names=facts.names), curves, strict=True))
     ]
     points = min(POINTS, max(10, MOST_POINTS // len(curves)))
-    seven = evaluate(Y, found.scores, P)
     context = {
         "rows": count(len(Y), "row"),
         "note": " ".join(filter(None, (_seen(found), found.note, _unknown(found)))),
-        "metrics": [(TITLES[name], rounded(value), "↓" if name in LOSSES else "↑") for name, value in seven.items()],
+        "metrics": [(TITLES[name], rounded(value), "↓" if name in LOSSES else "↑") for name, value in found.metrics.items()],
         "columns": QUALITY,
         "table": rows,
     }
     data = {"cuts": cuts, "curves": [_thinned(*curve, points) for curve in curves], "f1": [float(row[5]) for row in rows]}
-    return Section("quality", "Quality by label", context, data, ("quality.js",), short="Quality")
+    return Section("quality", "Quality by label", context, data, ("searchable.js", "quality.js"), short="Quality")
 
 
 def calibration_section(found: Evaluated) -> list[Section]:
@@ -367,7 +410,7 @@ def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
         "label_columns": (Column("Label"), *KEPT),
         "labels": list(zip(facts.names, *counts[SHOWN].shares().values(), strict=True)),
     }
-    return [Section("answers", "Answers with a stated coverage", context, short="Answers")]
+    return [Section("answers", "Answers with a stated coverage", context, scripts=("searchable.js", "answers.js"), short="Answers")]
 
 
 def doubted_section(facts: ModelFacts, found: Evaluated) -> Section:
@@ -436,18 +479,15 @@ def _flattered(found: Evaluated) -> str:
     return _seen(found) if found.n_seen else ""
 
 
-def why_section(facts: ModelFacts, found: Evaluated) -> Section:
+def why_section(facts: ModelFacts, found: Evaluated, parts: Parts) -> Section:
     """The parts of the scores of at most `MOST_ROWS` rows and about `MOST_SCORES` scores, spread evenly over the data.
 
     Only f(x) - f̄ is sent, (m, q): the page multiplies it by G, since all pushes would be m q² numbers.
     """
     m, q = found.scores.shape
     rows = np.unique(np.linspace(0, m - 1, min(m, MOST_ROWS, max(10, MOST_SCORES // q))).astype(int))
-    X = found.X[rows]
-    own, pushing = facts.deviations(X)
-    alone = without_collaboration(facts, X, own)
-    predicted_alone = replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions
-    flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * predicted_alone
+    alone = parts.alone
+    flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * parts.decided_alone[rows]
     flags = flags + UNKNOWN * ~found.known[rows]
     context = {
         "alone": alone.sentence,
@@ -457,11 +497,11 @@ def why_section(facts: ModelFacts, found: Evaluated) -> Section:
     }
     data = {
         "rows": rows.tolist(),
-        "own": Rounded(own),
-        **({} if pushing is own else {"pushing": Rounded(pushing)}),
+        "own": Rounded(parts.own[rows]),
+        **({} if parts.pushing is parts.own else {"pushing": Rounded(parts.pushing[rows])}),
         "base": facts.model.base_scores_,
         "cuts": facts.model.thresholds_,
-        "alone": Rounded(alone.scores),
+        "alone": Rounded(alone.scores[rows]),
         "alone_cuts": alone.cuts,
         "flags": flags.astype(np.uint8),
         "is_refit": alone.is_refit,

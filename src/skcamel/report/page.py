@@ -51,6 +51,8 @@ class Page:
     sections: Sequence[Section]
     shared: Mapping[str, Any] = field(default_factory=dict)
     findings: Sequence[str] = ()
+    folder: Path | None = None  # of templates, scripts and a style sheet of its own; its scripts may ask the server that sent the page
+    footer: str = "This file is complete: it loads nothing from elsewhere and can be kept, sent and printed."
 
 
 @dataclass(frozen=True)
@@ -98,13 +100,20 @@ def render(page: Page) -> str:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         raise ImportError("Pages need: pip install 'skcamel[report]'") from error
+    places = [STATIC] if page.folder is None else [page.folder, STATIC]
     templates = Environment(
-        loader=FileSystemLoader(STATIC), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(places), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    style, script = _static("style.css"), _script(page)
+    style = _static("style.css") + ("" if page.folder is None else (page.folder / "own.css").read_text(encoding="utf-8"))
+    script = _script(page, places)
     data = {"page": as_json(page.shared)} | {section.name: as_json(section.data) for section in page.sections if section.data is not None}
     return templates.get_template("page.html").render(
-        page=page, data=data, style=style, script=script, policy=_policy(style, script), version=skcamel.__version__
+        page=page,
+        data=data,
+        style=style,
+        script=script,
+        policy=_policy(style, script, asks=page.folder is not None),
+        version=skcamel.__version__,
     )
 
 
@@ -123,11 +132,6 @@ def as_json(value: Any) -> str:
     """
     text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def svg_source(svg: str) -> str:
-    """Address of a finished SVG, for an img element: its styles stay its own, and the policy of the page has no say in them."""
-    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -175,18 +179,20 @@ def _static(name: str) -> str:
     return (STATIC / name).read_text(encoding="utf-8")
 
 
-def _script(page: Page) -> str:
+def _script(page: Page, places: Sequence[Path]) -> str:
     files = dict.fromkeys([CORE, *(name for section in page.sections for name in section.scripts)])
-    return "\n" + "\n".join(_static(name) for name in files) + START
+    found = [next(place / name for place in places if (place / name).exists()) for name in files]
+    return "\n" + "\n".join(path.read_text(encoding="utf-8") for path in found) + START
 
 
-def _policy(style: str, script: str) -> str:
-    """Nothing from outside, and of what is inside only this script and this style sheet."""
+def _policy(style: str, script: str, *, asks: bool) -> str:
+    """Nothing from outside, and of what is inside only this script and this style sheet; it may ask the server that sent it, if any."""
 
     def digest(text: str) -> str:
         return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
+    own = "connect-src 'self'; " if asks else ""
     return (
         f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data: blob:; "
-        "base-uri 'none'; form-action 'none'"
+        f"{own}base-uri 'none'; form-action 'none'"
     )

@@ -6,33 +6,28 @@ import math
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from skcamel import memory
 from skcamel.data.catalogue import list_datasets
 from skcamel.display.sensitivity import SYMBOLS, ConvergenceDisplay, SensitivityDisplay
-from skcamel.experiment.comparison import Comparison, compare_summary
 from skcamel.experiment.paper import metric_title, rounded, title_of
 from skcamel.experiment.significance import LEVEL
 from skcamel.experiment.summary import Cost, Record, base_of
 from skcamel.experiment.tables import best_methods, sizes_table
 from skcamel.experiment.units import Run, Unit, methods_from_python, planned_units, study_command
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.report.comparison_sections import SEVEN_MODELS, paper_section, results_section, shared_figures, significance_section
+from skcamel.report.comparison_sections import paper_section, ranks_section, results_section, shared_figures, significance_section
 from skcamel.report.facts import StudyFacts
 from skcamel.report.page import Column, Page, Section, significant, write
 from skcamel.rows import default_names
 from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
-LEAD = (
-    "A study runs each method once on each outer fold of each data set. This page compares the methods by seven metrics; "
-    "all its figures are computed from the records of the study, and a cell is one metric on one data set."
-)
+LEAD = "Every method ran once on every fold of every data set. All figures on this page come from the records of these runs."
 BYTES_OF_A_RECORD, BYTES_OF_A_LABEL = 20_000, 2_000  # at the peak, generously: figures under nine choices, tables and their text
-NAMED = 3  # cells that a finding names one by one
 MB = 1e6
 QUANTITIES = (
     ("Fitting, with selection", "seconds", "fit_seconds", 1.0),
@@ -108,13 +103,14 @@ def study_page(facts: StudyFacts) -> Page:
     if not facts.records:
         sections = [failures_section(facts) if facts.failures else None, reproduce_section(facts)]
         return Page("An empty study", EMPTY, [], [section for section in sections if section is not None])
-    compared = [paper_section(facts), results_section(facts), significance_section(facts), sensitivity_section(facts)]
-    sections = [*compared, cost_section(facts), cards_section(facts), failures_section(facts), reproduce_section(facts)]
+    compared = [ranks_section(facts), results_section(facts), significance_section(facts), sensitivity_section(facts)]
+    about = [cost_section(facts), cards_section(facts), failures_section(facts), reproduce_section(facts)]
+    sections = [*compared, *about, paper_section(facts)]
     methods, datasets = {base_of(method) for method in facts.summary.methods}, facts.summary.datasets
     return Page(
         f"{count(len(methods), 'method')} on {count(len(datasets), 'data set')}",
         LEAD,
-        _pairs(facts),
+        [],
         [section for section in sections if section is not None],
         shared_figures(facts),
         _findings(facts),
@@ -135,7 +131,6 @@ def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
         ("Units finished", finished),
         ("Units failed", f"{len(facts.failures):,}"),
         ("Computed on", ", ".join(devices)),
-        ("skcamel", ", ".join(sorted({str(record["version_skcamel"]) for record in facts.shown if "version_skcamel" in record}))),
     ]
     return [pair for pair in pairs if pair[1]]
 
@@ -149,36 +144,7 @@ def _range(facts: StudyFacts, key: str) -> str:
 def _findings(facts: StudyFacts) -> list[str]:
     """What a reader should know first, in sentences."""
     failed = [f"{count(len(facts.failures), 'unit')} failed; see Failures for the reasons."] if facts.failures else []
-    return [*_against_paper(facts), *_ranks(facts), *_times(facts), *failed, *facts.summary.left_out_notes()]
-
-
-def _against_paper(facts: StudyFacts) -> list[str]:
-    """How CAMEL compares with the paper, under each preset."""
-    found = []
-    methods = [method for method in facts.summary.methods if base_of(method) == "camel"]
-    for method in sorted(methods, key=lambda method: facts.preset_of(method) != "paper"):
-        comparison = compare_summary(facts.summary, method)
-        counts = comparison.counts()
-        if counts["cells"]:
-            own = {criterion for (_, name), criterion in facts.summary.criteria.items() if name == method}
-            found.append(
-                f"{title_of(method)} is no worse than the paper’s CAMEL by more than 2 std in {counts['no_worse']} of "
-                f"{counts['cells']} cells{_behind(comparison)}; it is at least as good as the best figure printed for any method in "
-                f"{counts['as_good_as_best']} of them.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
-            )
-    return found
-
-
-def _behind(comparison: Comparison) -> str:
-    """Name the cells that do not keep up, or their metrics if there are many."""
-    cells = comparison.missed("no_worse")
-    if not cells:
-        return ""
-    if len(cells) <= NAMED:
-        where = listed([f"{TITLES[cell.metric]} on {cell.dataset}" for cell in cells])
-        return f" (the other{'s are' if len(cells) > 1 else ' is'} {where})"
-    metrics = Counter(TITLES[cell.metric] for cell in cells)
-    return f" (of the other {len(cells)}, {listed([f'{number} in {name}' for name, number in metrics.most_common()])})"
+    return [*_ranks(facts), *_times(facts), *failed, *facts.summary.left_out_notes()]
 
 
 def _ranks(facts: StudyFacts) -> list[str]:
@@ -193,21 +159,24 @@ def _ranks(facts: StudyFacts) -> list[str]:
     different = sum(one.friedman.f_p < LEVEL for one in facts.tests.values())
     sets = max(len(one.datasets) for one in facts.tests.values())
     return [
-        f"Of {count(len(facts.fair_methods), 'method')} on {count(sets, 'data set')} that all of them have, "
-        f"{facts.short_title(leader)} has the best average rank in {wins[leader]} of {count(len(facts.tests), 'metric')}; Friedman’s test "
-        f"sees a difference between the methods in {different} of them."
+        f"{facts.short_title(leader)} has the best average rank in {wins[leader]} of {count(len(facts.tests), 'metric')}, "
+        f"of {count(len(facts.fair_methods), 'method')} on {count(sets, 'data set')}. Friedman’s test sees a difference between the "
+        f"methods in {different} of them."
     ]
 
 
 def _firsts(facts: StudyFacts) -> list[str]:
     """Who has most of the best means, if there is too little for tests."""
-    cells = [(dataset, metric) for dataset in facts.summary.datasets for metric in NAMES]
+    cells = [(dataset, metric) for dataset in facts.summary.datasets for metric in facts.summary.measures]
     best = [best_methods(facts.summary, *cell) for cell in cells]
     wins = Counter(method for methods in best for method in sorted(methods))
     if not wins:
         return []
-    leader, number = wins.most_common(1)[0]
-    return [f"{title_of(leader)} has the best mean in {number} of {count(sum(map(bool, best)), 'cell')}."]
+    number = max(wins.values())
+    leaders = [title_of(method) for method in facts.summary.methods if wins[method] == number]
+    return [
+        f"{listed(leaders)} {'has' if len(leaders) == 1 else 'have'} the best mean in {number} of {count(sum(map(bool, best)), 'cell')}."
+    ]
 
 
 def _times(facts: StudyFacts) -> list[str]:
@@ -227,8 +196,8 @@ def _times(facts: StudyFacts) -> list[str]:
     first = facts.fair_methods[0]
     more = f"; {title_of(first)} takes {takes(first)}" if first in typical and first not in (quick, slow) else ""
     return [
-        f"Fitting a fold takes {takes(quick)} with {title_of(quick)} and {takes(slow)} with {title_of(slow)}, the quickest and the slowest "
-        f"by the median over {count(len(shared), 'data set')} that all have{more}."
+        f"{title_of(quick)} is the quickest to fit, {takes(quick)} for a fold, and {title_of(slow)} the slowest, {takes(slow)} "
+        f"(medians over {count(len(shared), 'data set')}){more}."
     ]
 
 
@@ -347,17 +316,26 @@ def failures_section(facts: StudyFacts) -> Section:
         sentence += f" {count(n_warned, 'unit') if n_warned else 'None'} gave a warning."
     context = {
         "sentence": sentence,
-        "failures": [
-            {"unit": str(Unit.of(failure)), "error": failure["error"], "traceback": failure["traceback"]} for failure in facts.failures
-        ],
+        "failures": _by_error(facts.failures),
         "columns": WARNINGS,
         "warnings": [(*where, number) for where, number in sorted(warned.items())],
     }
     return Section("failures", "Failures", context)
 
 
+def _by_error(failures: Sequence[Record]) -> list[dict[str, Any]]:
+    """Failed units under what they failed of, the commonest error first, with the traceback of one of them."""
+    groups: dict[str, list[Record]] = {}
+    for failure in failures:
+        groups.setdefault(failure["error"], []).append(failure)
+    return [
+        {"error": error, "units": [str(Unit.of(one)) for one in group], "traceback": group[0]["traceback"]}
+        for error, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    ]
+
+
 def reproduce_section(facts: StudyFacts) -> Section | None:
-    """Commands that can be pasted, what they leave out, and versions; None where nothing is known."""
+    """How the study was run, commands that can be pasted, what they leave out, and versions; None where nothing is known."""
     versions = _versions(facts)
     if not versions and not facts.runs:
         return None
@@ -369,9 +347,9 @@ def reproduce_section(facts: StudyFacts) -> Section | None:
     context = {
         "commands": [*commands, "skcamel report DIR -o page.html"] if commands else [],
         "notes": _left_out(facts, known),
-        "versions": versions,
+        "versions": [*(_pairs(facts) if facts.records else []), *versions],
     }
-    return Section("reproduce", "Reproduce", context)
+    return Section("reproduce", "How it was run", context)
 
 
 def _of_the_command(run: Run, known: tuple[str, ...]) -> Run:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skcamel.metrics.decision import Counts
+
 YES, NO, OPEN = 1, 0, -1
 BINS = 10  # of the probabilities
 
@@ -57,6 +59,37 @@ class Reference:
         """Labels with so few positives or negatives that no score is unusual among them, bool (q,)."""
         weights = [[below[-1] for _, below in runs] for runs in self._runs()]
         return 1 / (1 + np.min(weights, axis=1)) > _error(coverage)
+
+    def counts(self, cuts: np.ndarray) -> Counts:
+        """True positives, false positives and false negatives of the rows left out, by weight, if labels above their cuts (q,) are given.
+
+        Examples
+        --------
+        >>> held = reference(np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.array([[-0.9], [0.5], [0.3], [0.8]]))
+        >>> held.counts(np.array([0.4]))[:3]
+        (array([1.]), array([1.]), array([1.]))
+        """
+        found = np.empty((len(self.ends), 2, 2))  # label, negatives and positives, not above the cut and all
+        for j, runs in enumerate(self._runs()):
+            found[j] = [(below[np.searchsorted(held, cuts[j], "right")], below[-1]) for held, below in runs]
+        (not_given, negatives), (missed, positives) = found.transpose(1, 2, 0)
+        known = negatives + positives
+        return Counts(positives - missed, negatives - not_given, missed, float(known.max()), known)
+
+    def areas(self) -> np.ndarray:
+        """How often a positive of each label is scored above a negative, (q,): the area under its ROC curve; NaN where either is missing.
+
+        Examples
+        --------
+        >>> reference(np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.array([[-0.9], [0.3], [0.3], [0.8]])).areas()
+        array([0.875])
+        """
+        found = np.full(len(self.ends), np.nan)
+        for j, ((low, below), (high, above)) in enumerate(self._runs()):
+            if below[-1] > 0 and above[-1] > 0:
+                beaten = (below[np.searchsorted(low, high, "left")] + below[np.searchsorted(low, high, "right")]) / 2  # ties count half
+                found[j] = np.diff(above) @ beaten / (below[-1] * above[-1])
+        return found
 
     def _runs(self) -> list[list[tuple[np.ndarray, np.ndarray]]]:
         """For each label, and for its negatives and positives: scores (k,) and the weight of the lowest 0, 1, … of them (k+1,)."""

@@ -12,8 +12,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skcamel.arrays import Array, cast, is_tensor, namespace, to_device, to_match, to_numpy
-from skcamel.metrics import Counts, count, decision_metrics, f1_of
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
+from skcamel.metrics.decision import Counts, count, decision_metrics, f1_of
 from skcamel.metrics.ranking import ranking_metrics, ranking_rows
 from skcamel.rows import dense
 from skcamel.selection.representation import Data, Grid, label_bases, represent, sampled, solver_of, targets_of

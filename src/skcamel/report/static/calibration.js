@@ -2,14 +2,18 @@
 skcamel.section("calibration", (root, { counts, predicted, observed }) => {
   const { svg, text, round, number } = skcamel;
   const readout = document.getElementById("reliability-readout");
-  const [width, height, left, top, side] = [900, 380, 56, 40, 280];
-  const panel = 400, second = width - panel - 20;
+  const [left, top, side] = [56, 40, 280];
+  // Two panels side by side, on a phone one above the other.
+  const layout = () => (skcamel.narrow.matches
+    ? { width: 360, height: 760, panel: 290, second: left, down: 380 }
+    : { width: 900, height: 380, panel: 400, second: 480, down: 0 });
   const filled = counts.map((_, b) => b).filter((b) => counts[b] > 0);
   const edge = (b) => b / counts.length;
   let cursor = -1;
 
   function draw(paint) {
     const lively = paint === skcamel.SCREEN;
+    const { width, height, panel, second, down } = layout();
     const drawing = skcamel.blank(width, height, paint, lively ? { role: "group", tabindex: 0, "aria-label": "Tenths of the probabilities; move with the arrow keys" } : {});
     const share = { low: 0, high: 1, count: 5 };
     const { sx, sy } = skcamel.axes(drawing, paint, {
@@ -22,13 +26,13 @@ skcamel.section("calibration", (root, { counts, predicted, observed }) => {
     filled.forEach((b) => drawing.append(svg("circle", { cx: round(sx(predicted[b])), cy: round(sy(observed[b])), r: 5, fill: paint.up, "data-bin": b })));
     const most = Math.max(...counts, 1);
     const bars = skcamel.axes(drawing, paint, {
-      left: second, top, width: panel, height: side, gridX: false,
+      left: second, top: top + down, width: panel, height: side, gridX: false,
       x: { ...share, label: "probability" }, y: { low: 0, high: most * 1.08, label: "labels of rows", format: (value) => value.toLocaleString("en") },
     });
     counts.forEach((count, b) => {
       const x = bars.sx(edge(b)), wide = bars.sx(edge(b + 1)) - x;
       drawing.append(svg("rect", { x: round(x + 2), y: round(bars.sy(count)), width: round(wide - 4), height: round(bars.sy(0) - bars.sy(count)), fill: paint.own, "data-bin": b }));
-      drawing.append(text(x + wide / 2, bars.sy(count) - 4, count.toLocaleString("en"), { "text-anchor": "middle", "font-size": 10, fill: paint.muted }));
+      drawing.append(text(x + wide / 2, bars.sy(count) - 4, count.toLocaleString("en"), { "text-anchor": "middle", "font-size": down ? 8 : 10, fill: paint.muted }));
     });
     return drawing;
   }
@@ -44,9 +48,11 @@ skcamel.section("calibration", (root, { counts, predicted, observed }) => {
   function listen(drawing) {
     drawing.addEventListener("pointermove", (event) => {
       const box = drawing.getBoundingClientRect();
-      const x = ((event.clientX - box.left) * width) / box.width;
-      const place = x < left + side + 20 ? (x - left) / side : (x - second) / panel;
-      const distances = filled.map((b) => Math.abs((x < left + side + 20 ? predicted[b] : (b + 0.5) / counts.length) - place));
+      const { width, panel, second, down } = layout();
+      const [x, y] = [((event.clientX - box.left) * width) / box.width, ((event.clientY - box.top) * width) / box.width];
+      const isFirst = down ? y < down : x < left + side + 20;
+      const place = isFirst ? (x - left) / side : (x - second) / panel;
+      const distances = filled.map((b) => Math.abs((isFirst ? predicted[b] : (b + 0.5) / counts.length) - place));
       if (filled.length) show(drawing, distances.indexOf(Math.min(...distances)));
     });
     drawing.addEventListener("keydown", (event) => {

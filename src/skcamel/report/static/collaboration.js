@@ -14,33 +14,56 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence })
   const side = document.getElementById("graph-side");
   const clear = document.getElementById("graph-clear");
   const find = document.getElementById("graph-find");
-  const MOST = 30_000; // more curves would take seconds, and nobody could tell them apart
+  const MOST_LABELS = 30; // on the circle; the field finds every label
   let focus = -1;
+
+  // The labels of the strongest pushes, or the one that is chosen and those of its strongest, in the order of the circle.
+  function labels() {
+    if (q <= MOST_LABELS) return order;
+    const found = new Set(focus < 0 ? [] : [focus]);
+    for (const { i, j } of edges) {
+      if (focus >= 0 && i !== focus && j !== focus) continue;
+      if (found.size + !found.has(i) + !found.has(j) <= MOST_LABELS) found.add(i).add(j);
+      if (found.size === MOST_LABELS) break;
+    }
+    return order.filter((label) => found.has(label));
+  }
 
   // The slider is steeper where pushes are many: its middle shows a quarter of them. At first about two for each label.
   const shareOf = (value) => (value / 100) ** 2;
-  slider.value = String(Math.round(100 * Math.sqrt(Math.min(1, (2 * q + 6) / Math.max(1, edges.length)))));
-
-  function shown() {
-    const candidates = focus < 0 ? edges : edges.filter((edge) => edge.i === focus || edge.j === focus);
-    const wanted = Math.min(MOST, Math.round(candidates.length * shareOf(Number(slider.value))));
-    // Of one label so many can be told apart anyway.
-    return candidates.slice(0, focus < 0 ? Math.max(1, wanted) : Math.max(24, wanted));
+  function candidates() {
+    const onCircle = edges.filter((edge) => spot[edge.i] && spot[edge.j]);
+    return focus < 0 ? onCircle : onCircle.filter((edge) => edge.i === focus || edge.j === focus);
   }
 
-  // ---- geometry: few labels have horizontal names, many have names along the radius -------------------------------
+  function shown() {
+    const among = candidates();
+    const wanted = Math.round(among.length * shareOf(Number(slider.value)));
+    // Of one label so many can be told apart anyway.
+    return among.slice(0, focus < 0 ? Math.max(1, wanted) : Math.max(24, wanted));
+  }
 
-  const few = q <= 40;
-  const size = few ? 720 : Math.max(900, Math.min(1400, q * 5.4));
-  const font = few ? (q <= 16 ? 17 : 13) : Math.max(6.5, Math.min(12, (2 * Math.PI * (size / 2 - 170)) / q - 1.5));
-  const margin = few ? 50 : 170;
-  const wide = few ? size + 260 : size;
-  const [cx, cy, radius] = [wide / 2, size / 2, size / 2 - margin];
-  const spot = new Array(q);
-  order.forEach((label, position) => {
-    const angle = (2 * Math.PI * position) / q - Math.PI / 2;
-    spot[label] = { angle, x: cx + radius * Math.cos(angle), y: cy + radius * Math.sin(angle), position };
-  });
+  // ---- geometry: few labels have horizontal names, more have names along the radius, and so has a phone --------------
+
+  let [few, size, font, wide, cx, cy, radius, spot, placed] = [true, 0, 0, 0, 0, 0, 0, [], []];
+
+  function place() {
+    placed = labels();
+    const n = placed.length, phone = skcamel.narrow.matches;
+    few = n <= 16 && !phone;
+    size = phone ? 360 : few ? 720 : 820;
+    font = phone ? 10.5 : few ? 17 : 13;
+    wide = few ? size + 260 : size;
+    [cx, cy, radius] = [wide / 2, size / 2, size / 2 - (few ? 50 : phone ? 92 : 190)];
+    spot = [];
+    placed.forEach((label, position) => {
+      const angle = (2 * Math.PI * position) / n - Math.PI / 2;
+      spot[label] = { angle, x: cx + radius * Math.cos(angle), y: cy + radius * Math.sin(angle), position };
+    });
+  }
+
+  place();
+  slider.value = String(Math.round(100 * Math.sqrt(Math.min(1, (2 * placed.length + 6) / Math.max(1, candidates().length)))));
 
   function curve({ i, j, s: strength, against }, paint, strongest) {
     const [a, b] = [spot[i], spot[j]];
@@ -83,7 +106,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence })
     } else {
       const flip = Math.cos(angle) < -1e-9;
       const degrees = round((angle * 180) / Math.PI + (flip ? 180 : 0));
-      group.append(text(flip ? -out : out, font * 0.35, short(names[label], 28),
+      group.append(text(flip ? -out : out, font * 0.35, short(names[label], skcamel.narrow.matches ? 14 : 28),
         { "text-anchor": flip ? "end" : "start", transform: `translate(${round(cx)} ${round(cy)}) rotate(${degrees})`, ...style }));
     }
     group.append(svg("title", {}, names[label]));
@@ -91,6 +114,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence })
   }
 
   function draw(paint) {
+    place();
     const drawing = skcamel.blank(wide, size, paint, { role: "group", "aria-label": "Graph of pushes between labels" });
     const visible = shown();
     const known = new Set(visible.flatMap((edge) => [edge.i, edge.j]));
@@ -100,7 +124,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence })
     const strongest = visible.reduce((most, edge) => Math.max(most, Math.abs(edge.s)), 0);
     for (const edge of [...visible].reverse()) lines.append(curve(edge, paint, strongest));
     drawing.append(svg("circle", { cx: round(cx), cy: round(cy), r: radius, fill: "none", stroke: paint.line }), lines);
-    for (const label of order) drawing.append(node(label, paint, known));
+    for (const label of placed) drawing.append(node(label, paint, known));
     return drawing;
   }
 
@@ -113,13 +137,13 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence })
 
   function tell() {
     const visible = shown();
-    const candidates = focus < 0 ? edges : edges.filter((edge) => edge.i === focus || edge.j === focus);
-    const last = candidates.filter((edge) => edge.against).length;
+    const among = candidates();
+    const last = among.filter((edge) => edge.against).length;
     const weakest = visible.reduce((least, edge) => Math.min(least, edge.against ? Infinity : Math.abs(edge.s)), Infinity);
     readout.textContent = edges.length
-      ? `${visible.length.toLocaleString("en")} of ${candidates.length.toLocaleString("en")} pushes${focus < 0 ? "" : ` of ${names[focus]}`}`
+      ? `${visible.length.toLocaleString("en")} of ${among.length.toLocaleString("en")} pushes${focus < 0 ? (placed.length < q ? ` among the ${placed.length} labels with the strongest` : "") : ` of ${names[focus]}`}`
         + (Number.isFinite(weakest) ? `, those with |s| ≥ ${weakest.toPrecision(2)}` : "")
-        + (last === 0 ? "." : last === candidates.length ? `; all go ${evidence.phrase}.` : `; ${last.toLocaleString("en")} that go ${evidence.phrase} come last.`)
+        + (last === 0 ? "." : last === among.length ? `; all go ${evidence.phrase}.` : `; ${last.toLocaleString("en")} that go ${evidence.phrase} come last.`)
       : "There are no pushes.";
     clear.disabled = focus < 0;
     if (focus < 0) {
@@ -128,7 +152,7 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence })
         html("p", { class: "note" }, "Numbers are s; choose one to see all pushes of the label that pushes."));
     } else {
       side.replaceChildren(html("h3", {}, names[focus]),
-        html("p", { class: "note" }, alpha === 0 ? "α = 0: none of these is used." : `Its own evidence counts ${skcamel.number(1 - alpha, 2)}, each push α = ${skcamel.number(alpha, 2)} times s.`),
+        html("p", { class: "note" }, `Its own evidence counts ${skcamel.number(1 - alpha, 2)}, each push α = ${skcamel.number(alpha, 2)} times s.`),
         ...list("is pushed by", edges.filter((edge) => edge.j === focus), (edge) => names[edge.i]),
         ...list("pushes", edges.filter((edge) => edge.i === focus), (edge) => names[edge.j]));
     }
@@ -161,14 +185,14 @@ skcamel.section("collaboration", (root, _, { names, order, S, alpha, evidence })
       if (label < 0) return;
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
       if (step) {
-        const next = drawing.querySelector(`[data-label="${order[(spot[label].position + step + q) % q]}"]`);
+        const next = drawing.querySelector(`[data-label="${placed[(spot[label].position + step + placed.length) % placed.length]}"]`);
         drawing.querySelectorAll('.node[tabindex="0"]').forEach((element) => element.setAttribute("tabindex", "-1"));
         next.setAttribute("tabindex", "0");
         next.focus();
       } else if (event.key === "Enter" || event.key === " ") choose(label, true);
       else if (event.key === "Escape" && focus >= 0) {
         choose(-1);
-        document.querySelector(`#graph-plot [data-label="${label}"]`).focus();
+        (document.querySelector(`#graph-plot [data-label="${label}"]`) ?? document.querySelector('#graph-plot .node[tabindex="0"]')).focus();
       } else return;
       event.preventDefault();
     });

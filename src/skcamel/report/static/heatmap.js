@@ -1,17 +1,19 @@
 "use strict";
 // A heat map of a matrix, blue for positive, orange for negative, with a cursor that mouse and arrow keys move.
 // Colours are one hue with more or less of it, so that they suit a light and a dark page; many cells are one picture.
-skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", marked = null, lowest = -limit }) => {
+// What is farther from 0 than `limit` has the colour of the limit. `write` gives the text inside a cell.
+skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", marked = null, write = null, lowest = -limit }) => {
   const { svg, text, round, short } = skcamel;
-  const UP = [33, 102, 172], DOWN = [214, 110, 20];
+  const UP = [33, 102, 172], DOWN = [179, 88, 6];
   const many = rows.length * columns.length > 2500;
   const named = Math.max(rows.length, columns.length) <= 60;
-  const cell = Math.max(3.5, Math.min(46, 640 / Math.max(rows.length, columns.length)));
+  const cell = Math.max(3.5, Math.min(46, (skcamel.narrow.matches ? 240 : 640) / Math.max(rows.length, columns.length)));
   const font = Math.min(13, Math.max(8, cell * 0.7));
   const space = (names, length) => (named ? Math.max(...names.map((name) => short(name, length).length), 4) * font * 0.58 + 12 : 30);
   const left = space(rows, 22), top = space(columns, 16);
   const [width, height] = [cell * columns.length, cell * rows.length];
   const share = (v) => Math.min(1, Math.abs(v) / (limit || 1)) ** 0.7; // weak values stay visible
+  const length = Math.max(160, Math.min(220, width)); // of the legend: three numbers beside each other
   const readout = document.getElementById(`${id}-readout`);
   let cursor = null;
 
@@ -44,6 +46,13 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", 
     }
   }
 
+  function texts(drawing, paint) {
+    for (let r = 0; r < rows.length; r++) for (let c = 0; c < columns.length; c++) {
+      const strong = share(value(r, c)) > 0.85; // white is easier to read there
+      drawing.append(text(left + (c + 0.5) * cell, top + (r + 0.5) * cell + 4, write(r, c), { "text-anchor": "middle", "font-size": round(cell * 0.3), fill: strong ? "#ffffff" : paint.ink }));
+    }
+  }
+
   // A frame around each cell that needs a second look.
   function marks(drawing, paint) {
     for (let r = 0; r < rows.length; r++) for (let c = 0; c < columns.length; c++) {
@@ -54,7 +63,7 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", 
   }
 
   function legend(drawing, paint) {
-    const y = top + height + 22, length = Math.min(220, width), steps = 40;
+    const y = top + height + 22, steps = 40;
     drawing.append(svg("rect", { x: round(left), y, width: round(length), height: 10, fill: paint.soft }));
     for (let k = 0; k < steps; k++) {
       const v = lowest + ((k + 0.5) / steps) * (limit - lowest);
@@ -69,9 +78,10 @@ skcamel.heatmap = (id, { rows, columns, value, limit, describe, csv, unit = "", 
   }
 
   function draw(paint) {
-    const drawing = skcamel.blank(left + width + 40, top + height + 60, paint, paint === skcamel.SCREEN ? { role: "group", tabindex: 0, "aria-label": "Heat map; move with the arrow keys" } : {});
+    const drawing = skcamel.blank(left + Math.max(width, length) + 40, top + height + 60, paint, paint === skcamel.SCREEN ? { role: "group", tabindex: 0, "aria-label": "Heat map; move with the arrow keys" } : {});
     drawing.append(svg("rect", { x: round(left), y: round(top), width: round(width), height: round(height), fill: paint.soft }));
     cells(drawing, paint);
+    if (write) texts(drawing, paint);
     if (marked) marks(drawing, paint);
     if (named) {
       rows.forEach((name, r) => drawing.append(text(left - 6, top + (r + 0.5) * cell + font * 0.35, short(name, 22), { "text-anchor": "end", "font-size": round(font) })));

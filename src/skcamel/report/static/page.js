@@ -4,6 +4,7 @@
 const skcamel = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const sections = new Map();
+  const FOLDED = 16; // rows, as in the style sheet
 
   // In the page colours follow the theme by themselves; a downloaded drawing is for paper and has plain colours.
   const LIGHT = {
@@ -76,6 +77,9 @@ const skcamel = (() => {
 
   // ---- figures ----------------------------------------------------------------------------------------------------
 
+  // On a phone figures are drawn for its width, not shrunk or cut off; `narrow.matches` tells.
+  const narrow = matchMedia("(max-width: 40rem)");
+
   function blank(width, height, paint, attributes = {}) {
     return svg("svg", {
       xmlns: SVG, viewBox: `0 0 ${round(width)} ${round(height)}`, width: round(width), height: round(height),
@@ -99,6 +103,7 @@ const skcamel = (() => {
       return [`${id}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(drawing)];
     });
     onDownload(root, "csv", () => [`${id}.csv`, "text/csv", csvText(csv())]);
+    narrow.addEventListener("change", show);
     show();
     return show;
   }
@@ -126,15 +131,6 @@ const skcamel = (() => {
       return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
     };
     return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
-  }
-
-  // Finished drawings come as images; what is saved is their source.
-  function drawing(root) {
-    onDownload(root, "svg", () => {
-      const bytes = atob(root.querySelector("img").src.split(",")[1]);
-      return [`${root.id}.svg`, "image/svg+xml", Uint8Array.from(bytes, (c) => c.charCodeAt(0))];
-    });
-    onDownload(root, "csv", () => [`${root.id}.csv`, "text/csv", root.dataset.csv]);
   }
 
   // ---- axes -------------------------------------------------------------------------------------------------------
@@ -197,6 +193,22 @@ const skcamel = (() => {
       bodies.forEach((body) => sortRows(body, column, head.classList.contains("number"), direction === "ascending" ? 1 : -1));
     }));
     onDownload(root, "csv", () => [`${root.id}.csv`, "text/csv", csvText(rows())]);
+    if (root.classList.contains("foldable")) fold(root);
+  }
+
+  // Of many rows the first are shown, in whatever order; the style sheet hides the others, and shows all on paper.
+  function fold(root) {
+    const many = root.querySelectorAll("tbody:not(.heading) tr").length;
+    if (many <= FOLDED + 4) return;
+    const button = html("button", { type: "button", class: "quiet more", "aria-expanded": "false" });
+    const set = (folded) => {
+      root.classList.toggle("folded", folded);
+      button.setAttribute("aria-expanded", String(!folded));
+      button.textContent = folded ? `${FOLDED} of ${many} rows, show all` : `All ${many} rows, show ${FOLDED}`;
+    };
+    button.addEventListener("click", () => set(!root.classList.contains("folded")));
+    set(true);
+    root.append(button);
   }
 
   function sortRows(body, column, numeric, sign) {
@@ -289,24 +301,23 @@ const skcamel = (() => {
   const section = (name, build) => sections.set(name, build);
 
   function start() {
-    // After the load event, and one section at a time: the page can be read and scrolled while the rest is drawn.
-    addEventListener("load", () => setTimeout(() => {
+    // All at once, before the first picture after loading and before printing: a page that is captured or printed is whole.
+    let begun = false;
+    const draw = () => {
+      if (begun) return;
+      begun = true;
       const shared = data("page");
-      const steps = [
-        theme,
-        () => document.querySelectorAll(".table").forEach((root) => table(root)),
-        () => document.querySelectorAll("figure.drawing").forEach(drawing),
-        ...[...sections].filter(([name]) => document.getElementById(name))
-          .map(([name, build]) => () => build(document.getElementById(name), data(name), shared)),
-        () => { document.documentElement.dataset.ready = "true"; },
-      ];
-      const next = () => {
-        steps.shift()();
-        if (steps.length) setTimeout(next);
-      };
-      next();
-    }));
+      theme();
+      document.querySelectorAll(".table").forEach((root) => table(root));
+      for (const [name, build] of sections) {
+        const root = document.getElementById(name);
+        if (root) build(root, data(name), shared);
+      }
+      document.documentElement.dataset.ready = "true";
+    };
+    addEventListener("load", () => requestAnimationFrame(draw));
+    addEventListener("beforeprint", draw);
   }
 
-  return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, evidence, pushes, finder, csvText, table, save, SCREEN };
+  return { section, start, html, svg, text, blank, figure, axes, ticks, round, points, number, signed, short, evidence, pushes, finder, csvText, table, save, narrow, SCREEN };
 })();

@@ -1,7 +1,8 @@
 "use strict";
 // Differences from the paper's figures: a heat map, counts, and the cells that miss a criterion.
-skcamel.section("paper", (root, { limit, datasets: shown, criteria, printed, methods: compared }, { datasets, metrics, methods, figures }) => {
+skcamel.section("paper", (root, { diagram, limit, datasets: shown, criteria, printed, methods: compared }, { datasets, metrics: all, methods, figures }) => {
   const { html } = skcamel;
+  const metrics = all.slice(0, printed[0].length); // those of the paper come first
   const [methodSelect, choiceSelect] = ["method", "choice"].map((name) => document.getElementById(`paper-${name}`));
   const names = shown.map((d) => datasets[d]);
   let one, choice, found;
@@ -13,7 +14,7 @@ skcamel.section("paper", (root, { limit, datasets: shown, criteria, printed, met
   }
 
   const cell = (k, d) => found.cells[d][k];
-  const ours = (k, d) => (figures[choice][one.index] ?? figures[0][one.index])[shown[d]][k];
+  const ours = (k, d) => found.replaced[`${d} ${k}`] ?? (figures[choice][one.index] ?? figures[0][one.index])[shown[d]][k];
   const oursText = (k, d) => ours(k, d).slice(0, 2).filter(Boolean).join("±");
   const misses = (k, d) => cell(k, d).slice(2);
   const std = (k, d) => `${cell(k, d)[1]} std`; // the text of the tables: a second rounding could differ
@@ -43,7 +44,7 @@ skcamel.section("paper", (root, { limit, datasets: shown, criteria, printed, met
   }
 
   function list(id, title, chosen) {
-    return skcamel.makeTable(id, title, { columns: COLUMNS, blocks: [{ title: "", rows: chosen.map(row) }], csv: () => csv(chosen) });
+    return skcamel.makeTable(id, title, { columns: COLUMNS, blocks: [{ title: "", rows: chosen.map(row) }], csv: () => csv(chosen), fold: true });
   }
 
   function tell() {
@@ -64,10 +65,13 @@ skcamel.section("paper", (root, { limit, datasets: shown, criteria, printed, met
     marked: (k, d) => Boolean(cell(k, d)) && misses(k, d).includes(0),
     limit,
     unit: " std",
+    write: (k, d) => cell(k, d)?.[1] ?? "",
     describe,
     csv: () => csv(cells()),
   });
   tell();
+  skcamel.diagram("diagram-paper", () => diagram);
+  document.getElementById("diagram-paper-sentence").textContent = diagram.sentence;
   for (const select of [methodSelect, choiceSelect].filter(Boolean)) {
     select.addEventListener("change", () => {
       choose();

@@ -1,5 +1,5 @@
 "use strict";
-// Tables 2 and 3 in the paper's form: for each metric methods by data sets; of one data set alone, methods by metrics.
+// One table: data sets by methods, in groups and for each metric; of one data set alone, metrics by methods.
 skcamel.section("results", (root, { groups }, { datasets, metrics, methods, choices, figures }) => {
   const { html } = skcamel;
   const control = (name) => document.getElementById(`results-${name}`);
@@ -14,50 +14,41 @@ skcamel.section("results", (root, { groups }, { datasets, metrics, methods, choi
     return (cell) => means.length > 1 && cell !== null && Number(cell[0]) === top;
   }
 
-  // A block of the table. columns: pairs (data set, metric).
-  function block(title, columns, shown, choice) {
-    const cells = columns.map(([d, k]) => shown.map((m) => of(choice, m, d, k)));
-    const isBest = columns.map(([, k], c) => best(cells[c], metrics[k].loss));
-    const rows = shown.map((m, r) => [{ text: methods[m].title }, ...cells.map((column, c) => {
-      const cell = column[r];
-      return cell ? { text: cell[1] ? `${cell[0]}±${cell[1]}` : cell[0], key: cell[2], best: isBest[c](cell) } : { text: "–", key: "" };
-    })]);
-    return { title, rows: rows.filter((_, r) => cells.some((column) => column[r])) };
+  // A row of the table: one metric of one data set under all methods shown.
+  function row(name, d, k, shown, choice) {
+    const cells = shown.map((m) => of(choice, m, d, k));
+    const isBest = best(cells, metrics[k].loss);
+    return [{ text: name }, ...cells.map((cell) => (cell
+      ? { text: cell[1] ? `${cell[0]}±${cell[1]}` : cell[0], key: cell[2], best: isBest(cell) } : { text: "–", key: "" }))];
   }
 
-  function csv(columns, shown, choice) {
-    const rows = columns.flatMap(([d, k]) => shown.map((m) => [d, k, m, of(choice, m, d, k)]).filter(([, , , cell]) => cell));
+  function csv(places, shown, choice) {
+    const rows = places.flatMap(([d, k]) => shown.map((m) => [d, k, m, of(choice, m, d, k)]).filter(([, , , cell]) => cell));
     return [["dataset", "metric", "method", "preset", "selected_by", "mean", "std"], ...rows.map(([d, k, m, cell]) => [
       datasets[d], metrics[k].name, methods[m].title, methods[m].preset, choices[choice].name || "as recorded", cell[2], cell[3]])];
   }
 
-  function tables() {
+  function table() {
     const choice = Number(value("choice") || 0);
-    const shown = methods.map((_, m) => m).filter((m) => !value("preset") || methods[m].preset === value("preset"));
     const wanted = value("metric") === "all" ? metrics.map((_, k) => k) : [Number(value("metric"))];
-    const sets = value("sets");
-    if (/^\d+$/.test(sets)) {
-      const columns = wanted.map((k) => [Number(sets), k]);
-      return [skcamel.makeTable("results-0", datasets[sets], {
-        columns: [{ title: "method" }, ...wanted.map((k) => ({ title: metrics[k].title, number: true }))],
-        blocks: [block("", columns, shown, choice)],
-        csv: () => csv(columns, shown, choice),
-      })];
-    }
-    const chosen = sets.startsWith("group") ? [groups[Number(sets.slice(6))]] : groups;
-    return chosen.map((group, g) => {
-      const blocks = wanted.map((k) => block(wanted.length > 1 ? metrics[k].title : "", group.datasets.map((d) => [d, k]), shown, choice));
-      const title = wanted.length > 1 ? group.title : `${metrics[wanted[0]].title} · ${group.title}`;
-      return skcamel.makeTable(`results-${g}`, title, {
-        columns: [{ title: "method" }, ...group.datasets.map((d) => ({ title: datasets[d], number: true }))],
-        blocks: blocks.filter(({ rows }) => rows.length),
-        csv: () => csv(wanted.flatMap((k) => group.datasets.map((d) => [d, k])), shown, choice),
-      });
+    const sets = value("sets"), alone = /^\d+$/.test(sets);
+    const parts = alone ? [{ title: "", datasets: [Number(sets)] }] : sets.startsWith("group") ? [groups[Number(sets.slice(6))]] : groups;
+    const places = wanted.flatMap((k) => parts.flatMap((part) => part.datasets.map((d) => [d, k])));
+    const shown = methods.map((_, m) => m).filter((m) => (!value("preset") || methods[m].preset === value("preset")) && places.some(([d, k]) => of(choice, m, d, k)));
+    const name = (title, k) => [wanted.length > 1 && metrics[k].title, parts.length > 1 && title].filter(Boolean).join(" · ");
+    const blocks = alone
+      ? [{ title: "", rows: wanted.map((k) => row(metrics[k].title, Number(sets), k, shown, choice)) }]
+      : wanted.flatMap((k) => parts.map((part) => ({ title: name(part.title, k), rows: part.datasets.map((d) => row(datasets[d], d, k, shown, choice)) })));
+    const title = [alone && datasets[sets], wanted.length === 1 && metrics[wanted[0]].title].filter(Boolean).join(" · ") || "All metrics";
+    return skcamel.makeTable("results-table", title, {
+      columns: [{ title: alone ? "metric" : "data set" }, ...shown.map((m) => ({ title: methods[m].title, number: true }))],
+      blocks,
+      csv: () => csv(places, shown, choice),
     });
   }
 
   function show() {
-    document.getElementById("results-tables").replaceChildren(...tables());
+    document.getElementById("results-tables").replaceChildren(table());
     document.getElementById("results-notes").replaceChildren(...choices[Number(value("choice") || 0)].notes.map((note) => html("li", {}, note)));
   }
 

@@ -47,7 +47,9 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
 
   // ---- drawing ----------------------------------------------------------------------------------------------------
 
-  const [line, top, nameWidth, plotWidth, markWidth] = [26, 26, 216, 388, 132];
+  const [line, top] = [26, 26];
+  // Names beside the bars, on a phone above them; the verdict stands at the end of either.
+  const layout = () => (skcamel.narrow.matches ? { nameWidth: 12, plotWidth: 336, markWidth: 12, step: 44 } : { nameWidth: 216, plotWidth: 388, markWidth: 132, step: line });
 
   function verdict(p) {
     const word = !p.isKnown ? "unknown" : p.predicted ? (p.isTrue ? "right" : "false alarm") : p.isTrue ? "missed" : "";
@@ -55,22 +57,26 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   }
 
   function bar(p, y, sx, paint) {
-    const middle = y + line / 2;
+    const { nameWidth, plotWidth, markWidth, step } = layout();
+    const isNarrow = step > line;
+    const middle = y + step - line / 2;
     const group = svg("g", { class: "bar-row", role: "button", tabindex: -1, "data-label": p.j, "aria-pressed": String(p.j === label),
       "aria-label": `${p.name}: score ${number(p.score, 2)}, cut ${number(p.cut, 2)}, ${p.predicted ? "predicted" : "not predicted"}${!p.isKnown ? ", unknown" : p.isTrue ? ", true" : ""}` });
-    group.append(svg("rect", { class: "ring", x: 1, y: round(y + 1), width: nameWidth + plotWidth + markWidth - 2, height: line - 2, rx: 4, fill: p.j === label ? paint.soft : "transparent" }));
-    group.append(text(nameWidth - 12, middle + 4, short(p.name, 24), { "text-anchor": "end", "font-weight": p.predicted ? 700 : null, fill: p.predicted ? paint.ink : paint.muted }));
+    group.append(svg("rect", { class: "ring", x: 1, y: round(y + 1), width: nameWidth + plotWidth + markWidth - 2, height: step - 2, rx: 4, fill: p.j === label ? paint.soft : "transparent" }));
+    const [x, anchor] = isNarrow ? [nameWidth, "start"] : [nameWidth - 12, "end"];
+    group.append(text(x, isNarrow ? y + 15 : middle + 4, short(p.name, isNarrow ? 34 : 24), { "text-anchor": anchor, "font-weight": p.predicted ? 700 : null, fill: p.predicted ? paint.ink : paint.muted }));
     const piece = (from, to, height, fill) => svg("rect", { x: round(Math.min(sx(from), sx(to))), y: round(middle - height / 2), width: round(Math.max(0.5, Math.abs(sx(to) - sx(from)))), height, fill });
     const after = p.base + p.own;
     group.append(
       svg("line", { x1: round(sx(p.base)), x2: round(sx(p.base)), y1: round(middle - 9), y2: round(middle + 9), stroke: paint.muted }),
       piece(p.base, after, 9, paint.own),
       piece(after, p.score, 5, p.push >= 0 ? paint.up : paint.down),
-      svg("line", { x1: round(sx(p.cut)), x2: round(sx(p.cut)), y1: round(y + 2), y2: round(y + line - 2), stroke: paint.ink, "stroke-width": 2.5 }),
+      svg("line", { x1: round(sx(p.cut)), x2: round(sx(p.cut)), y1: round(middle - 11), y2: round(middle + 11), stroke: paint.ink, "stroke-width": 2.5 }),
       svg("circle", { cx: round(sx(p.score)), cy: round(middle), r: 4.5, fill: p.predicted ? paint.ink : paint.page, stroke: paint.ink, "stroke-width": 1.5 }));
     const [dx, d] = [sx(p.alone), 5];
     group.append(svg("path", { d: `M${round(dx - d)} ${round(middle)}L${round(dx)} ${round(middle - d)}L${round(dx + d)} ${round(middle)}L${round(dx)} ${round(middle + d)}Z`, fill: "none", stroke: paint.accent, "stroke-width": 1.6 }));
-    group.append(text(nameWidth + plotWidth + 10, middle + 4, verdict(p), { "font-size": 11, fill: p.predicted && p.isTrue && p.predictedAlone ? paint.muted : paint.ink }));
+    const end = isNarrow ? [nameWidth + plotWidth, y + 15, "end"] : [nameWidth + plotWidth + 10, middle + 4, "start"];
+    group.append(text(end[0], end[1], verdict(p), { "font-size": 11, "text-anchor": end[2], fill: p.predicted && p.isTrue && p.predictedAlone ? paint.muted : paint.ink }));
     return group;
   }
 
@@ -80,12 +86,13 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     const values = list.flatMap((p) => [p.base, p.base + p.own, p.score, p.cut, p.alone]);
     const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [-1, 1];
     const pad = (high - low || 1) * 0.04;
-    const height = Math.max(1, list.length) * line;
+    const { nameWidth, plotWidth, markWidth, step } = layout();
+    const height = Math.max(1, list.length) * step;
     const drawing = skcamel.blank(nameWidth + plotWidth + markWidth, top + height + 44, paint, { role: "group", "aria-label": `Scores of row ${rows[row]}` });
     const { sx } = skcamel.axes(drawing, paint, {
-      left: nameWidth, top, width: plotWidth, height, x: { low: low - pad, high: high + pad, label: "score", count: 6 }, y: { low: 0, high: 1, count: 1, format: () => "" },
+      left: nameWidth, top, width: plotWidth, height, x: { low: low - pad, high: high + pad, label: "score", count: skcamel.narrow.matches ? 4 : 6 }, y: { low: 0, high: 1, count: 1, format: () => "" },
     });
-    list.forEach((p, k) => drawing.append(bar(p, top + k * line, sx, paint)));
+    list.forEach((p, k) => drawing.append(bar(p, top + k * step, sx, paint)));
     const firstStop = drawing.querySelector(`.bar-row[data-label="${label}"]`) ?? drawing.querySelector(".bar-row");
     if (firstStop) firstStop.setAttribute("tabindex", "0");
     return drawing;
@@ -118,8 +125,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
       html("h3", {}, p.name),
       html("p", {}, `${p.predicted ? "Predicted" : "Not predicted"}${p.predicted === p.predictedAlone ? "" : p.predicted ? ", and would not be without collaboration" : ", but would be without collaboration"}; ${!p.isKnown ? "unknown" : p.isTrue ? "true" : "not true"} in the data.`),
       sum,
-      html("h4", {}, "Strongest pushes on it"),
-      pushes.length ? skcamel.pushes(pushes.slice(0, 10), chooseLabel) : html("p", { class: "note" }, "none"),
+      ...(alpha > 0 ? [html("h4", {}, "Strongest pushes on it"), pushes.length ? skcamel.pushes(pushes.slice(0, 10), chooseLabel) : html("p", { class: "note" }, "none")] : []),
       ...(pushes.length > 10 ? [html("p", { class: "note" }, `and ${pushes.length - 10} more`)] : []),
       ...(evidence && pushes.length ? [html("p", { class: "note" }, evidence.legend)] : []));
   }

@@ -1,9 +1,12 @@
 "use strict";
-skcamel.section("spectrum", (root, { d, ridges, alone, loadings }, { names }) => {
+skcamel.section("experts", (root, { d, ridges, alone, loadings }, { names }) => {
   const { svg, round } = skcamel;
   const readout = document.getElementById("ridges-readout");
-  const [width, height, left, top] = [900, 340, 56, 40];
-  const panel = 360, gap = 90;
+  const [left, top, high] = [56, 40, 240];
+  // Two panels side by side, on a phone one above the other.
+  const layout = () => (skcamel.narrow.matches
+    ? { width: 360, height: 680, panel: 290, across: 0, down: 340 }
+    : { width: 900, height: 340, panel: 360, across: 450, down: 0 });
   const r = d.length > 60 ? 2.6 : 4;
   const panels = [
     { name: "singular value d", values: d, reference: 1, log: false },
@@ -18,11 +21,12 @@ skcamel.section("spectrum", (root, { d, ridges, alone, loadings }, { names }) =>
 
   function draw(paint) {
     const lively = paint === skcamel.SCREEN;
+    const { width, height, panel, across, down } = layout();
     const drawing = skcamel.blank(width, height, paint, lively ? { role: "group", tabindex: 0, "aria-label": "Directions of the label space; move with the arrow keys" } : {});
     panels.forEach((each, k) => {
-      const x0 = left + k * (panel + gap);
+      const x0 = left + k * across;
       const { sx, sy } = skcamel.axes(drawing, paint, {
-        left: x0, top, width: panel, height: 240, gridX: false,
+        left: x0, top: top + k * down, width: panel, height: high, gridX: false,
         x: { low: 1, high: Math.max(2, d.length), label: "direction c", count: Math.min(6, d.length), format: (v) => (Number.isInteger(v) ? String(v) : "") },
         y: { ...range(each), label: each.name },
       });
@@ -46,10 +50,11 @@ skcamel.section("spectrum", (root, { d, ridges, alone, loadings }, { names }) =>
   function listen(drawing) {
     drawing.addEventListener("pointermove", (event) => {
       const box = drawing.getBoundingClientRect();
+      const { width, panel, across } = layout();
       const x = ((event.clientX - box.left) * width) / box.width;
-      const inside = panels.findIndex((_, k) => x >= left + k * (panel + gap) - 8 && x <= left + k * (panel + gap) + panel + 8);
+      const inside = panels.findIndex((_, k) => x >= left + k * across - 8 && x <= left + k * across + panel + 8);
       if (inside < 0) return;
-      const share = (x - left - inside * (panel + gap)) / panel;
+      const share = (x - left - inside * across) / panel;
       show(drawing, Math.max(0, Math.min(d.length - 1, Math.round(share * Math.max(1, d.length - 1)))));
     });
     drawing.addEventListener("keydown", (event) => {

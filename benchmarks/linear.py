@@ -1,0 +1,53 @@
+"""LLSF and JFSC as a study runs them: search by five folds, refit and scores, against the bare products of their sequences."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold
+
+from benchmarks.baselines import load
+from benchmarks.machine import Row, at_most
+from skcamel.baselines import JFSCCV, LLSFCV
+
+N_PRODUCTS = 10_000
+
+
+def cpu_seconds(work: Callable[[], Any]) -> float:
+    """Processor time of all threads: other work on the machine counts little."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def unit(search: Any, X: Any, Y: np.ndarray) -> float:
+    """Processor time of the first of ten folds."""
+    train, test = next(KFold(10, shuffle=True, random_state=0).split(X))
+    return cpu_seconds(lambda: search.fit(X[train], Y[train]).outputs(X[test]))
+
+
+def bare(product: Callable[[], Any], sample: int) -> float:
+    """Processor time of 10 000 calls, from some of them."""
+    product()
+    return cpu_seconds(lambda: [product() for _ in range(sample)]) * N_PRODUCTS / sample
+
+
+def run(shape: tuple[int, int, int] = (6000, 944, 101), sample: int = 200) -> list[Row]:
+    X, _, Y = load("rcv1-s1", shape)
+    rng = np.random.default_rng(0)
+    rows = X[: len(Y) * 18 // 25].astype(np.float32)  # an inner training part
+    (n, d), q = rows.shape, Y.shape[1]
+    W, residual, gram = (rng.normal(size=size).astype(np.float32) for size in ((q, d), (n, q), (d, d)))
+    columns = np.ascontiguousarray(W.T)
+    gram_products = bare(lambda: W @ gram, sample)
+    pairs = bare(lambda: (rows @ columns, rows.T @ residual), sample)
+    llsf, jfsc = (unit(kind(random_state=0), X, Y) for kind in (LLSFCV, JFSCCV))
+    return [
+        Row("LLSF, a unit of rcv1-s1 (147 candidates, five folds), all cores together", llsf, "s"),
+        at_most("LLSF, a unit / 10 000 products of weights with X'X in single precision", llsf / gram_products, 6),
+        Row("JFSC, a unit of rcv1-s1 (125 candidates, five folds), all cores together", jfsc, "s"),
+        at_most("JFSC, a unit / 10 000 pairs of products with X and X' in single precision", jfsc / pairs, 6.5),
+    ]

@@ -1,0 +1,201 @@
+"""A server on this machine: 50 clients at once against calls in this process and against a bare echo; memory; stopping; odd requests.
+
+Clients are plain sockets in a process of their own, so that what is measured is the server. Each sends one row of yeast's 103 columns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.files import anonymous
+from benchmarks.machine import Row, at_most
+from skcamel import CamelClassifier, save
+from skcamel.data import load_dataset
+
+CLIENTS, REQUESTS, LONG, ODD = 50, 10_000, 50_000, 10_000
+
+
+class Load(NamedTuple):
+    """What clients saw."""
+
+    answered: int  # by 200
+    failed: int  # by anything else
+    cut_off: int  # without an answer
+    seconds: float
+    times: list[float]
+
+    @property
+    def rate(self) -> float:
+        """Answers per second."""
+        return self.answered / self.seconds
+
+    @property
+    def p99(self) -> float:
+        """Seconds that one in a hundred exceeds."""
+        return float(np.quantile(self.times, 0.99))
+
+
+async def client(host: str, port: int, request: bytes, left: list[int], seen: dict[str, Any]) -> None:
+    """Send requests over one connection, and over a new one where the server closes it, until none is left or nobody answers."""
+    reader = writer = None
+    while left[0] > 0:
+        left[0] -= 1
+        start = time.perf_counter()
+        try:
+            if writer is None:
+                reader, writer = await asyncio.open_connection(host, port)
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(re.search(rb"content-length: (\d+)", head)[1])
+            await reader.readexactly(length)
+        except (OSError, asyncio.IncompleteReadError):
+            seen["cut_off"] += 1
+            return
+        seen["times"].append(time.perf_counter() - start)
+        seen["answered" if head.startswith(b"HTTP/1.1 200") else "failed"] += 1
+        if b"connection: close" in head:
+            writer.close()
+            writer = None
+    if writer is not None:
+        writer.close()
+
+
+async def clients(address: str, body: bytes, n: int) -> Load:
+    """So many requests by 50 clients."""
+    host, port = address.removeprefix("http://").split(":")
+    head = f"POST /predict HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    seen: dict[str, Any] = {"answered": 0, "failed": 0, "cut_off": 0, "times": []}
+    left, start = [n], time.perf_counter()
+    await asyncio.gather(*(client(host, int(port), head.encode() + body, left, seen) for _ in range(CLIENTS)))
+    return Load(seen["answered"], seen["failed"], seen["cut_off"], time.perf_counter() - start, seen["times"])
+
+
+def load(address: str, body: bytes, n: int) -> Load:
+    return asyncio.run(clients(address, body, n))
+
+
+@contextmanager
+def process(*command: str) -> Any:
+    """A server in a process of its own, and its address, which is in its first line."""
+    with subprocess.Popen([sys.executable, "-m", *command], stderr=subprocess.PIPE, text=True) as running:  # noqa: S603
+        try:
+            found = re.search(r"at (http://\S+)", running.stderr.readline())
+            yield running, found[1]
+        finally:
+            if running.poll() is None:
+                running.send_signal(signal.SIGTERM)
+                running.communicate()
+
+
+def echo() -> None:
+    """A server that says what it hears."""
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    from skcamel.serve.server import address_of, bound, run
+
+    class Nothing:
+        stopping = False
+
+    async def answer(request: Request) -> Response:
+        return Response(await request.body(), media_type="application/json")
+
+    app = Starlette(routes=[Route("/predict", answer, methods=["POST"])])
+    app.state.skcamel = Nothing()
+    listening = bound("127.0.0.1", 0)
+    run(app, listening, started=lambda: print(f"at {address_of(listening)}", file=sys.stderr, flush=True))
+
+
+def run() -> list[Row]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # defects of the public file are known
+        yeast = load_dataset("yeast")
+    model = CamelClassifier(scaling="standard", threshold="label").fit(yeast.X[:1500], yeast.labels[:1500])
+    row = yeast.X[2000:2001]
+    body = json.dumps({"rows": row.tolist()}).encode()
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "yeast.skcamel"))
+        save(model, path)
+        with process("benchmarks.serve") as (_, address):
+            load(address, body, CLIENTS)
+            bare = load(address, body, REQUESTS)
+        own = [timed(lambda: model.outputs(row).probabilities) for _ in range(1000)]
+        with process("skcamel", "serve", path, "--port", "0") as (server, address):
+            load(address, body, 2_000)
+            served = load(address, body, REQUESTS)
+            rows = against(served, bare, own)
+            before = anonymous(server.pid)
+            many = load(address, body, LONG)
+            rows.append(at_most(f"{LONG:,} requests more: requests without a prediction", many.failed + many.cut_off, 0, ""))
+            rows.append(at_most("memory of the server after them / before", anonymous(server.pid) / max(before, 1), 1.05))
+        return [*rows, *stopping(path, body), odd_requests()]
+
+
+def timed(work: Any) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def against(served: Load, bare: Load, own: list[float]) -> list[Row]:
+    """The server beside the echo and beside calls in this process."""
+    what = f"{CLIENTS} clients, {REQUESTS:,} requests"
+    return [
+        at_most(f"{what}: requests without a prediction", served.failed + served.cut_off, 0, ""),
+        Row(f"{what}: rate / rate of one thread that predicts in this process", served.rate * float(np.mean(own)), "x"),
+        Row(f"{what}: rate / rate of a bare Starlette echo", served.rate / bare.rate, "x"),
+        Row(f"{what}: p99 / p99 of the echo", served.p99 / bare.p99, "x"),
+        Row(f"{what}: p99 / p99 of calls in this process, one at a time", served.p99 / float(np.quantile(own, 0.99)), "x"),
+    ]
+
+
+def stopping(path: str, body: bytes) -> list[Row]:
+    """SIGTERM while 50 clients send: the server says how many requests it took, the clients how many answers they got."""
+
+    async def stopped(server: Any, address: str) -> Load:
+        work = asyncio.create_task(clients(address, body, 10**9))
+        await asyncio.sleep(2)
+        server.send_signal(signal.SIGTERM)
+        return await work
+
+    with process("skcamel", "serve", path, "--port", "0") as (server, address):
+        seen = asyncio.run(stopped(server, address))
+        _, said = server.communicate()
+    taken = int(re.search(r"Stopped; ([\d,]+) request", said)[1].replace(",", ""))
+    return [
+        at_most("SIGTERM under load: requests taken and not answered", taken - seen.answered, 0, ""),
+        Row("SIGTERM under load: requests answered before the end", seen.answered, ""),
+    ]
+
+
+def odd_requests() -> Row:
+    """Requests of the fuzzer that end in 500, in a traceback or in no JSON."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from fuzzing.requests import attack
+
+    wrong = 0
+    for seed in range(ODD):
+        try:
+            attack(seed, Path())
+        except AssertionError:
+            wrong += 1
+    return at_most(f"{ODD:,} odd requests: answered by 500, or with a traceback", wrong, 0, "")
+
+
+if __name__ == "__main__":
+    echo()

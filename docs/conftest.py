@@ -1,0 +1,7 @@
+"""Plain code of pages is run by tests/test_documents.py; what a build of the site leaves here is no test."""
+
+from importlib.util import find_spec
+
+collect_ignore_glob = ["conf.py", "_build/*", "gallery/*", "generated/*"]
+if find_spec("sphinx") is None or find_spec("latex2mathml") is None:  # `make docs` installs them
+    collect_ignore_glob.append("_ext/*")

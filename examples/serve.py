@@ -1,0 +1,28 @@
+"""Fit CAMEL on yeast, as the demo does, and serve it with a page to try it. Run by ``make serve-demo``; needs the extra ``serve``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from skcamel import CamelClassifierCV, save
+from skcamel.data import load_dataset
+
+
+def main() -> int:
+    yeast = load_dataset("yeast")
+    print("fitting CAMEL on yeast ...", flush=True)
+    model = CamelClassifierCV.from_preset("quick", scoring="macro_f1").fit(yeast.X, yeast.labels)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "yeast.skcamel")
+        save(model, path)
+        try:
+            return subprocess.call([sys.executable, "-m", "skcamel", "serve", str(path), *sys.argv[1:]])  # noqa: S603
+        except KeyboardInterrupt:  # the server was told too, and says so
+            return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

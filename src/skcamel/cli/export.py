@@ -1,0 +1,49 @@
+"""``skcamel export``: a model file ► an ONNX file."""
+
+from __future__ import annotations
+
+import click
+
+from skcamel.cli.inputs import open_model
+from skcamel.cli.options import OutputFile, examples, keep_apart, need, output_file
+from skcamel.cli.output import say, words_beside
+from skcamel.text import count, file_size, one_line
+
+
+@click.command(epilog=examples("skcamel export model.skcamel -o model.onnx", "skcamel export model.skcamel --dtype float64 -o model.onnx"))
+@click.argument("model", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "float64"]),
+    default="float32",
+    show_default=True,
+    help="Of the numbers that go in, and of scores and probabilities; between them all is float64.",
+)
+@output_file(OutputFile(".onnx"), "ONNX file to write.", required=True)
+def export(model: str, dtype: str, output: str) -> None:
+    """Write MODEL as an ONNX file, which onnxruntime and others score rows with, from many languages and without Python.
+
+    It gives the same scores, labels and probabilities. Its input is a matrix X; after a fit on a table it has an input for each column:
+    numbers with NaN for a gap, 1 and 0 for yes and no, and text for categories. Columns of dates, text and tags cannot be exported.
+    """
+    keep_apart(output, model)
+    need("onnx", "export", "ONNX files")
+    from skcamel.export import to_onnx
+    from skcamel.files import whole_file
+    from skcamel.pipeline import final
+
+    fitted = open_model(model)
+    if not hasattr(final(fitted), "explain"):
+        raise click.UsageError(f"{model} holds {type(final(fitted)).__name__}; only CAMEL can be exported (skcamel fit --method camel).")
+    made = to_onnx(fitted, dtype=dtype)
+    content = made.SerializeToString()
+    with whole_file(output) as file:
+        file.write(content)
+    told = {own.key: own.value for own in made.metadata_props}
+    inputs = [one_line(own.name) for own in made.graph.input]
+    shown = inputs if len(inputs) <= 8 else [*inputs[:7], f"… {len(inputs) - 7} more"]
+    with words_beside(output):
+        say(f"wrote {one_line(output)}: {file_size(len(content))}, {count(len(final(fitted).label_names_), 'label')}")
+        say(f"  inputs   {', '.join(shown)}")
+        say(f"  outputs  {', '.join(own.name for own in made.graph.output)}")
+        say(f"  memory   about {file_size(1000 * int(told['bytes_per_row']))} for 1,000 rows in one call")

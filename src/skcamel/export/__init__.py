@@ -1,0 +1,155 @@
+"""A fitted model ► an ONNX model, which scores rows without Python: :func:`to_onnx`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+import skcamel
+from skcamel.base import BaseCamel
+from skcamel.export.columns import DOUBLE, KINDS, write_rows
+from skcamel.export.graph import Graph
+from skcamel.export.scores import write_scores
+from skcamel.kernel import RADIAL
+from skcamel.memory import gib, require
+from skcamel.metrics.conventions import choice
+from skcamel.pipeline import final, transformers
+from skcamel.support import EXPORT, FUNCTION, check_together
+
+__all__ = ["to_onnx"]
+
+LARGEST_FILE = 2**31 - 2**20  # bytes; the format's limit, less what names and nodes take
+FLOAT, INT64 = 1, 7  # the numbers of these types in ONNX
+OUTPUTS = ("scores", "labels", "probabilities")
+
+
+def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
+    """Make an ONNX model that scores, decides and gives probabilities like a fitted one.
+
+    Parameters
+    ----------
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline of a TablePreparer, scalers and one of them
+    dtype : {"float32", "float64"}, default="float32"
+        Of the numbers that come in, and of scores and probabilities. Between them everything is float64.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Input ``X`` (rows, d); for a prepared table an input (rows, 1) for each column, under its name. Outputs ``scores``, ``labels``
+        (int64, 0 or 1) and, where the model has them, ``probabilities``, (rows, q) each. Names of labels and features are in its
+        ``metadata_props``, as JSON, with ``bytes_per_row``: about how much memory a call takes for each row.
+
+    Raises
+    ------
+    ValueError
+        For what ONNX has no operators for: a kernel function, columns of dates, text and tags, other steps of scikit-learn; and where
+        the file would exceed 2 GiB.
+
+    Examples
+    --------
+    >>> import numpy as np, onnxruntime, skcamel
+    >>> from skcamel.export import to_onnx
+    >>> rows = np.eye(4, dtype=np.float32)
+    >>> model = skcamel.CamelClassifier().fit(rows, np.eye(4, 2, dtype=int))
+    >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    >>> scores, labels, probabilities = session.run(None, {"X": rows})
+    >>> labels.tolist() == model.predict(rows).tolist(), bool(abs(scores - model.decision_function(rows)).max() < 1e-5)
+    (True, True)
+    """
+    _require_onnx()
+    estimator: Any = final(model)
+    if not isinstance(estimator, BaseCamel):
+        raise TypeError(f"A {type(estimator).__name__} cannot be exported; fit a CamelClassifier or CamelClassifierCV.")
+    check_is_fitted(estimator)
+    kind = np.dtype(choice(dtype, ("float32", "float64"), "dtype"))
+    for _, member in estimator.weighted_members():
+        if callable(member._kernel.name):
+            check_together(EXPORT, FUNCTION)
+    _check_size(estimator)
+    graph = Graph()
+    names = [graph.name(name) for name in OUTPUTS]
+    X, columns = write_rows(graph, model, kind)
+    _answer(graph, write_scores(graph, X, estimator), estimator, kind, names)
+    return graph.finished("camel", _properties(model, columns), skcamel.__version__)
+
+
+def _require_onnx() -> None:
+    try:
+        import onnx  # noqa: F401 - whether it is there
+    except ImportError as error:
+        raise ImportError("The export of models needs onnx: pip install 'skcamel[export]'") from error
+
+
+def _check_size(estimator: BaseCamel) -> None:
+    """Refuse what does not fit into a file of the format, or its making into memory."""
+    needed = 8 * sum(_numbers(estimator).values())
+    cure = "Make the model smaller first: skcamel.compress, or 'skcamel compress' on the command line."
+    if needed > LARGEST_FILE:
+        raise ValueError(f"The ONNX file would have about {gib(needed)}, and the format allows 2 GiB. {cure}")
+    require(5.0 * needed, "The export", cure)
+
+
+def _numbers(estimator: BaseCamel) -> dict[int, int]:
+    """How many numbers the file holds, by the identity of what they belong to: members share rows and ranks."""
+    held: dict[int, int] = {}
+    for _, own in estimator.weighted_members():
+        held[id(own)] = _width(own) * len(own.label_names_)
+        if own._kernel.name in RADIAL:
+            held[id(own.X_fit_)] = _width(own) * own.n_features_in_
+        if own._scaling.ranks is not None:
+            held[id(own._scaling.ranks)] = 2 * len(own._scaling.ranks.knots)
+    return held
+
+
+def _width(member: Any) -> int:
+    """How many numbers of a row the scores of a member are linear in."""
+    return len(member.dual_coef_) if member._kernel.name in RADIAL else member.n_features_in_
+
+
+def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], names: list[str]) -> None:
+    """Scores (m, q), double ► the outputs, as :class:`skcamel.estimator.Outputs` has them."""
+    q, limit = len(estimator.label_names_), np.finfo(dtype)
+    bounds = [np.array(bound, dtype=np.float64) for bound in (limit.min, limit.max)]
+    found = _cast(graph, graph("Clip", total, *bounds), dtype)  # what is too large becomes the largest number, not infinity
+    graph.output(names[0], found, KINDS[dtype], q)
+    if estimator._target == "multiclass":
+        decided = graph("Equal", graph("ArgMax", found, axis=1), np.arange(q))
+    else:
+        decided = graph("Greater", found, estimator.thresholds_.astype(dtype))
+    graph.output(names[1], graph("Cast", decided, to=INT64), "int64", q)
+    if estimator._slopes is not None and estimator._target != "multiclass":
+        graph.output(names[2], _probabilities(graph, found, estimator._slopes, dtype), KINDS[dtype], q)
+
+
+def _probabilities(graph: Graph, found: str, slopes: np.ndarray, dtype: np.dtype[Any]) -> str:
+    """As :func:`skcamel.selection.thresholds.probabilities`: inside (0, 1), and above ½ exactly where the score is above 0."""
+    zero, half, one = (np.array(value, dtype=dtype) for value in (0, 0.5, 1))
+    wide = graph("Cast", found, to=DOUBLE)
+    p = graph("Reciprocal", graph("Add", graph("Exp", graph("Mul", wide, -slopes)), np.array(1.0)))
+    inside = graph("Clip", _cast(graph, p, dtype), np.array(np.finfo(dtype).tiny, dtype=dtype), np.nextafter(one, zero))
+    return graph("Where", graph("Greater", found, zero), graph("Max", inside, np.nextafter(half, one)), graph("Min", inside, half))
+
+
+def _cast(graph: Graph, value: str, dtype: np.dtype[Any]) -> str:
+    return graph("Cast", value, to=FLOAT) if dtype == np.float32 else value
+
+
+def _properties(model: Any, columns: list[dict[str, Any]] | None) -> dict[str, str]:
+    """What a user of the file may want to know, as JSON."""
+    estimator: Any = final(model)
+    first = (*transformers(model), estimator)[0]
+    widest = max(len(estimator.label_names_), *(_width(own) for _, own in estimator.weighted_members()))
+    told: dict[str, Any] = {
+        "bytes_per_row": 16 * widest,  # of memory for each row of a call: two matrices of rows and training rows are alive
+        "label_names": [str(name) for name in estimator.label_names_],
+    }
+    if columns is not None:
+        told["columns"] = columns
+    elif hasattr(first, "feature_names_in_"):
+        told["feature_names"] = [str(name) for name in first.feature_names_in_]
+    if estimator._target != "matrix":
+        told["classes"] = [str(name) for name in estimator.classes_]
+    return {key: json.dumps(value, ensure_ascii=False) for key, value in sorted(told.items())}

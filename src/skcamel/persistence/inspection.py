@@ -1,0 +1,377 @@
+"""A model file ► what it is, from what data, how good, what it reveals about training rows, and what takes how much room.
+
+Steps of other libraries are never built for this: their types are read from the text that skops wrote, so any file can be inspected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from skcamel import persistence
+from skcamel.base import BaseCamel
+from skcamel.explanation import how_learned, in_place_of_rows, training_rows
+from skcamel.metrics import LOSSES, decision_metrics, f1_of
+from skcamel.pipeline import final, transformers
+from skcamel.text import count, listed
+
+WEAKEST = 5  # labels named first
+LEAVE_ONE_OUT = "leave-one-out of the training rows"
+# Attributes by what they are for; the others are "other numbers".
+PARTS = {
+    "training rows or what stands for them": ("X_fit_", "_kept"),
+    "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean", "coef_", "model_", "estimators_", "_models"),
+    "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_", "label_distance_"),
+    "leave-one-out scores": ("_reference",),
+    "digests of training rows": ("input_table_", "input_columns_"),
+    "results of the search": ("cv_results_",),
+    "preparation of the table": ("parts_",),
+}
+OTHER, FOREIGN, TEXT = "other numbers", "steps of other libraries", "names, settings and the frame of the file"
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a model file says of itself; ``str()`` tells it in words, :meth:`card` as a model card.
+
+    Attributes
+    ----------
+    file : dict
+        name, bytes, format_version, written_by, written and environment; None where the file does not tell.
+    model : dict
+        class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), cuts, correlation, labels.
+    data : dict
+        rows, columns (name, kind, detail), features, known_labels (share), digest of the training rows.
+    quality : dict
+        source, figures, labels (label, rows, positives, precision, recall, f1, auc), weakest; or the reason why there are none.
+    reveals : list of dict
+        what, held ("yes", "no", "in part", "unknown") and detail.
+    size : list of dict
+        part and bytes, largest first.
+    """
+
+    file: dict[str, Any]
+    model: dict[str, Any]
+    data: dict[str, Any]
+    quality: dict[str, Any]
+    reveals: list[dict[str, str]]
+    size: list[dict[str, Any]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON; undefined numbers are NaN."""
+        return asdict(self)
+
+    def card(self, title: str | None = None) -> str:
+        """Write a model card in Markdown; what only a person can know is marked to be filled in.
+
+        Parameters
+        ----------
+        title : str, default=None
+            None: the name of the file.
+        """
+        from skcamel.persistence.card import card
+
+        return card(self, title)
+
+    def __str__(self) -> str:
+        from skcamel.persistence.card import words
+
+        return words(self)
+
+
+def inspect(model: Any) -> Inspection:
+    """Tell what a model file is, from what data, how good, what it reveals about training rows, and its size by part.
+
+    Parameters
+    ----------
+    model : str, path or binary file object; or fitted estimator of skcamel, or fitted Pipeline that ends in one
+        A model is told as the file that :func:`skcamel.save` would write of it.
+
+    Returns
+    -------
+    Inspection
+
+    Notes
+    -----
+    Numbers are checked as by :func:`skcamel.load`. Steps of other libraries are not built and need not be trusted.
+
+    Examples
+    --------
+    >>> import numpy as np, skcamel
+    >>> model = skcamel.CamelClassifier(scaling="standard").fit(np.eye(40, 5), np.eye(40, 3, dtype=int))
+    >>> told = skcamel.inspect(model)
+    >>> told.model["class"], told.data["rows"], told.reveals[0]["what"], told.reveals[0]["held"]
+    ('CamelClassifier', 40, 'training rows', 'yes')
+    """
+    if not isinstance(model, (str, os.PathLike)) and not hasattr(model, "read"):
+        with tempfile.TemporaryFile() as file:
+            persistence.save(model, file)
+            file.seek(0)
+            return _inspected(file, "")
+    with persistence.opened(model) as file:
+        return _inspected(file, persistence.name_of(model))
+
+
+def _inspected(file: BinaryIO, name: str) -> Inspection:
+    header, members = persistence.read_header(file)
+    model = persistence.described(file, header, members)
+    estimator: Any = final(model)
+    size = file.seek(0, os.SEEK_END)
+    about = {"name": name, "bytes": size, "format_version": header["version"]}
+    about |= {key: _plain(header.get(key)) for key in ("written_by", "written", "environment")}
+    return Inspection(
+        about,
+        _model(model, estimator),
+        _data(model, estimator),
+        _quality(estimator),
+        list(_reveals(model, estimator)),
+        _sizes(header, members, size),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Text, or a mapping from text to text, cut to a length that can be shown; None for all else: nothing checked it before."""
+    if isinstance(value, dict):
+        return {str(key)[:80]: str(item)[:80] for key, item in list(value.items())[:20]}
+    return value[:200] if isinstance(value, str) else None
+
+
+def _model(model: Any, estimator: Any) -> dict[str, Any]:
+    """What it is."""
+    names = [str(name) for name in estimator.label_names_]
+    cuts = getattr(estimator, "threshold_rule_", estimator.threshold)
+    told = {"class": type(estimator).__name__, "steps": [_type_of(step) for step in transformers(model)], "labels": names, "cuts": cuts}
+    if not isinstance(estimator, BaseCamel):
+        return told | {"solver": None, "members": list[Any](), "correlation": None}
+    compressed = getattr(estimator, "compression_", None)
+    return told | {
+        "solver": listed(sorted({_solver(own) for _, own in estimator.weighted_members()})),
+        "members": [_member(weight, own) for weight, own in estimator.weighted_members()],
+        "correlation": how_learned(estimator.correlation),
+        **({} if compressed is None else {"compression": compressed}),
+    }
+
+
+def _solver(own: Any) -> str:
+    """By which a model was fitted; an earlier version had two, and did not tell."""
+    return getattr(own, "solver_", "alternating" if hasattr(own, "convergence_") else "spectral")
+
+
+def _type_of(step: Any) -> str:
+    return step.type if isinstance(step, persistence.Sealed) else type(step).__name__
+
+
+def _member(weight: float, own: Any) -> dict[str, Any]:
+    """A kernel and its parameters: what a search chose, or what the model was given."""
+    chosen = {name: getattr(own, f"{name}_", getattr(own, name, None)) for name in ("scaling", "kernel", "alpha", "lambda1", "lambda2")}
+    return {"weight": weight, **chosen, "bandwidth": None if chosen["kernel"] in ("linear", "precomputed") else own.bandwidth_}
+
+
+def _data(model: Any, estimator: Any) -> dict[str, Any]:
+    """From what."""
+    is_camel, digests = isinstance(estimator, BaseCamel), _row_digests(estimator)
+    together = getattr(estimator, "known_together_", None)
+    known = 1.0 if together is None else float(np.diag(together).mean() / estimator.total_weight_)
+    return {
+        "rows": training_rows(estimator) if is_camel else None,
+        "columns": _columns(model, estimator),
+        "features": int(estimator.n_features_in_),
+        "known_labels": known if is_camel else None,
+        "digest": hashlib.sha256(np.sort(digests).tobytes()).hexdigest()[:16] if len(digests) else None,
+    }
+
+
+def _row_digests(estimator: Any) -> np.ndarray:
+    """One for each training row, where the command line kept them."""
+    found = getattr(estimator, "input_table_", getattr(estimator, "input_columns_", {})).get("rows")
+    return np.empty(0, dtype=np.uint64) if found is None else found
+
+
+def _columns(model: Any, estimator: Any) -> list[dict[str, str]]:
+    """Names of the columns of the data, with kinds where the model knows them."""
+    for step in transformers(model):
+        if hasattr(step, "describe"):
+            return [{"name": name, "kind": kind, "detail": detail} for name, kind, detail in step.describe()]
+    from_a_file = getattr(estimator, "input_columns_", None)
+    names = from_a_file["features"] if from_a_file else getattr(estimator, "feature_names_in_", ())
+    return [{"name": str(name), "kind": "", "detail": ""} for name in names]
+
+
+class Judged(NamedTuple):
+    """Labels of a model judged by its training rows, each left out in turn; NaN where nothing defines a figure."""
+
+    positives: np.ndarray  # (q,) by weight
+    rows: np.ndarray  # (q,) that know the label
+    precision: np.ndarray
+    recall: np.ndarray
+    f1: np.ndarray
+    auc: np.ndarray
+    figures: dict[str, float]  # over all labels
+
+    def weakest(self, k: int) -> list[int]:
+        """Positions of the labels that occur and have the lowest F1, lowest first; of equal ones the more frequent."""
+        order = np.lexsort((-self.positives, self.f1))
+        return [int(j) for j in order if self.positives[j] > 0][:k]
+
+
+def judged(model: Any) -> Judged | None:
+    """Figures by leave-one-out, from the scores that a fitted estimator keeps; None where it keeps none, or decides among classes.
+
+    Parameters
+    ----------
+    model : fitted estimator of skcamel
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from skcamel import CamelClassifierCV
+    >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    >>> model = CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1,)).fit(X, Y)
+    >>> bool(np.isclose(judged(model).figures["macro_f1"], model.estimate_["macro_f1"]))
+    True
+    """
+    reference = getattr(model, "_reference", None)
+    if reference is None or model._target == "multiclass":
+        return None
+    counts = reference.counts(model.thresholds_)
+    hit, false, missed, _, known = counts
+    estimate = getattr(model, "estimate_", None)
+    figures = {name: float(value) for name, value in (estimate or decision_metrics(counts)).items()}
+    return Judged(hit + missed, known, _share(hit, hit + false), _share(hit, hit + missed), f1_of(counts), reference.areas(), figures)
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+
+
+def _quality(estimator: Any) -> dict[str, Any]:
+    """How good, by what the file holds."""
+    found = judged(estimator)
+    if found is not None:
+        columns = ("rows", "positives", "precision", "recall", "f1", "auc")
+        rows = zip(estimator.label_names_, *(getattr(found, name).tolist() for name in columns), strict=True)
+        labels = [dict(zip(("label", *columns), (str(name), *values), strict=True)) for name, *values in rows]
+        is_sample = in_place_of_rows(estimator) and estimator.n_judged_ < training_rows(estimator)
+        source = f"leave-one-out of a sample of {count(estimator.n_judged_, 'training row')}" if is_sample else LEAVE_ONE_OUT
+        source += ", with the model before it was compressed" if hasattr(estimator, "compression_") else ""
+        weakest = [labels[j] for j in found.weakest(WEAKEST)]
+        return {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest, "reason": ""}
+    if hasattr(estimator, "best_score_"):
+        name = estimator.scoring_
+        score = -estimator.best_score_ if name in LOSSES else estimator.best_score_
+        return {"source": "the folds of its search", "figures": {name: float(score)}, "labels": [], "weakest": [], "reason": ""}
+    reason = "The file holds no leave-one-out scores; measure the model on rows that were kept out of the fit (skcamel evaluate)."
+    return {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": reason}
+
+
+def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
+    """What the file holds of the training data, as sentences."""
+    held, detail = _rows_held(estimator)
+    yield {"what": "training rows", "held": held, "detail": detail}
+    is_row_wise = held == "yes"
+    if isinstance(estimator, BaseCamel):
+        recovered = "Each row has its coefficients; as a rule its labels can be computed from them." if is_row_wise else ""
+        yield {
+            "what": "labels of training rows",
+            "held": "yes" if is_row_wise else "no",
+            "detail": recovered or "Only counts over all rows are kept.",
+        }
+    yield {"what": "whether a given row was in the fit", **_membership(estimator, held)}
+    yield from _values_held(model, estimator)
+    pairs = ["how often each label, and each pair of labels, occurs"] if hasattr(estimator, "cooccurrence_") else []
+    scores = ["leave-one-out scores, sorted within each label"] if getattr(estimator, "_reference", None) is not None else []
+    held_too = "; ".join(["Names of labels", *pairs, *scores, "means or ranges of columns"])
+    yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too}."}
+    for step in transformers(model):
+        if isinstance(step, persistence.Sealed):
+            yield {"what": f"step {step.type}", "held": "unknown", "detail": f"It was not opened. It names the types {listed(step.types)}."}
+
+
+def _membership(estimator: Any, rows: str) -> dict[str, str]:
+    """Whether the file tells of a row if it was in the fit; `rows` says whether it holds training rows."""
+    if digests := len(_row_digests(estimator)):
+        return {"held": "yes", "detail": f"It holds a digest of each of {count(digests, 'training row')}."}
+    details = {
+        "yes": "The rows themselves tell it.",
+        "in part": "The rows that it holds tell it of themselves.",
+        "no": "No digests of rows are kept.",
+    }
+    return {"held": rows, "detail": details[rows]}
+
+
+def _rows_held(estimator: Any) -> tuple[str, str]:
+    """Whether training rows are in the file."""
+    if not isinstance(estimator, BaseCamel):
+        return "no", f"{type(estimator).__name__} keeps coefficients of columns."
+    if hasattr(estimator, "compression_"):
+        centres, rows = count(estimator.compression_["rows_after"], "centre"), count(training_rows(estimator), "row")
+        return "no", f"The model is compressed: {centres}, means of clusters, stand for {rows}."
+    own: list[Any] = [member for _, member in estimator.weighted_members() if member.X_fit_ is not None]
+    if not own:
+        primal = "" if estimator._is_pairwise() else "It has coefficients for columns (solver primal)."
+        return "no", primal or "A precomputed kernel was given; its rows are elsewhere."
+    summed = in_place_of_rows(estimator)
+    if not summed:
+        return (
+            "yes",
+            f"All {count(own[0].X_fit_.shape[0], 'row')} are in the file, scaled; the scaling is in the file too and can be undone.",
+        )
+    how = estimator.landmarks if isinstance(estimator.landmarks, str) else "given"
+    if how == "kmeans":
+        return "no", f"{summed} are means of clusters."
+    return "in part", f"{summed} are training rows, scaled ({how}); skcamel compress replaces them by means of clusters."
+
+
+def _values_held(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
+    """Single values and words of columns, in words."""
+    said: list[str] = []
+    for step in transformers(model):
+        for part in getattr(step, "parts_", ()):
+            kind = type(part).__name__
+            if kind in ("Category", "Tags"):
+                said.append(
+                    f"{part.name}: {count(len(part.values), 'value')}" + (f" and {count(len(part.rare), 'rare one')}" if part.rare else "")
+                )
+            elif kind == "Text":
+                said.append(f"{part.name}: {count(len(part.words), 'word')}")
+            elif kind in ("Number", "Moment") and part.steps is not None:
+                said.append(f"{part.name}: {count(len(part.steps.knots), 'value')}, sorted")
+    ranks = [
+        own for own in ([m for _, m in estimator.weighted_members()] if isinstance(estimator, BaseCamel) else [estimator]) if _ranks(own)
+    ]
+    if ranks:
+        said.append(f"scaling by rank: {count(len(_ranks(ranks[0]).knots), 'value')} of the columns, sorted")
+    categories: Mapping[str, Any] = getattr(estimator, "input_columns_", {}).get("categories", {})
+    said += [f"{name}: {count(len(values), 'value')}" for name, values in categories.items()]
+    detail = "; ".join(said) + "." if said else "None beyond means, ranges and names of columns."
+    yield {"what": "values, words and categories of single columns", "held": "yes" if said else "no", "detail": detail}
+
+
+def _ranks(own: Any) -> Any:
+    return getattr(getattr(own, "_scaling", getattr(own, "scaling_", None)), "ranks", None)
+
+
+def _sizes(header: dict[str, Any], members: list[Any], size: int) -> list[dict[str, Any]]:
+    """Bytes by part, largest first; an array that two attributes share counts for the first."""
+    left = {member.name: member.size for member in members}
+    found: dict[str, int] = {}
+    home = {attribute: part for part, attributes in PARTS.items() for attribute in attributes}
+
+    def add(node: Any, part: str) -> None:
+        for key, item in node.items() if isinstance(node, dict) else ():
+            own = FOREIGN if key == "$skops" else home.get(key, part)
+            for name in {"$array": [item], "$skops": [item], "$csr": item}.get(key, ()):
+                found[own] = found.get(own, 0) + (left.pop(name, 0) if isinstance(name, str) else 0)
+            add(item, own)
+        for item in node if isinstance(node, list) else ():
+            add(item, part)
+
+    add({key: header.get(key) for key in ("steps", "parameters", "state")}, OTHER)
+    found[TEXT] = size - sum(found.values())
+    return [{"part": part, "bytes": own} for part, own in sorted(found.items(), key=lambda pair: -pair[1])]

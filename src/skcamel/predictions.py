@@ -1,0 +1,137 @@
+"""What a model says of rows ► plain records: labels, scores, probabilities, answers and reasons, the same in files and over a network."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from skcamel.estimator import Outputs
+    from skcamel.explanation import Explanation
+
+KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability", "sets": "set"}  # key in JSON ► prefix of columns
+SMALL = 10_000_000  # numbers in the training rows of all members; columns of larger models take more than a few seconds
+WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says of some rows; matrices (n, q) that were not asked for are missing from `values`."""
+
+    label_names: tuple[str, ...]
+    label_sets: Sequence[tuple[str, ...]]
+    values: Mapping[str, np.ndarray]
+    ids: Mapping[str, Sequence[str]]  # columns that name the rows
+    first: int = 0  # of the rows
+
+    @classmethod
+    def of(
+        cls, outputs: Outputs, asked: Collection[str], sets: np.ndarray | None, ids: Mapping[str, Sequence[str]], first: int = 0
+    ) -> Predictions:
+        """Those of KINDS that are asked for, and `sets`, the answers with a stated coverage (n, q), where there are any.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skcamel.estimator import Outputs
+        >>> names = np.array(["sea", "sun"], dtype=object)
+        >>> found = Outputs(np.array([[0.25, -0.5]]), np.zeros(2), names, np.arange(2), "matrix")
+        >>> list(Predictions.of(found, ["scores"], np.array([[1, -1]]), {}).records())
+        [{'row': 1, 'labels': ['sea'], 'scores': {'sea': 0.25, 'sun': -0.5}, 'sets': {'sea': 'yes', 'sun': 'open'}}]
+        """
+        import numpy as np
+
+        values = {key: getattr(outputs, key) for key in KINDS if key in asked}
+        if sets is not None:
+            values["sets"] = np.array(WORDS)[sets]
+        return cls(tuple(map(str, outputs.label_names)), outputs.label_sets, values, ids, first)
+
+    def columns(self) -> list[str]:
+        """Names of the columns of a table."""
+        return ["row", *self.ids, "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """One for each row, as JSON has it; numbers keep all their digits."""
+        for r, labels in enumerate(self.label_sets):
+            matrices = {key: dict(zip(self.label_names, matrix[r].tolist(), strict=True)) for key, matrix in self.values.items()}
+            ids = {name: cells[r] for name, cells in self.ids.items()}
+            yield {"row": self.first + r + 1, **ids, "labels": list(labels), **matrices}
+
+
+def explained(estimator: Any, X: Any, sources: Sequence[str] | None, *, features: bool | None = None) -> tuple[Explanation, str]:
+    """Reasons for the scores of rows X, with columns where the model has them; and why it is without, for the rest is worth showing.
+
+    Parameters
+    ----------
+    estimator : fitted CamelClassifier or CamelClassifierCV
+    X : array or CSR matrix of shape (m, d)
+    sources : sequence of d names, or None
+        Which column of a table each column of X comes from.
+    features : bool, default=None
+        Whether to tell what each column adds. None: unless it takes long.
+    """
+    why = ""
+    if features is None:
+        features = sum(X.shape[1] * len(member.dual_coef_) for _, member in estimator.weighted_members()) <= SMALL
+        why = "" if features else "what each column adds is left out, for it takes long in a model of this size"
+    if features:
+        try:
+            return estimator.explain(X, features=True, sources=sources), ""
+        except (ValueError, MemoryError) as error:
+            why = f"what each column adds is left out. {error}"
+    return estimator.explain(X), why
+
+
+def worth_showing(explanation: Explanation, row: int) -> list[int]:
+    """Positions of the labels predicted for a row, highest margin first; where there is none, the one nearest to its cut."""
+    import numpy as np
+
+    margin = explanation.scores[row] - explanation.thresholds
+    order = np.argsort(-margin, kind="stable")
+    return order[: max(1, int((margin > 0).sum()))].tolist()
+
+
+def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[str, Any]:
+    """Why a row got the score of a label: the `top` pushes of other labels, and columns if they are known, and the sums of the rest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcamel.explanation import Explanation
+    >>> parts = np.array([[[0.5, 0.25], [-0.125, 0.5]]])
+    >>> found = reasons(Explanation(np.zeros(2), parts, np.array(["sea", "sun"], dtype=object), np.zeros(2)), 0, 1, 5)
+    >>> found["label"], found["score"], found["own"], found["pushes"][0]["label"], found["pushes"][0]["push"]
+    ('sun', 0.75, 0.5, 'sea', 0.25)
+    """
+    import numpy as np
+
+    pushes = np.delete(explanation.parts[row, :, label], label)
+    told = explanation.told(row, label, top)
+    score, cut = float(explanation.scores[row, label]), float(explanation.thresholds[label])
+    figures = {
+        "label": str(explanation.label_names[label]),
+        "predicted": score > cut,
+        "score": score,
+        "cut": cut,
+        "base": float(explanation.base[label]),
+        "own": float(explanation.parts[row, label, label]),
+        "pushes": [
+            {"label": str(explanation.label_names[push.source]), "push": push.amount}
+            | {"seen": push.seen, "expected": push.expected, "against_the_data": push.contradicts}
+            for push in told
+        ],
+        "other_pushes": float(pushes.sum() - sum(push.amount for push in told)),
+        "number_of_other_pushes": int(np.count_nonzero(pushes)) - len(told),
+    }
+    if explanation.features is None or explanation.feature_base is None:
+        return figures
+    columns = explanation.told_features(row, label, top)
+    return figures | {
+        "no_column": float(explanation.feature_base[label]),
+        "columns": [part._asdict() for part in columns],
+        "other_columns": float(explanation.features[row, :, label].sum() - sum(part.value for part in columns)),
+        "number_of_other_columns": int(np.count_nonzero(explanation.features[row, :, label])) - len(columns),
+    }

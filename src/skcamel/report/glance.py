@@ -1,0 +1,192 @@
+"""The first screen of a model's page: how good it is, which labels are weakest, what collaboration changed, and the strongest pushes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skcamel.experiment.paper import rounded
+from skcamel.explanation import AGAINST, LEGEND, counted, ordered
+from skcamel.metrics import LOSSES, evaluate, report
+from skcamel.metrics.conventions import NAMES, TITLES
+from skcamel.persistence.inspection import judged
+from skcamel.report.facts import Evaluated, Independent, ModelFacts, Refit
+from skcamel.report.page import Column, Section, significant
+from skcamel.text import count, listed
+
+WEAKEST, STRONGEST, NAMED = 6, 8, 3  # labels and pushes in a table, labels in a sentence
+TOLD = {"average_precision": "average precision", "macro_f1": "macro-F1", "micro_f1": "micro-F1"}  # in sentences
+ALONE = "with α\u00a0=\u00a00"
+NO_SCORES = "This model keeps no leave-one-out scores, so only rows with labels can tell how good it is: skcamel report MODEL --data FILE."
+
+
+class Measured(NamedTuple):
+    """Figures over all labels, and those of each label, (q,)."""
+
+    figures: dict[str, float]
+    f1: np.ndarray
+    positives: np.ndarray
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A model beside the same model with α = 0, on data or by leave-one-out of the training rows."""
+
+    facts: ModelFacts
+    found: Evaluated | None
+    refit: Refit
+    alone: Independent | None  # on the data
+    decided_alone: np.ndarray | None  # decisions of `alone`, (m, q)
+    seen: str = ""  # whether the rows were in the fit, in words
+
+    @cached_property
+    def measured(self) -> Measured | None:
+        """The model itself; None where nothing tells."""
+        if self.found is None:
+            return _left_out(self.facts.model)
+        return _on_data(self.found.truth, self.found.metrics, self.found.predicted)
+
+    @cached_property
+    def measured_alone(self) -> Measured | None:
+        """The same with α = 0; None where it could not be fitted, or is the model itself."""
+        if self.facts.alpha == 0 or self.refit.model is None or self.measured is None:
+            return None
+        if self.found is None:
+            return _left_out(self.refit.model)
+        truth, decided, scores = self.found.truth, self.decided_alone, self.alone.scores if self.alone else None
+        return _on_data(truth, evaluate(truth, scores, decided), decided)
+
+    def section(self) -> Section:
+        """Three tables: figures, weakest labels, strongest pushes."""
+        context = {
+            "source": self._source(),
+            "seen": self.seen,
+            "figures": self._figures(),
+            "weakest": self._weakest(),
+            "strongest": self._strongest(),
+            "legend": LEGEND if self.facts.evidence is not None else "",
+            "alone": "" if self.facts.alpha == 0 else self.refit.sentence.replace("α = 0", "α\u00a0=\u00a00"),
+        }
+        return Section("glance", "At a glance", context, short="At a glance")
+
+    def findings(self) -> list[str]:
+        """Sentences to begin with."""
+        return [sentence for sentence in (self._how_good(), self._weak(), self._changed(), self._pushed()) if sentence]
+
+    def _source(self) -> str:
+        if self.found is not None:
+            return f"{count(len(self.found.scores), 'row')}{f' of {self.found.name}' if self.found.name else ''}"
+        return f"{count(self.facts.n_train, 'training row')}, each left out in turn"
+
+    def _how_good(self) -> str:
+        if self.measured is None:
+            return NO_SCORES
+        figures = self.measured.figures
+        told = listed([f"{title} {rounded(figures[name])}" for name, title in TOLD.items() if name in figures])
+        return f"How good: {told}, on {self._source()}. {self.seen if self.found is not None and self.found.n_seen else ''}".strip()
+
+    def _places(self, most: int) -> list[int]:
+        """The weakest labels that occur, weakest first; of equal ones the more frequent."""
+        own = self.measured
+        if own is None:
+            return []
+        return [int(j) for j in np.lexsort((-own.positives, own.f1)) if own.positives[j] > 0][:most]
+
+    def _weak(self) -> str:
+        own = self.measured
+        if own is None or len(own.f1) < 2:
+            return ""
+        told = [
+            f"{self.facts.names[j]} (F1 {rounded(own.f1[j])}, in {count(_whole(own.positives[j]), 'row')})" for j in self._places(NAMED)
+        ]
+        return f"Weakest labels: {listed(told)}."
+
+    def _changed(self) -> str:
+        if self.facts.alpha == 0:
+            return "Collaboration: none, α = 0. Each label is predicted on its own, so there are no pushes to show."
+        own, other = self.measured, self.measured_alone
+        moved = ""
+        if own is not None and other is not None:
+            shared = [
+                (title, own.figures[name], other.figures[name])
+                for name, title in TOLD.items()
+                if name in own.figures.keys() & other.figures
+            ]
+            moved = listed([f"{title} {rounded(here)} ({rounded(there)} {ALONE})" for title, here, there in shared])
+        decisions = self._decisions()
+        if not moved and not decisions:
+            return f"Collaboration: α = {significant(self.facts.alpha)}. {self.refit.sentence}"
+        return f"Collaboration: {'; '.join(filter(None, (moved, decisions)))}."
+
+    def _decisions(self) -> str:
+        """How many decisions are others than without collaboration, and how many of these are right."""
+        if self.found is None or self.decided_alone is None:
+            return ""
+        differs = (self.found.predicted != self.decided_alone) & self.found.known
+        right = int((differs & (self.found.predicted == self.found.relevant)).sum())
+        n = int(differs.sum())
+        without = "the same model with α = 0" if self.refit.model is not None else "the labels' own parts alone"
+        of = f"of {count(int(self.found.known.sum()), 'decision')}"
+        return f"{of}, {n:,} differ from those of {without}: {right:,} became right and {n - right:,} wrong"
+
+    def _pushed(self) -> str:
+        if not self.facts.has_pushes:
+            return "" if self.facts.alpha == 0 else "No label says anything about another in the training rows: every label stands alone."
+        (first,) = ordered(self.facts.S, 1, self.facts.evidence)
+        names, way = self.facts.names, "up" if first.amount > 0 else "down"
+        pushes = f"{names[first.source]} pushes {names[first.target]} {way}"
+        return f"Strongest push: {pushes}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}."
+
+    def _figures(self) -> dict[str, Any]:
+        own, other = self.measured, self.measured_alone
+        if own is None:
+            return {"columns": (), "rows": []}
+        names = [name for name in NAMES if name in own.figures]
+        columns = [Column("Metric"), Column("This model", 3)]
+        rows = [[f"{TITLES[name]} {'↓' if name in LOSSES else '↑'}", own.figures[name]] for name in names]
+        if other is not None:
+            columns.append(Column(ALONE.capitalize(), 3, "the same model without collaboration"))
+            rows = [[*row, other.figures.get(name, np.nan)] for row, name in zip(rows, names, strict=True)]
+        return {"columns": columns, "rows": rows}
+
+    def _weakest(self) -> dict[str, Any]:
+        own, other = self.measured, self.measured_alone
+        if own is None:
+            return {"columns": (), "rows": []}
+        columns = [Column("Label"), Column("F1", 3), Column("Rows", 0, "rows that have the label")]
+        rows = [[self.facts.names[j], own.f1[j], own.positives[j]] for j in self._places(WEAKEST)]
+        if other is not None:
+            columns.append(Column(f"F1 {ALONE}", 3))
+            rows = [[*row, other.f1[j]] for row, j in zip(rows, self._places(WEAKEST), strict=True)]
+        return {"columns": columns, "rows": rows}
+
+    def _strongest(self) -> dict[str, Any]:
+        if not self.facts.has_pushes:
+            return {"columns": (), "rows": []}
+        told, names = ordered(self.facts.S, STRONGEST, self.facts.evidence), self.facts.names
+        columns = [Column("Push"), Column("s", 2)]
+        against = {True: f", {AGAINST}", False: ""}
+        rows = [[f"{names[push.source]} → {names[push.target]}{against[push.contradicts]}", push.amount] for push in told]
+        if self.facts.evidence is not None:
+            columns += [Column("Seen"), Column("Expected")]
+            rows = [[*row, counted(push.seen or 0.0), counted(push.expected or 0.0)] for row, push in zip(rows, told, strict=True)]
+        return {"columns": columns, "rows": rows}
+
+
+def _whole(number: float) -> float:
+    """A weight, which is a count where rows have none."""
+    return int(number) if number == int(number) else round(float(number), 1)
+
+
+def _left_out(model: Any) -> Measured | None:
+    """By leave-one-out of the training rows."""
+    found = judged(model)
+    return None if found is None else Measured(found.figures, found.f1, found.positives)
+
+
+def _on_data(truth: np.ndarray, figures: dict[str, float], decided: Any) -> Measured:
+    rows = list(report(truth, decided))
+    return Measured(figures, *(np.array([row[key] for row in rows], dtype=np.float64) for key in ("f1", "positives")))

@@ -1,0 +1,2 @@
+"use strict";
+skcamel.section("answers", () => skcamel.searchable("covered-labels"));

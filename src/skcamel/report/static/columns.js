@@ -1,0 +1,2 @@
+"use strict";
+skcamel.section("columns", () => skcamel.searchable("becomes", "column"));

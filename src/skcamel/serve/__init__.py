@@ -1,0 +1,15 @@
+"""A model over HTTP: predictions, probabilities, answers with a stated coverage and reasons as JSON, and a page to try the model."""
+
+from typing import TYPE_CHECKING
+
+from skcamel.lazy import lazily
+
+if TYPE_CHECKING:
+    from skcamel.serve.app import create_app
+    from skcamel.serve.limits import Limits
+    from skcamel.serve.model import Served
+
+_HOME = {"Limits": "limits", "Served": "model", "create_app": "app"}
+__all__ = ["Limits", "Served", "create_app"]
+
+__getattr__, __dir__ = lazily(__name__, _HOME)

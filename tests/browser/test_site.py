@@ -1,0 +1,79 @@
+"""The site that `make docs` builds, in a browser: nothing serious for axe-core, nothing from the network, nothing that sticks out."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
+
+pytestmark = pytest.mark.browser
+
+SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
+PAGES = ("index.html", "kernels.html", "theory.html", "gallery/index.html", "gallery/plot_03_one_row_explained.html")
+
+
+@pytest.fixture(scope="module")
+def contexts(browser):
+    if not SITE.exists():
+        pytest.exit("The site is not built; run 'make docs' first.", returncode=1)
+    made = []
+    yield lambda **options: made.append(browser.new_context(**options)) or made[-1]
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def open_page(contexts):
+    """`open_page(name)` opens a page of the site; any request that leaves this machine, or error, fails the test."""
+    complaints = []
+
+    def open_one(name, width=1280, theme="light"):
+        page = contexts(viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce").new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else complaints.append(request.url))
+        page.goto((SITE / name).as_uri())
+        return page
+
+    yield open_one
+    assert complaints == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_serious(open_page, name, theme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(open_page(name, theme=theme)).response["violations"]
+    serious = [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+    assert serious == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_sticks_out_on_a_phone(open_page, name):
+    page = open_page(name, width=400)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_every_picture_is_described(open_page):
+    page = open_page("index.html")
+    for name in PAGES:
+        page.goto((SITE / name).as_uri())
+        # the picture of a link to an example says no more than its name
+        pictures = page.locator("main img:not(.sphx-glr-thumbcontainer img), main svg.measured")
+        assert all(one.get_attribute("alt") or one.get_attribute("aria-label") for one in pictures.all()), name
+
+
+def test_the_three_cards_lead_on(open_page):
+    page = open_page("index.html")
+    titles = page.locator(".sd-card .sd-card-title").all_text_contents()
+    assert [title.strip() for title in titles] == ["I have a table", "I compare methods", "I deploy"]
+    for place, heading in enumerate(("Get started", "Compare methods", "Deploy a model")):
+        page.goto((SITE / "index.html").as_uri())
+        page.locator(".sd-card").nth(place).click()
+        assert page.locator("h1").first.text_content().startswith(heading)
+
+
+def test_formulas_are_elements_that_can_be_read_aloud(open_page):
+    page = open_page("theory.html")
+    assert page.locator("math").count() > 10
+    assert page.locator("main").text_content().count("\\lambda") == 0

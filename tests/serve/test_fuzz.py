@@ -1,0 +1,17 @@
+"""The first odd requests of the fuzzer; ``make fuzz`` sends more."""
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette is not installed: pip install skcamel[serve]")
+pytest.importorskip("httpx", reason="httpx is not installed: pip install --group test")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
+
+from fuzzing.requests import attack
+
+TESTS = 5
+
+
+@pytest.mark.parametrize("part", range(TESTS))
+def test_odd_requests_are_answered_without_an_error_inside(part, tmp_path):
+    for seed in range(part, 500, TESTS):
+        attack(seed, tmp_path)

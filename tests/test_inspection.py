@@ -1,0 +1,182 @@
+"""What a model file tells of itself: figures from its leave-one-out scores, what it reveals, what takes room; and its card."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_multilabel_classification
+from sklearn.metrics import f1_score, precision_score, recall_score, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skcamel
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, compress, inspect, save
+from skcamel.baselines import LLSF, LLSFCV, BinaryRelevance
+from skcamel.data import TablePreparer
+from skcamel.persistence.inspection import judged
+from skcamel.pipeline import LabelPipeline
+from tiny_steps import Foreign
+
+X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, n_labels=2, random_state=0)
+GRID = {"alphas": (0.0, 0.5), "lambda2s": (0.01, 0.1)}
+NASTY = ("a|b", "`c`\n# d", "<script>", "*e*")
+TABLE = {
+    "plan": ["free", "team", "trial"] * 20,
+    "paid": [f"${k * 7 % 50}" for k in range(60)],
+    "said": ["sun sea", "rain", "sea wind"] * 20,
+}
+
+
+def held_of(told):
+    return {entry["what"]: entry["held"] for entry in told.reveals}
+
+
+def stored(model):
+    file = io.BytesIO()
+    save(model, file)
+    file.seek(0)
+    return file
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(60) % 4])
+def test_labels_are_judged_by_the_rows_left_out(weights):
+    model = CamelClassifier(threshold="label").fit(X, Y, sample_weight=weights)
+    found, held = judged(model), model._reference
+    start = 0
+    for j, (negatives, positives) in enumerate(held.ends):
+        scores, truth = held.scores[start:positives], np.arange(start, positives) >= negatives
+        counted = None if held.weights is None else held.weights[start:positives]
+        given, start = scores > model.thresholds_[j], positives
+        options = {"sample_weight": counted, "zero_division": np.nan}
+        assert found.f1[j] == pytest.approx(f1_score(truth, given, **options))
+        assert found.precision[j] == pytest.approx(precision_score(truth, given, **options), nan_ok=True)
+        assert found.recall[j] == pytest.approx(recall_score(truth, given, **options))
+        assert found.auc[j] == pytest.approx(roc_auc_score(truth, scores, sample_weight=counted))
+        assert found.positives[j] == pytest.approx(truth.sum() if counted is None else counted[truth].sum())
+    assert found.f1[found.weakest(4)].tolist() == sorted(found.f1)
+
+
+@pytest.mark.parametrize("hidden", [0, 0.3])
+def test_figures_agree_with_the_estimate_of_a_search(hidden):
+    labels = np.where(np.random.default_rng(0).random(Y.shape) < hidden, np.nan, Y)
+    model = CamelClassifierCV(**GRID, threshold="label").fit(X, labels)
+    estimate = model.estimate_
+    del model.estimate_
+    figures = judged(model).figures
+    assert figures == pytest.approx({name: estimate[name] for name in figures})
+    assert inspect(model).data["known_labels"] == pytest.approx(1 - np.isnan(labels).mean())
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "labels"),
+    [
+        (lambda: CamelClassifier().fit(X, Y), "yes", "yes"),
+        (
+            lambda: CamelClassifierCV(**GRID, combine=True, representations=[("standard", "rbf", 1.0), ("none", "linear", 1.0)]).fit(X, Y),
+            "yes",
+            "yes",
+        ),
+        (lambda: CamelClassifier(solver="landmark", n_landmarks=8).fit(X, Y), "in part", "no"),
+        (lambda: CamelClassifier(solver="landmark", n_landmarks=8, landmarks="kmeans").fit(X, Y), "no", "no"),
+        (lambda: CamelClassifier(solver="primal", kernel="linear").fit(X, Y), "no", "no"),
+        (lambda: compress(CamelClassifier().fit(X, Y), 8), "no", "no"),
+        (lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y), "no", "no"),
+        (lambda: BinaryRelevance().fit(X, Y), "no", None),
+    ],
+)
+def test_what_a_file_reveals_follows_from_what_it_holds(model, rows, labels):
+    model = model()
+    told = inspect(stored(model))
+    held = held_of(told)
+    assert held["training rows"] == rows
+    assert held.get("labels of training rows") == labels
+    assert held["whether a given row was in the fit"] == rows
+    assert sum(part["bytes"] for part in told.size) == told.file["bytes"] == len(stored(model).getvalue())
+    assert told.to_dict() | {"file": None} == inspect(model).to_dict() | {"file": None}
+
+
+def test_a_compressed_model_says_that_figures_are_those_of_the_larger_one_and_counts_the_rows_of_the_fit():
+    told = inspect(compress(compress(CamelClassifierCV(**GRID).fit(X, Y), 20), 8))
+    assert told.quality["source"] == "leave-one-out of the training rows, with the model before it was compressed"
+    assert told.reveals[0]["detail"] == f"The model is compressed: 8 centres, means of clusters, stand for {len(X)} rows."
+
+
+def test_ranks_and_tables_reveal_values_of_columns():
+    assert "scaling by rank: 300 values" in str(inspect(CamelClassifier(scaling="rank").fit(X + np.arange(60)[:, None] / 1e3, Y)))
+    model = LabelPipeline([("prepare", TablePreparer()), ("classify", CamelClassifier())]).fit(pd.DataFrame(TABLE), Y)
+    told = inspect(model)
+    assert told.model["steps"] == ["TablePreparer"]
+    assert {column["name"]: column["kind"] for column in told.data["columns"]} == model[0].kinds_
+    detail = next(entry["detail"] for entry in told.reveals if entry["what"].startswith("values"))
+    assert "plan: 3 values" in detail
+    assert "paid: " in detail
+
+
+def test_a_step_that_nobody_trusts_is_named_and_never_built(monkeypatch):
+    file = stored(make_pipeline(Foreign(), StandardScaler(), CamelClassifier()).fit(X, Y))
+    monkeypatch.setattr(Foreign, "__new__", lambda *_, **__: pytest.fail("was built"))
+    monkeypatch.setitem(__import__("sys").modules, "skops.io", None)  # not even skops is needed
+    told = inspect(file)
+    assert told.model["steps"][0] == "tiny_steps.Foreign"
+    assert told.model["steps"][1].endswith("StandardScaler")
+    assert held_of(told)["step tiny_steps.Foreign"] == "unknown"
+    assert "steps of other libraries" in {part["part"] for part in told.size}
+
+
+def test_models_without_leave_one_out_scores_say_so_or_tell_their_search():
+    assert "measure the model on rows that were kept out" in str(inspect(LLSF().fit(X, Y)))
+    assert inspect(CamelClassifier(0.1, solver="alternating").fit(X, Y)).quality["source"] is None
+    assert inspect(CamelClassifier().fit(X, np.arange(60) % 3)).quality["labels"] == []  # the largest score decides, not a cut
+    model = LLSFCV(alphas=(0.1,), betas=(0.1,), rhos=(0.1,), cv=2).fit(X, Y)
+    assert list(inspect(model).quality["figures"]) == [model.scoring_]
+
+
+def test_a_file_tells_who_wrote_it_and_when(tmp_path):
+    save(CamelClassifier().fit(X, Y), tmp_path / "model")
+    file = inspect(tmp_path / "model").file
+    assert file["written_by"] == f"skcamel {skcamel.__version__}"
+    assert file["environment"]["numpy"] == np.__version__
+    assert pd.Timestamp(file["written"]).tzinfo is not None
+    assert file["name"] == str(tmp_path / "model")
+
+
+def test_what_is_no_model_is_refused_as_by_load(tmp_path):
+    (tmp_path / "model").write_bytes(b"PK nothing")
+    with pytest.raises(ModelFileError, match="is not a whole skcamel model file"):
+        inspect(tmp_path / "model")
+    with pytest.raises(TypeError, match="save takes a fitted estimator of skcamel"):
+        inspect(3)
+
+
+def test_a_card_has_its_sections_and_marks_what_only_a_person_knows():
+    card = inspect(CamelClassifierCV(**GRID).fit(X, Y)).card("Topics")
+    headings = [line for line in card.splitlines() if line.startswith("#")]
+    assert headings == ["# Topics"] + [
+        f"## {name}"
+        for name in (
+            "What it is",
+            "Intended use",
+            "Data",
+            "How good it is",
+            "Limits",
+            "What the file reveals about its training data",
+            "How to load it",
+        )
+    ]
+    assert card.count("*To be filled in by a person:*") == 6
+    assert "nan" not in card
+
+
+def test_names_of_labels_and_columns_stay_text_in_a_card():
+    frame = pd.DataFrame(X, columns=[*NASTY, "plain"])
+    card = inspect(CamelClassifier().fit(frame, pd.DataFrame(Y, columns=NASTY))).card()
+    tables = [line for line in card.splitlines() if line.startswith("|")]
+    assert {line.replace("\\|", "").count("|") for line in tables} == {4, 7}  # three columns, or six
+    assert "<script>" not in card.replace("\\<script\\>", "")
+    assert "\n# d" not in card
+
+
+def test_numbers_of_an_inspection_are_plain():
+    json.dumps(inspect(CamelClassifierCV(**GRID).fit(X, Y)).to_dict())

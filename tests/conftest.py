@@ -1,6 +1,7 @@
 """What every test may ask for: a backend, a seeded generator, and Hypothesis that repeats itself."""
 
 import os
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,10 @@ from skcamel.kernel import Kernel
 # The same examples on every run and machine, however slow it is: a failure can be repeated by anyone.
 settings.register_profile("skcamel", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("skcamel")
+
+# A shell may start its background jobs deaf to Ctrl-C, and processes that tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -8,6 +8,7 @@ from importlib import util
 import pytest
 
 from made_studies import sixteen
+from skcamel.cli.root import _show_as_note
 from tables import table
 
 FIT = ("fit", "mine.csv", "--labels", "2", "-o")
@@ -151,3 +152,10 @@ def test_want_of_memory_is_no_fault_of_the_program(cli, tmp_path, monkeypatch):
     monkeypatch.setattr("skcamel.persistence.save", lambda *_: (_ for _ in ()).throw(MemoryError()))
     result = cli(*FIT, "m.skcamel")
     assert (result.exit_code, result.stderr) == (1, "Error: there is not enough memory; use fewer rows, columns or labels.\n")
+
+
+def test_warnings_for_developers_are_no_notes(capsys):
+    _show_as_note("old", DeprecationWarning, "file.py", 1)
+    assert capsys.readouterr().err == ""
+    _show_as_note("told\ntwice", UserWarning, "file.py", 1)
+    assert capsys.readouterr().err == "Note: told twice\n"

@@ -153,8 +153,9 @@ def _explained(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error) or 'no detail'}; this is a bug in skcamel, run again with {DEBUG}=1 to see where."
 
 
-def _show_as_note(message: Warning | str, *_: object, **__: object) -> None:
-    note(" ".join(str(message).split()))
+def _show_as_note(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    if not issubclass(category, DeprecationWarning):  # those are for who writes the code, and some libraries insist on them
+        note(" ".join(str(message).split()))
 
 
 @click.group(

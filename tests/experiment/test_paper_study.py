@@ -83,3 +83,10 @@ def test_tables_are_those_of_the_records(name):
     result = CliRunner().invoke(root, arguments, prog_name="skcamel")
     assert result.exit_code == 0
     assert result.stdout == (STUDY / f"{name}.md").read_text()
+
+
+def test_the_counts_in_the_text_are_those_of_the_records(records):
+    text = " ".join((STUDY / "README.md").read_text().split())
+    each, one = (compare_with_paper(records, preset="best", selected_by=by, std="larger").counts() for by in (None, "average_precision"))
+    assert f"in {each['as_good_as_best']} of 112 cells and within one std of it in {each['near_best']};" in text
+    assert f"selected by average precision, in {one['as_good_as_best']} and {one['near_best']}." in text

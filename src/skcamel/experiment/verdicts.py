@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skcamel.experiment.comparison import CRITERIA, CellComparison, Comparison, recount_claims, under_its_ties
@@ -103,23 +103,16 @@ def significance_tables(summary: Summary, control: str, *, level: float = LEVEL)
     sizes = sorted({len(one.datasets) for one in found.values()})
     over = f"{' or '.join(map(str, sizes))} data sets that all methods have"
     tests = list(found.values())
-    titles, others = [title_of(name) for name in methods], [title_of(name) for name in methods[1:]]
 
     def rows(cells: Callable[[Significance], list[Cell]]) -> list[TableSection]:
         return [TableSection("", [(summary.measures[one.metric].heading, cells(one)) for one in tests])]
-
-    def p_values(one: Significance) -> list[Cell]:
-        return [Cell(_p_text(pair.p_holm), bold=pair.p_holm < level) for pair in one.wilcoxon]
-
-    def effects(one: Significance) -> list[Cell]:
-        return [Cell(effect_text(pair)) for pair in one.wilcoxon]
 
     limits = [sentence for size in sizes for sentence in what_tests_can_tell(len(methods), size, level)]
     return [
         Table(
             "Average ranks",
             "metric",
-            [*titles, "CD"],
+            [*map(title_of, methods), "CD"],
             rows(_rank_cells),
             [f"Over {over}; 1 is best, bold the best rank; CD: Nemenyi's critical difference at level {level:g}.", *summary.notes()],
             [
@@ -140,24 +133,47 @@ def significance_tables(summary: Summary, control: str, *, level: float = LEVEL)
                 for one in tests
             ],
         ),
+        *_pair_tables(methods, tests, rows, over, limits, level),
+    ]
+
+
+def _pair_tables(
+    methods: Sequence[str],
+    tests: Sequence[Significance],
+    rows: Callable[[Callable[[Significance], list[Cell]]], list[TableSection]],
+    over: str,
+    limits: list[str],
+    level: float,
+) -> list[Table]:
+    """Whether, and how much, the first method differs from each of the others; `rows` makes the rows of a table from cells of a test."""
+    control, *others = map(title_of, methods)
+    data = [{"metric": one.metric} | pair._asdict() for one in tests for pair in one.wilcoxon]
+
+    def p_values(one: Significance) -> list[Cell]:
+        return [Cell(_p_text(pair.p_holm), bold=pair.p_holm < level) for pair in one.wilcoxon]
+
+    def effects(one: Significance) -> list[Cell]:
+        return [Cell(effect_text(pair)) for pair in one.wilcoxon]
+
+    return [
         Table(
-            f"Wilcoxon's signed-rank test of {title_of(control)}: p-values corrected by Holm",
+            f"Wilcoxon's signed-rank test of {control}: p-values corrected by Holm",
             "metric",
             others,
             rows(p_values),
             [f"Two-sided, over {over}; bold: below {level:g}.", *limits],
-            [{"metric": one.metric} | pair._asdict() for one in tests for pair in one.wilcoxon],
+            data,
         ),
         Table(
-            f"How much {title_of(control)} differs from the others",
+            f"How much {control} differs from the others",
             "metric",
             others,
             rows(effects),
             [
-                f"Matched-pairs rank-biserial correlation over {over}: 1 where {title_of(control)} is better on all of them, −1 where it "
+                f"Matched-pairs rank-biserial correlation over {over}: 1 where {control} is better on all of them, −1 where it "
                 "is worse on all; in brackets data sets won, tied and lost."
             ],
-            [{"metric": one.metric} | pair._asdict() for one in tests for pair in one.wilcoxon],
+            data,
         ),
     ]
 

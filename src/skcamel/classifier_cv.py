@@ -97,7 +97,8 @@ class CamelClassifierCV(BaseCamel):
     combine : bool, default=False
         Whether scores are ȳ + Σ w_r (f_r(x) - ȳ) over representations, w ≥ 0 by least squares on leave-one-out scores. Each takes
         part with its candidate of least squared error and α ≤ ½, but for standardised columns of sparse rows. Where that is a
-        standard error worse in average precision than the best candidate of the first representation, this one alone answers.
+        standard error worse than the best candidate of the first representation, by `scoring` if that ranks labels and else by
+        average precision, this one alone answers.
     cv : "loo", int, splitter or iterable of (train, test), default="loo"
         "loo" is exact leave-one-out with S and σ held. An int means that many folds as in scikit-learn: in the order of
         the rows, or shuffled where `random_state` is given.
@@ -329,7 +330,7 @@ class CamelClassifierCV(BaseCamel):
             table = tabulate(found.params, [found.metrics], criterion, split_scores=False)
             if not self.combine:
                 table = table._replace(best_index=winner.index, best_score=winner.score)
-            if members is None or members.is_worse_than(winner.scores):
+            if members is None or members.is_worse_than(winner.scores, criterion):
                 chosen.append(Chosen(table, [(1.0, winner)], winner.scores, None if self.combine else winner.rule))
             else:
                 chosen.append(Chosen(table, members.live(found.members), members.combined(), shift=to_numpy(members.shift)))

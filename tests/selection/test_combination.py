@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
 
-from skcamel import CamelClassifier, CamelClassifierCV, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, load, metrics, save
+from skcamel.metrics.conventions import RANKING
 from skcamel.report import build_model_report
 from skcamel.selection.combination import Combination, weights_of
 
@@ -107,6 +108,37 @@ def test_a_refit_leaves_nothing_of_the_other_kind(rows):
     model.set_params(combine=True).fit(X, Y)
     assert not hasattr(model, "dual_coef_")
     assert hasattr(model, "members_")
+
+
+@pytest.mark.parametrize("unknown", [0.0, 0.3])
+@pytest.mark.parametrize("metric", [*RANKING, "micro_f1"])
+def test_the_metric_asked_for_judges_a_combination(rng, metric, unknown):
+    """Against the public metrics of one row at a time; a metric that ranks nothing leaves it to average precision."""
+    name = metric if metric in RANKING else "average_precision"
+    verdicts = set()
+    for noise in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0):
+        Y = np.where(rng.random((60, 5)) < 0.3, 1.0, -1.0)
+        member, other = (Y + size * rng.normal(size=Y.shape) for size in (1.5, noise))
+        known = rng.random(Y.shape) >= unknown
+        combination = Combination(np.where(known, Y, np.nan), [member], known.astype(float)) if unknown else Combination(Y, [member])
+        gains = []
+        for i, row in enumerate(known):
+            truth = (Y[i : i + 1, row] > 0).astype(int)
+            if 0 < truth.sum() < truth.size:
+                judged = combination.combined(judging_weights(combination, combination.group[i]))
+                ours, theirs = (getattr(metrics, name)(truth, F[i : i + 1, row]) for F in (judged, other))
+                gains.append(theirs - ours if name == "average_precision" else ours - theirs)
+        gains = np.array(gains)
+        expected = gains.mean() > gains.std() / np.sqrt(len(gains))
+        assert combination.is_worse_than(other, metric) == expected
+        verdicts.add(bool(expected))
+    assert verdicts == {True, False}
+
+
+def judging_weights(combination: Combination, group: int) -> np.ndarray:
+    """Those that the other groups give."""
+    others = np.arange(len(combination.grams)) != group
+    return weights_of(combination.grams[others].sum(axis=0), combination.targets[others].sum(axis=0))
 
 
 def test_where_members_are_worse_the_first_representation_answers_alone(rng):

@@ -160,6 +160,8 @@ class CamelMethod(EstimatorMethod):
         self.settings |= {"per_metric": per_metric}
         if self.estimator.threshold == "auto":
             self.settings["cuts"] = {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES}
+        if per_metric and self.estimator.combine:
+            self.settings["judged_by"] = "metric"  # a combination, against the best candidate; earlier records: by average precision
 
     def on_words(self) -> CamelMethod:
         """The same for rows of a TablePreparer with words, as ``skcamel fit`` has it."""

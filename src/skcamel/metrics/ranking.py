@@ -258,10 +258,9 @@ def ranking_metrics(
     xp = namespace(scores)
     shape = (-1, scores.shape[-1])
     relevant, flat = xp.reshape(xp.broadcast_to(relevant, scores.shape), shape), xp.reshape(scores, shape)
-    if known is None:
-        per_row = ranking_rows(relevant, flat, ties=ties)
-    else:
-        per_row = _known_rows(relevant, flat, xp.reshape(xp.broadcast_to(known, scores.shape), shape), ties)
+    if known is not None:
+        known = xp.reshape(xp.broadcast_to(known, scores.shape), shape)
+    per_row = ranking_rows(relevant, flat, ties=ties, known=known)
     means = {}
     for name in RANKING:
         counted = xp.reshape(_counted(name, per_row, rows), scores.shape[:-1])
@@ -269,11 +268,14 @@ def ranking_metrics(
     return means
 
 
-def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst") -> dict[str, Array]:
+def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst", known: Array | None = None) -> dict[str, Array]:
     """The four metrics of every row, (n,) each, with what MULAN gives rows that have no or all labels.
 
     Only the relevance of the labels in the order of their scores matters. Tied labels share the last position of their group.
+    Labels that are not `known` (n, q) take no part.
     """
+    if known is not None:
+        return _known_rows(relevant, scores, known, ties)
     if is_tensor(scores):
         return _by_order(relevant, scores, ties)
     rows = max(1, BLOCK // max(1, scores.shape[1]))

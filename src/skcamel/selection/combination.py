@@ -18,10 +18,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from skcamel.arrays import Array, as_floats, namespace, to_match, to_numpy
+from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
+from skcamel.metrics.conventions import LOSSES, RANKING
 from skcamel.metrics.ranking import ranking_rows
 from skcamel.selection.representation import Data
-from skcamel.selection.thresholds import lowered
 
 if TYPE_CHECKING:
     from skcamel.selection import Winner
@@ -102,11 +102,11 @@ class Combination:
                 total = total + weight * (F - self.means)
         return total
 
-    def is_worse_than(self, other: Array) -> bool:
-        """Whether other scores (n, q) are better in average precision by more than a standard error.
+    def is_worse_than(self, other: Array, criterion: str = "average_precision") -> bool:
+        """Whether other scores (n, q) are better by more than a standard error, in a ranking metric; else in average precision.
 
-        The weights of each fifth of the rows come from the other four. If no row defines average precision, squared errors
-        of the rows are compared. Members whose weights are all 0 are worse than anything.
+        The weights of each fifth of the rows come from the other four. If no row defines the metric, squared errors of the rows
+        are compared. Members whose weights are all 0 are worse than anything.
         """
         xp = namespace(self.Y)
         if not self.weights.any():
@@ -119,15 +119,16 @@ class Combination:
         relevant = self.Y > 0
         counted = xp.any(relevant, axis=1) & xp.any(self.Y < 0, axis=1)
         w = as_floats(np.ones(len(self.Y)), self.Y) if self.row_weights is None else self.row_weights
-        known = True
+        known = None
         if w.ndim == 2:
             known, w = w > 0, xp.amax(w, axis=1)
-            other, judged = lowered(other, known), lowered(judged, known)
         if not bool(xp.any(counted)):
             counted = ~counted | counted
-            values = [-xp.sum(known * (self.Y - F) ** 2, axis=1) for F in (other, judged)]
+            values = [-xp.sum((1 if known is None else known) * (self.Y - F) ** 2, axis=1) for F in (other, judged)]
         else:
-            values = [ranking_rows(relevant, F)["average_precision"] for F in (other, judged)]
+            name = criterion if criterion in RANKING else "average_precision"
+            sign = -1.0 if name in LOSSES else 1.0
+            values = [sign * cast(ranking_rows(relevant, F, known=known)[name], "float64") for F in (other, judged)]
         gain, share = to_numpy((values[0] - values[1])[counted]), to_numpy(w[counted] / xp.sum(w[counted]))
         mean = float(share @ gain)
         return mean > float(np.sqrt((share**2) @ (gain - mean) ** 2))

@@ -10,11 +10,12 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skcamel.baselines
-from skcamel.arrays import allowed_threads
-from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV
+from skcamel import metrics
+from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, proximal
 from skcamel.baselines.jfsc import JFSCPenalties, RobustRegression, fisher
 from skcamel.baselines.llsf import LeastSquares, LLSFPenalties
 from skcamel.baselines.proximal import Arithmetic, batches, label_distance
+from skcamel.baselines.search import Race
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
 
@@ -60,6 +61,57 @@ def test_every_candidate_scores_as_a_separate_fit(data, search, single, options,
         assert results["split1_test_score"][k] == pytest.approx(folds[1]["average_precision"], abs=1e-9)
     refit = single(**model.best_params_, **options).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), refit.decision_function(X), atol=1e-10)
+
+
+@pytest.mark.parametrize(("search", "single"), [(LLSFCV, LLSF), (JFSCCV, JFSC)])
+@pytest.mark.parametrize("options", [{}, {"threshold": "label"}, {"scoring": "coverage"}], ids=str)
+def test_candidates_that_trail_leave_a_race(data, search, single, options):
+    """Against separate fits that are judged row by row."""
+    X, Y = data
+    limit, scoring = 2.0, options.get("scoring", "average_precision")
+    axes = {"alphas": [0.0, 0.2, 50.0], "betas": [0.01, 8.0]} | ({"gammas": [0.1, 9.0]} if search is JFSCCV else {"rhos": [0.1, 10.0]})
+    whole, raced, unhurried = (search(**axes, cv=3, precision="double", race=race, **options).fit(X, Y) for race in (None, limit, 1e9))
+    left, rows = set(range(12)), {k: [] for k in range(12)}
+    for fold, (train, test) in enumerate(KFold(3).split(X)):
+        if fold:
+            leader = max(sorted(left), key=lambda k: np.mean(rows[k]))
+            gaps = {k: np.array(rows[leader]) - rows[k] for k in left}
+            left = {k for k, gap in gaps.items() if gap.mean() <= limit * gap.std() / np.sqrt(len(gap))}
+        for k in left:
+            scores = single(**whole.cv_results_["params"][k]).fit(X[train], Y[train]).decision_function(X[test])
+            mixed = [(y, s) for y, s in zip(Y[test], scores, strict=True) if 0 < y.sum() < len(y)]
+            values = [getattr(metrics, scoring)([y], [s]) for y, s in mixed]
+            rows[k] += [-value for value in values] if scoring in LOSSES else values
+    assert 0 < len(left) < 12
+    gone = np.array([k not in left for k in range(12)])
+    for name in ("score", *NAMES):
+        key = f"mean_test_{name}"
+        assert np.isnan(raced.cv_results_[key][gone]).all()
+        np.testing.assert_array_equal(raced.cv_results_[key][~gone], whole.cv_results_[key][~gone])
+        np.testing.assert_array_equal(unhurried.cv_results_[key], whole.cv_results_[key])
+    assert raced.best_index_ == np.nanargmax(raced.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(raced.predict(X), search(**axes, cv=3, precision="double", **options).fit(X, Y).predict(X))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_race_counts_known_entries_and_weights_of_rows(rng, weighted):
+    Y = np.where(rng.random((80, 4)) < 0.3, np.nan, (rng.random((80, 4)) < 0.4).astype(float))
+    weights = rng.integers(0, 3, size=80).astype(float) if weighted else None
+    scores = [np.nan_to_num(Y) + noise * rng.normal(size=Y.shape) for noise in (0.5, 0.6, 5.0)]
+    race = Race(3, "average_precision", limit=3.0)
+    for k, F in enumerate(scores):
+        race.add(k, Y, F)
+    race.end_fold(Y, weights)
+    ours = [np.average(race.values[k][0], weights=race.weights) for k in range(3)]
+    np.testing.assert_allclose(ours, [metrics.average_precision(Y, F, sample_weight=weights) for F in scores])
+    race.drop()
+    assert race.left == [0, 1]
+
+
+def test_rows_that_rank_nothing_end_no_race(data):
+    X, Y = data
+    model = small_jfsc(race=1.0).fit(X, Y[:, :1])
+    assert np.isfinite(model.cv_results_["mean_test_score"]).all()
 
 
 @pytest.mark.parametrize("search", [LLSFCV, JFSCCV])
@@ -137,13 +189,15 @@ def test_batched_weights_equal_separate_ones(data):
 
 
 def test_batches_cover_all_candidates_within_the_budget():
-    assert [part.tolist() for part in batches(5, 10, 25 * allowed_threads())] == [[0, 1], [2, 3], [4]]
+    assert [part.tolist() for part in batches(5, 10, 25)] == [[0, 1], [2, 3], [4]]
     assert [part.tolist() for part in batches(2, 10, 1)] == [[0], [1]]
 
 
 @pytest.mark.parametrize("kind", ["llsf", "jfsc"])
 @pytest.mark.parametrize("budget", [2**20, 2**23])
-def test_working_arrays_stay_within_the_budget(kind, budget, rng):
+@pytest.mark.parametrize("threads", [1, 2])
+def test_working_arrays_stay_within_the_budget(kind, budget, threads, rng, monkeypatch):
+    monkeypatch.setattr(proximal, "allowed_threads", lambda: threads)
     X = rng.random((150, 60))
     Y = (rng.random((150, 8)) < 0.3).astype(float)
     grid = np.geomspace(1e-3, 1e-2, 400)
@@ -224,6 +278,11 @@ def test_one_label_falls_back_to_hamming_loss(data):
         ({"cv": "loo"}, "cv='loo' is not known"),
         ({"cv": []}, "cv gave no split"),
         ({"precision": "half"}, "precision='half' is not known"),
+        ({"race": 0.0}, "race must be a number > 0"),
+        (
+            {"race": 3.0, "scoring": "micro_f1"},
+            "race=3.0 compares rows, but scoring='micro_f1' is no mean over rows",
+        ),
         ({"memory_budget": 0}, "memory_budget must be an integer >= 1"),
     ],
 )

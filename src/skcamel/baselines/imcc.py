@@ -15,7 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from skcamel import kernel, memory, scaling
 from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline, TrainingData
-from skcamel.baselines.linear import Candidate, GridSearch, Rated, filled, powers
+from skcamel.baselines.linear import filled
+from skcamel.baselines.search import Candidate, GridSearch, Rated, powers
 from skcamel.checks import check_count, check_not_negative, check_positive
 from skcamel.metrics.conventions import choice
 
@@ -213,7 +214,7 @@ class IMCCCV(GridSearch, BaseIMCC):
     grid : {"coarse", "raw"}, default="coarse"
         "coarse": α in 0.1, 1, 10, β in 0.01, 0.1, 1, λ in 0.001, 0.01, 0.1, 1, 10, m in 10, 50, 200, features unscaled and of unit
         variance: 270 candidates. "raw": the same with unscaled features, 135 candidates.
-    cv, scoring, threshold, threshold_metric
+    cv, scoring, race, threshold, threshold_metric
         As in :class:`LLSFCV`.
     random_state : int or RandomState, default=None
         Of k-means, and of the folds of an int `cv`, which are shuffled where it is given.

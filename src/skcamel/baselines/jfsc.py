@@ -11,8 +11,9 @@ from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.baselines import proximal
-from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, powers, prepare
+from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, prepare
 from skcamel.baselines.proximal import POWER_STEPS, POWER_TOL, SMALLEST_RESIDUAL
+from skcamel.baselines.search import powers
 from skcamel.baselines.tensors import RobustRegressionOnDevice
 from skcamel.checks import check_flag
 from skcamel.rows import middle, shifted
@@ -301,7 +302,7 @@ class JFSCCV(LinearSearch, BaseJFSC):
         from 4^-4 to 4^4 and η = 0.1, 125 candidates.
     preset, intercept, threshold, threshold_metric, max_iter, tol
         As in :class:`JFSC`, the tuning of cuts as in :class:`LLSFCV`.
-    cv, scoring, precision, device, memory_budget, random_state
+    cv, scoring, precision, device, memory_budget, race, random_state
         As in :class:`LLSFCV`.
 
     Attributes

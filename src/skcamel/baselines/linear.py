@@ -1,24 +1,21 @@
-"""What LLSF and JFSC share as estimators: presets of the features, linear scores, the authors' cut, and penalties chosen by folds."""
+"""What LLSF and JFSC share as estimators: presets of the features, linear scores, the authors' cut, and candidates solved together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.model_selection import BaseCrossValidator
 
-from skcamel import memory, scaling
+from skcamel import scaling
 from skcamel.arrays import Array, check_device
 from skcamel.baselines import proximal
-from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, tuned_cuts, with_weight
-from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
-from skcamel.metrics import evaluate
-from skcamel.metrics.conventions import NAMES, choice
-from skcamel.selection.search import Scores, candidate_metrics, tabulate
+from skcamel.baselines.base import Baseline, TrainingData
+from skcamel.baselines.search import Candidate, GridSearch, Rated
+from skcamel.checks import check_count, check_not_negative, check_positive
+from skcamel.metrics.conventions import choice
 from skcamel.selection.thresholds import MODES
 
 PRESETS = ("faithful", "fair")
@@ -27,9 +24,6 @@ N_CUTS = 51
 TUNED = "tuned"  # the authors' rule for the cut
 
 Axes = dict[str, tuple[float, ...]]
-Candidate = Mapping[str, Any]
-Rated = Iterator[tuple[int, np.ndarray, np.ndarray | None]]
-Folds = list[tuple[np.ndarray, np.ndarray]]  # rows of the training and the test part of each
 
 
 class Prepared(NamedTuple):
@@ -180,98 +174,6 @@ class LinearBaseline(Baseline):
 
 
 @dataclass(eq=False, repr=False)
-class GridSearch(Baseline):
-    """Scores every candidate of a grid in every fold, chooses one and learns with it from all rows.
-
-    A subclass names its grids; their keys are its parameters, given with an "s" appended. In `_rated` it solves all candidates of a
-    fold, sharing what they have in common.
-    """
-
-    _: KW_ONLY
-    grid: str = "coarse"
-    cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
-    scoring: str = "average_precision"
-    random_state: Any = None
-    GRIDS: ClassVar[dict[str, Any]]  # of axes, see `_axes`
-
-    def _check_parameters(self) -> None:
-        choice(self.grid, tuple(self.GRIDS), "grid")
-        choice(self.scoring, NAMES, "scoring")
-        super()._check_parameters()
-        if isinstance(self.cv, str):
-            message = f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable of (train, test)."
-            raise ValueError(message)  # noqa: TRY004 (a wrong value, as CamelClassifierCV says)
-
-    def _axes(self) -> dict[str, tuple[Any, ...]]:
-        """Values of each parameter: those given, else those of the named grid."""
-        axes = {}
-        for penalty, values in self.GRIDS[self.grid].items():
-            name = f"{penalty}s"
-            given = getattr(self, name)
-            if given is not None and (isinstance(given, str) or np.ndim(given) != 1 or not len(given)):
-                raise ValueError(f"{name} must be a sequence with at least one value, got {given!r}; None takes those of the grid.")
-            axes[name] = values if given is None else tuple(given)
-        return axes
-
-    def _chosen(self) -> Candidate:
-        return self.best_params_
-
-    def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        if len(Y) < 2:
-            raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
-        candidates = [dict(zip(self.GRIDS[self.grid], values, strict=True)) for values in product(*self._axes().values())]
-        folds = inner_splits(self, X, Y, self._target, weights)
-        judge = self._judge_together if self._rule().is_tuned else self._judge_apart
-        results, cuts = judge((X, Y, weights), folds, candidates)
-        found = tabulate(candidates, results, self.scoring)
-        self.cv_results_, self.scoring_ = found.table, found.scoring
-        self.best_index_, self.best_score_, self.best_params_ = found.best_index, found.best_score, candidates[found.best_index]
-        for name, value in self.best_params_.items():
-            setattr(self, f"{name}_", value)
-        if cuts is None:
-            return super()._learn_all(X, Y, weights)
-        self._learn(*with_weight(X, Y, weights))
-        return cuts[found.best_index]
-
-    def _judge_apart(self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]) -> tuple[list[list[Scores]], None]:
-        """The seven metrics of every candidate in every fold, with fixed cuts or those that its training part gives."""
-        results: list[list[Scores]] = [[{} for _ in candidates] for _ in folds]
-        for (train, test), result in zip(folds, results, strict=True):
-            known, (X, Y, weights) = some_rows(*data, train), some_rows(*data, test)
-            for k, F, F_known in self._rated(known, X, candidates):
-                cuts = self._rule().cuts(known[1] > 0, known[1]) if F_known is None else authors_cuts(known[1], F_known, known[2])
-                result[k] = judged(Y, half_less(F), cuts, weights)
-        return results, None
-
-    def _judge_together(
-        self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]
-    ) -> tuple[list[list[Scores]], list[np.ndarray]]:
-        """The same with cuts tuned on the held-out scores of all folds, as CAMEL's are on leave-one-out scores; and these cuts."""
-        held = [(data[1][test], None if data[2] is None else data[2][test]) for _, test in folds]
-        truth = np.concatenate([Y for Y, _ in held])
-        memory.require(
-            8 * len(candidates) * truth.size,
-            f"Scores of {len(candidates)} candidates for {truth.shape[0]} rows and {truth.shape[1]} labels, on which "
-            f"threshold={self.threshold!r} is tuned,",
-            "Give fewer candidates, or threshold='zero'.",
-        )
-        scores = [np.empty((len(candidates), *Y.shape)) for Y, _ in held]
-        for (train, test), of_fold in zip(folds, scores, strict=True):
-            for k, F, _ in self._rated(some_rows(*data, train), data[0][test], candidates):
-                of_fold[k] = half_less(F)
-        weights = None if data[2] is None else data[2][np.concatenate([test for _, test in folds])]
-        cuts = [tuned_cuts(self._rule(), truth, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
-        results = []
-        for (Y, of_rows), of_fold in zip(held, scores, strict=True):
-            results.append([judged(Y, F, own, of_rows) for F, own in zip(of_fold, cuts, strict=True)])
-        return results, cuts
-
-    def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Rated:
-        """Number of each candidate, its F of the test part and, if the authors' rule needs it, of the training part."""
-        raise NotImplementedError
-
-
-@dataclass(eq=False, repr=False)
 class LinearSearch(GridSearch, LinearBaseline):
     """A search over penalties; all candidates of a fold are solved in common products."""
 
@@ -279,7 +181,7 @@ class LinearSearch(GridSearch, LinearBaseline):
     precision: str = "single"
     device: str | None = None
     memory_budget: int = proximal.MEMORY_BUDGET
-    ADDED: ClassVar = {"precision": "double", "device": None}  # what stands for a parameter that files and studies of earlier versions lack
+    ADDED: ClassVar = GridSearch.ADDED | {"precision": "double", "device": None}
 
     def _check_parameters(self) -> None:
         choice(self.precision, tuple(PRECISIONS), "precision")
@@ -294,7 +196,8 @@ class LinearSearch(GridSearch, LinearBaseline):
         for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):
             for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
                 coef, intercept = prepared.weights(W)
-                yield k, new @ coef.T + intercept, known @ coef.T + intercept if self.threshold == TUNED else None
+                cuts = authors_cuts(train[1], known @ coef.T + intercept, train[2]) if self.threshold == TUNED else None
+                yield k, new @ coef.T + intercept, cuts
 
 
 def filled(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -310,19 +213,6 @@ def filled(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     total = w.sum(axis=0)
     means = (w * np.where(unknown, 0.0, Y)).sum(axis=0) / np.where(total > 0, total, 1.0)
     return np.where(unknown, means, Y)
-
-
-def judged(Y: np.ndarray, scores: np.ndarray, cuts: np.ndarray, weights: np.ndarray | None) -> Scores:
-    """The seven metrics of scores (n, q) with cuts (q,), over the known entries of Y."""
-    unknown = np.isnan(Y)
-    if not unknown.any():
-        return candidate_metrics(Y > 0, scores[None], cuts, weights)[0]
-    return evaluate(Y, scores, scores > cuts, sample_weight=weights)
-
-
-def powers(base: float, exponents: Iterable[int]) -> tuple[float, ...]:
-    """Powers of a base, one for each exponent."""
-    return tuple(float(base) ** k for k in exponents)
 
 
 def authors_cuts(Y: np.ndarray, F: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

@@ -146,7 +146,7 @@ class Problem:
         threads = allowed_threads()
         with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
             for group in self.groups(penalties):
-                for batch in batches(len(group), self.bytes_each, budget):
+                for batch in batches(len(group), self.bytes_each, budget // threads):
                     if len(waiting) == threads:
                         yield _first(waiting)
                     waiting.append((group[batch], pool.submit(end, group[batch])))
@@ -166,8 +166,8 @@ def part(penalties: Any, index: np.ndarray) -> Any:
 
 
 def batches(n_candidates: int, bytes_each: int, budget: int) -> Iterator[np.ndarray]:
-    """Indices of candidates in order, as many at a time as a core's share of the budget allows, at least one."""
-    size = max(1, budget // allowed_threads() // max(1, bytes_each))
+    """Indices of candidates in order, as many at a time as the budget allows, at least one."""
+    size = max(1, budget // max(1, bytes_each))
     return (np.arange(first, min(first + size, n_candidates)) for first in range(0, n_candidates, size))
 
 

@@ -44,6 +44,17 @@ def weights_of(gram: np.ndarray, target: np.ndarray) -> np.ndarray:
     return nnls(root.T, solve_triangular(root, target, lower=True))[0]
 
 
+def standard_errors(gain: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Mean gains of rows (..., n), each with its share (n,) of all, in standard errors (...,).
+
+    >>> standard_errors(np.array([[1.0, 3.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0.5, 0.5])).round(3)
+    array([2.828,   inf, 0.   ])
+    """
+    mean = gain @ share
+    error = np.sqrt((gain - mean[..., None]) ** 2 @ share**2)
+    return np.divide(mean, error, out=np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), where=error > 0)
+
+
 class Combination:
     """R members by their leave-one-out scores, (n, q) each, for labels Y (n, q) in {-1, +1} of rows with weights (n,).
 
@@ -130,5 +141,4 @@ class Combination:
             sign = -1.0 if name in LOSSES else 1.0
             values = [sign * cast(ranking_rows(relevant, F, known=known)[name], "float64") for F in (other, judged)]
         gain, share = to_numpy((values[0] - values[1])[counted]), to_numpy(w[counted] / xp.sum(w[counted]))
-        mean = float(share @ gain)
-        return mean > float(np.sqrt((share**2) @ (gain - mean) ** 2))
+        return bool(standard_errors(gain, share) > 1)

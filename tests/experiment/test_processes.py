@@ -271,6 +271,25 @@ def test_workers_of_a_cluster_may_be_lost():
     assert "every Dask worker that ran it was lost" in errors(records)["kills its parent"]
 
 
+def test_a_result_that_is_lost_with_its_worker_is_computed_again(monkeypatch):
+    """Dask says that a unit is finished, runs it again because its result is gone, and loses that worker, too."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'skcamel[distributed]'")
+    of_dask, lost = distributed.Future.result, []
+
+    def result(future, timeout=None):
+        if not lost:
+            lost.append(future.key)
+            raise distributed.KilledWorker(future.key, None, 0)
+        return of_dask(future, timeout)
+
+    monkeypatch.setattr(distributed.Future, "result", result)
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster:
+        records = run_study([made()], [Mean()], n_folds=2, dask=cluster.scheduler_address)
+    assert len(lost) == 1
+    assert errors(records) == {}
+    assert len(records) == 2
+
+
 @pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="only Linux can forget a peak")
 @pytest.mark.parametrize("limit", [None, 600], ids=["in this process", "in another"])
 def test_the_peak_of_memory_is_what_the_unit_added(limit):

@@ -145,12 +145,14 @@ def by_dask(tasks: Iterable[Task], cluster: Any, time_limit: float | None) -> Re
         done = as_completed(start_some(_wanted(client)), loop=client.loop)
         for future in done:
             order = running.pop(future.key)
-            error = future.exception()
-            if isinstance(error, (KilledWorker, CancelledError)):
+            try:  # a finished result may be lost with its worker before it is here; then the unit runs again, and that may fail
+                result = future.result()
+            except (KilledWorker, CancelledError):
                 lost = "every Dask worker that ran it was lost, most often for lack of memory; see the logs of the cluster"
-                yield replace(failure(order.unit, ChildProcessError(lost)), killed=True)
-            else:
-                yield future.result() if error is None else failure(order.unit, error)
+                result = replace(failure(order.unit, ChildProcessError(lost)), killed=True)
+            except Exception as error:
+                result = failure(order.unit, error)
+            yield result
             done.update(start_some(max(0, _wanted(client) - len(running))))
         yield from refused
     finally:

@@ -171,7 +171,7 @@ def summary_text(results: Results) -> str:
 def scope(results: Results) -> str:
     """Which sets the ranks are over, and which are left."""
     left = len(REGULAR) + len(LARGE) - len(results.datasets)
-    told = f"Ranks and cells are over the sets that every method has finished: {', '.join(results.datasets)}."
+    told = f"Ranks and cells are over {len(results.datasets)} sets: {', '.join(results.datasets)}."
     return told + f" The study is not finished: {left} sets are left." * (left > 0)
 
 

@@ -17,7 +17,7 @@ from skcamel.metrics import NAMES, average_precision, evaluate, get_scorer
 from skcamel.report.facts import ModelFacts
 from skcamel.report.model_page import _sent
 from skcamel.selection import Rules
-from skcamel.selection.combination import Combination
+from skcamel.selection.combination import Combination, Judge
 from skcamel.selection.representation import Data
 from skcamel.selection.search import candidate_metrics
 from skcamel.selection.thresholds import METRICS, Sorted, slopes
@@ -267,11 +267,11 @@ def test_weights_of_a_combination_are_least_squares_on_known_entries(rng):
     Y, known = 2 * Y - 1, ~np.isnan(hidden)
     members = [Y + rng.normal(size=Y.shape) * s for s in (1.5, 2.0)]
     entries, complete = known.astype(float), np.ones(Y.shape)
-    found = Combination(np.where(known, Y, np.nan), members, entries)
+    found = Combination(Judge(np.where(known, Y, np.nan), entries), members)
     np.testing.assert_allclose(found.mean, [Y[known[:, j], j].mean() for j in range(4)])
     rows = np.stack([(F - found.means)[known] for F in members], axis=1)
     np.testing.assert_allclose(found.weights, np.linalg.lstsq(rows, (Y - found.means)[known], rcond=None)[0], rtol=1e-6)
-    np.testing.assert_allclose(Combination(Y, members, complete).weights, Combination(Y, members).weights)
+    np.testing.assert_allclose(Combination(Judge(Y, complete), members).weights, Combination(Judge(Y), members).weights)
     assert found.is_worse_than(Y)
     assert not found.is_worse_than(-Y)
 

@@ -341,9 +341,14 @@ class BaseCamel(MultiLabelClassifier):
             yield _outputs_of([self], rows[i : i + size])[0]
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
-        """Weights and models whose scores add up to this model's: itself, unless a search combined several."""
+        """Weights and models whose scores add up to this model's, before labels are scaled: itself, unless a search combined several."""
         check_is_fitted(self)
         return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
+
+    def _added(self) -> list[tuple[Any, BaseCamel]]:
+        """Models and their weights for all labels or for each, (q,), with which scores add up to this model's."""
+        scales = getattr(self, "scales_", 1.0)  # files of earlier versions have none
+        return [(weight * scales, member) for weight, member in self.weighted_members()]
 
     def explain(self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None) -> Explanation:
         """Exact additive parts of every score: the label's own prediction and the push of every other label; the columns' if asked.
@@ -383,7 +388,7 @@ class BaseCamel(MultiLabelClassifier):
         self._check_parts()
         if sources is not None and not features:
             raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
-        members = self.weighted_members()
+        members = self._added()
         if features:
             attribution.check_kernels([member._kernel for _, member in members])
         rows = self._new_rows(X)
@@ -397,7 +402,7 @@ class BaseCamel(MultiLabelClassifier):
         names, columns = attribution.players(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
         q = len(self.label_names_)
         values, base = np.zeros((rows.shape[0], len(columns), q)), np.zeros(q)
-        for weight, own in self.weighted_members():
+        for weight, own in self._added():
             of_member, absent = attribution.shapley(
                 own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns, mean=own._kernel_mean
             )
@@ -430,7 +435,7 @@ class BaseCamel(MultiLabelClassifier):
     @property
     def base_scores_(self) -> np.ndarray:
         """Scores of the average training row, (q,)."""
-        return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self.weighted_members()))
+        return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self._added()))
 
     @property
     def n_judged_(self) -> int | None:
@@ -521,9 +526,7 @@ def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
         coefficients = [member.dual_coef_ for member in members]
         columns = members[0]._kernel_times(rows, np.hstack(coefficients) if len(members) > 1 else coefficients[0])  # hstack copies
         own.update(zip(map(id, members), np.hsplit(columns, len(members)), strict=True))
-    return [
-        model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model.weighted_members()])) for model in models
-    ]
+    return [model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model._added()])) for model in models]
 
 
 def check_solver(solver: str, kernels: Sequence[Any]) -> None:
@@ -562,7 +565,7 @@ def seed_of(random_state: Any) -> int:
     return int(random_state) if isinstance(random_state, Integral) else 0
 
 
-def _weighted_sum(parts: list[tuple[float, np.ndarray, np.ndarray]]) -> np.ndarray:
+def _weighted_sum(parts: list[tuple[Any, np.ndarray, np.ndarray]]) -> np.ndarray:
     """Σ w (scores + offset), summed in double precision, in the precision of the scores."""
     total = sum(weight * (scores.astype(np.float64) + offset) for weight, scores, offset in parts)
     return _narrowed(np.asarray(total), parts[0][1].dtype)

@@ -46,7 +46,7 @@ from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.presets import PREPARED, PRESETS
 from skcamel.rows import is_lazy
 from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
-from skcamel.selection.combination import Combination
+from skcamel.selection.combination import Combination, Judge
 from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead, sampled
 from skcamel.selection.search import Results, Scores, score_fold, tabulate
 from skcamel.selection.source import Named, Source
@@ -98,7 +98,8 @@ class CamelClassifierCV(BaseCamel):
         Whether scores are ȳ + Σ w_r (f_r(x) - ȳ) over representations, w ≥ 0 by least squares on leave-one-out scores. Each takes
         part with its candidate of least squared error and α ≤ ½, but for standardised columns of sparse rows. Where that is a
         standard error worse than the best candidate of the first representation, by `scoring` if that ranks labels and else by
-        average precision, this one alone answers.
+        average precision, this one alone answers. If log-odds a_j · score + b_j, fitted label by label on leave-one-out scores, rank
+        labels better by the same metric on rows that did not set them, these are the scores.
     cv : "loo", int, splitter or iterable of (train, test), default="loo"
         "loo" is exact leave-one-out with S and σ held. An int means that many folds as in scikit-learn: in the order of
         the rows, or shuffled where `random_state` is given.
@@ -119,7 +120,9 @@ class CamelClassifierCV(BaseCamel):
         The choice; bandwidth_ is σ itself. Not set where models are combined.
     members_, weights_ : list of CamelClassifier, array
         The models that are combined, those with weight 0 left out, and their weights; scores are the weighted sum of the members'
-        scores, whose intercepts hold their share of (1 - Σ w) ȳ. Set where `combine` is.
+        scores, whose intercepts hold their share of (1 - Σ w) ȳ and of b. Set where `combine` is.
+    scales_ : array of shape (q,)
+        a, by which the weighted sum is multiplied; all 1 where scores are not made log-odds. Set where `combine` is.
     best_score_, best_params_, best_index_, scoring_
         As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
     estimate_ : dict
@@ -323,7 +326,9 @@ class CamelClassifierCV(BaseCamel):
         """For each criterion the table and the winner, or the members with their weights, all from one pass."""
         used = [usable(name, data.Y, data.weights) for name in names]
         found = self._search(represented, data, grid, S, tuple(dict.fromkeys(used)))
-        members = Combination.of(found.members, data, self._seed()) if found.members else None
+        judge = Judge.of(data, found.winners[used[0]].scores, self._seed()) if self.combine else None
+        members = Combination(judge, [member.scores for member in found.members]) if judge is not None and found.members else None
+        together = None if members is None else members.combined()
         chosen: list[Chosen] = []
         for criterion in used:
             winner = found.winners[criterion]
@@ -331,9 +336,11 @@ class CamelClassifierCV(BaseCamel):
             if not self.combine:
                 table = table._replace(best_index=winner.index, best_score=winner.score)
             if members is None or members.is_worse_than(winner.scores, criterion):
-                chosen.append(Chosen(table, [(1.0, winner)], winner.scores, None if self.combine else winner.rule))
+                own = Chosen(table, [(1.0, winner)], winner.scores, None if self.combine else winner.rule)
             else:
-                chosen.append(Chosen(table, members.live(found.members), members.combined(), shift=to_numpy(members.shift)))
+                own = Chosen(table, members.live(found.members), together, shift=to_numpy(members.shift))
+            link = None if judge is None else judge.link(own.scores, criterion)
+            chosen.append(own if link is None else own.linked(*link))
         return chosen
 
     def _by_folds(
@@ -364,6 +371,7 @@ class CamelClassifierCV(BaseCamel):
             self._store(_model(winner, S, answering), labels, kept)
             return
         self.weights_ = np.array([weight for weight, _ in chosen.winners])
+        self.scales_ = np.broadcast_to(chosen.scales, len(labels.names)).copy()
         self.members_: list[CamelClassifier] = []
         of_members = learn_to_answer([Held(winner.scores, ZERO) for _, winner in chosen.winners], data)
         for (_, winner), answers in zip(chosen.winners, of_members, strict=True):

@@ -1,4 +1,4 @@
-"""Probabilities: slopes that are optimal, and a link that never contradicts the sign of the score."""
+"""Probabilities and log-odds: slopes and offsets that are optimal, and a link that never contradicts the sign of the score."""
 
 import math
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special
 
 from skcamel.arrays import to_numpy
-from skcamel.selection.thresholds import FLATTEST, STEEPEST, probabilities, slopes
+from skcamel.selection.thresholds import FLATTEST, PRIOR_OF_SLOPES, STEEPEST, log_odds, probabilities, slopes
 
 
 def smoothed_targets(relevant, weights):
@@ -130,6 +130,61 @@ def test_labels_do_not_influence_each_other(rng):
     together = slopes(relevant, scores)
     alone = [slopes(relevant[:, [j]], scores[:, [j]])[0] for j in range(4)]
     assert together == pytest.approx(alone, rel=1e-9)
+
+
+# Log-odds
+
+
+def penalised(parameters, centre, relevant, x, weights):
+    """Cross-entropy of one label whose log-odds are a x + b, and how far a is from the slope of a link without offset."""
+    a, b = parameters
+    targets, z = smoothed_targets(relevant, weights), a * centre * x + b
+    return (weights * (np.logaddexp(0, z) - targets * z)).sum() + PRIOR_OF_SLOPES / 2 * (a - 1) ** 2
+
+
+@given(problem=problems())
+def test_log_odds_agree_with_a_general_minimiser(problem, xp):
+    relevant, scores, weights = problem
+    a, b = map(to_numpy, log_odds(*on(xp, *problem)))
+    w = np.ones(len(scores)) if weights is None else weights
+    for j, centre in enumerate(slopes(relevant, scores, weights)):
+        arguments = centre, relevant[:, j], scores[:, j], w
+        best = optimize.minimize(penalised, [1.0, 0.0], args=arguments, bounds=[(FLATTEST, None), (None, None)], tol=1e-12)
+        assert penalised([a[j] / centre, b[j]], *arguments) <= best.fun * (1 + 1e-9)
+        assert a[j] >= FLATTEST * centre * (1 - 1e-9)
+
+
+@given(problem=problems(), repeats=st.lists(st.integers(1, 3), min_size=12, max_size=12))
+def test_log_odds_of_integer_weights_are_those_of_repeated_rows(problem, repeats):
+    relevant, scores, _ = problem
+    repeats = np.array(repeats[: len(scores)])
+    weighted = log_odds(relevant, scores, repeats.astype(float))
+    repeated = log_odds(np.repeat(relevant, repeats, axis=0), np.repeat(scores, repeats, axis=0))
+    for one, other in zip(weighted, repeated, strict=True):
+        assert one == pytest.approx(other, rel=1e-5, abs=1e-6)
+
+
+@given(problem=problems(), seed=st.integers(0, 2**32 - 1))
+def test_log_odds_do_not_depend_on_unknown_entries(problem, seed):
+    relevant, scores, _ = problem
+    rng = np.random.default_rng(seed)
+    known = rng.random(scores.shape) < 0.7
+    assume((known & (scores != 0)).any(axis=0).all())
+    found = log_odds(relevant, scores, known.astype(float))
+    other = log_odds(np.where(known, relevant, ~relevant), np.where(known, scores, rng.normal(size=scores.shape)), known.astype(float))
+    for one, same in zip(found, other, strict=True):
+        np.testing.assert_array_equal(one, same)
+    for j, own in enumerate(known.T):
+        alone = log_odds(relevant[own, j : j + 1], scores[own, j : j + 1])
+        assert [part[j] for part in found] == pytest.approx(np.ravel(alone), rel=1e-5, abs=1e-6)
+
+
+def test_labels_that_say_nothing_get_their_frequency(xp):
+    relevant = np.arange(12)[:, None] < [3, 12, 0]
+    a, b = map(to_numpy, log_odds(xp(relevant), xp(np.zeros((12, 3)))))
+    smoothed = np.where(relevant, (relevant.sum(axis=0) + 1) / (relevant.sum(axis=0) + 2), 1 / ((~relevant).sum(axis=0) + 2)).mean(axis=0)
+    np.testing.assert_allclose(special.expit(b), smoothed, rtol=1e-9)
+    np.testing.assert_array_equal(a, 1)
 
 
 # Probabilities

@@ -1,5 +1,7 @@
 """Representations combined: weights against a literal solution, and everything a model can do done by its members."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,10 +10,12 @@ from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
 
-from skcamel import CamelClassifier, CamelClassifierCV, load, metrics, save
+from skcamel import CamelClassifier, CamelClassifierCV, compress, load, metrics, save
 from skcamel.metrics.conventions import RANKING
 from skcamel.report import build_model_report
-from skcamel.selection.combination import Combination, weights_of
+from skcamel.report.facts import ModelFacts
+from skcamel.selection.combination import Combination, Judge, weights_of
+from skcamel.selection.thresholds import log_odds
 
 TRIED = (("none", "rbf", 1.0), ("standard", "laplacian", 0.5), ("rank", "laplacian", 1.0), ("unit", "linear", 1.0))
 OPTIONS = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.01, 0.1, 1.0), "representations": TRIED, "combine": True, "threshold": "auto"}
@@ -36,7 +40,7 @@ def test_weights_are_those_of_literal_least_squares(seed, weighted):
     Y = np.where(rng.random((12, 3)) < 0.4, 1.0, -1.0)
     scores = [0.3 * Y + rng.normal(size=Y.shape) for _ in range(4)]
     w = rng.integers(1, 4, size=12).astype(float) if weighted else None
-    found = Combination(Y, scores, w)
+    found = Combination(Judge(Y, w), scores)
     repeats = np.ones(12, dtype=int) if w is None else w.astype(int)
     index = np.repeat(np.arange(12), repeats)
     means = (Y[index].sum(axis=0) - Y) / (len(index) - 1)
@@ -56,6 +60,7 @@ def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows,
     assert (model.weights_ > 0).all()
     total = sum(w * member.decision_function(new) for w, member in zip(model.weights_, model.members_, strict=True))
     np.testing.assert_allclose(model.decision_function(new), total, atol=1e-12)
+    np.testing.assert_array_equal(model.scales_, 1)
     mean = (2.0 * Y - 1).mean(axis=0)
     alone = [clone(member).fit(X, Y) for member in model.members_]
     literal = mean + sum(w * (own.decision_function(new) - mean) for w, own in zip(model.weights_, alone, strict=True))
@@ -120,12 +125,13 @@ def test_the_metric_asked_for_judges_a_combination(rng, metric, unknown):
         Y = np.where(rng.random((60, 5)) < 0.3, 1.0, -1.0)
         member, other = (Y + size * rng.normal(size=Y.shape) for size in (1.5, noise))
         known = rng.random(Y.shape) >= unknown
-        combination = Combination(np.where(known, Y, np.nan), [member], known.astype(float)) if unknown else Combination(Y, [member])
+        judge = Judge(np.where(known, Y, np.nan), known.astype(float)) if unknown else Judge(Y)
+        combination = Combination(judge, [member])
         gains = []
         for i, row in enumerate(known):
             truth = (Y[i : i + 1, row] > 0).astype(int)
             if 0 < truth.sum() < truth.size:
-                judged = combination.combined(judging_weights(combination, combination.group[i]))
+                judged = combination.combined(judging_weights(combination, judge.group[i]))
                 ours, theirs = (getattr(metrics, name)(truth, F[i : i + 1, row]) for F in (judged, other))
                 gains.append(theirs - ours if name == "average_precision" else ours - theirs)
         gains = np.array(gains)
@@ -146,9 +152,9 @@ def test_where_members_are_worse_the_first_representation_answers_alone(rng):
     X = np.column_stack([rng.normal(size=60), 1e-3 * rng.normal(size=(60, 30))])
     Y = (X[:, :1] + [[0.0, 0.4]] > 0).astype(int)
     Y = Y ^ (rng.random(Y.shape) < 0.15)
-    worse = Combination(2.0 * Y - 1, [rng.normal(size=Y.shape)])
+    worse = Combination(Judge(2.0 * Y - 1), [rng.normal(size=Y.shape)])
     assert worse.is_worse_than(2.0 * Y - 1)
-    assert not Combination(2.0 * Y - 1, [2.0 * Y - 1]).is_worse_than(rng.normal(size=Y.shape))
+    assert not Combination(Judge(2.0 * Y - 1), [2.0 * Y - 1]).is_worse_than(rng.normal(size=Y.shape))
     tried = (("none", "rbf", 1.0), ("standard", "rbf", 1e-3))
     model = CamelClassifierCV(representations=tried, combine=True).fit(X, Y)
     first = model.members_[0]
@@ -209,3 +215,86 @@ def test_the_estimate_is_that_of_the_whole_model_by_leave_one_out(rows, combine)
         ]
         scores = mean + sum(w * (m.scores - mean) for w, m in zip(model.weights_, live, strict=True))
     assert model.estimate_ == pytest.approx(evaluate(Y, scores, scores > model.thresholds_), abs=1e-12)
+
+
+# Log-odds
+
+
+@pytest.fixture(scope="module")
+def linked():
+    """A model whose scores are log-odds: two labels that features explain, and two that occur in half of the rows at random."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(160, 4))
+    Y = np.column_stack([X[:, :2] > 1.0, rng.random((160, 2)) < 0.45]).astype(int)
+    model = CamelClassifierCV(**OPTIONS).fit(X[:110], Y[:110])
+    assert (model.scales_ != 1).all()
+    return model, X[:110], Y[:110], X[110:], Y[110:]
+
+
+def test_linked_scores_are_log_odds_of_the_combination(linked):
+    model, X, Y, new, truth = linked
+    mean = (2.0 * Y - 1).mean(axis=0)
+    alone = [clone(member).fit(X, Y).decision_function(new) for member in model.members_]
+    combined = mean + sum(w * (scores - mean) for w, scores in zip(model.weights_, alone, strict=True))
+    found = model.decision_function(new)
+    offset = found - model.scales_ * combined
+    np.testing.assert_allclose(offset, np.tile(offset[0], (len(new), 1)), atol=1e-8)
+    assert metrics.average_precision(truth, found) > metrics.average_precision(truth, combined)
+    assert metrics.log_loss(truth, 1 / (1 + np.exp(-found))) < metrics.log_loss(truth, np.tile(Y.mean(axis=0), (len(new), 1)))
+
+
+def test_linked_scores_are_taken_apart_kept_and_shown_like_any(linked, tmp_path):
+    model, _, _, new, truth = linked
+    scores = model.decision_function(new)
+    np.testing.assert_allclose(model.explain(new).scores, scores, atol=1e-9)
+    np.testing.assert_array_equal(model.predict_proba(new) > 0.5, scores > 0)
+    save(model, tmp_path / "m.skcamel")
+    np.testing.assert_array_equal(load(tmp_path / "m.skcamel").decision_function(new), scores)
+    small = compress(model, 60)
+    assert np.abs(small.decision_function(new) - scores).mean() < 0.1 * scores.std()
+    facts = ModelFacts(model)
+    own, pushing = facts.deviations(new)
+    pushed = facts.alpha * pushing @ (facts.S - np.diag(np.diag(facts.S)))
+    np.testing.assert_allclose(model.base_scores_ + (1 - facts.alpha) * own + facts.scales * pushed, scores, atol=1e-9)
+
+
+def test_a_file_of_an_earlier_version_has_no_scales(rows, model):
+    _, _, new, _ = rows
+    earlier = copy(model)
+    del earlier.scales_
+    np.testing.assert_array_equal(earlier.decision_function(new), model.decision_function(new))
+
+
+@pytest.mark.parametrize("metric", [*RANKING, "macro_f1"])
+@pytest.mark.parametrize("unknown", [0.0, 0.3])
+def test_the_metric_asked_for_judges_the_link_on_rows_that_did_not_set_it(rng, metric, unknown):
+    name = metric if metric in RANKING else "average_precision"
+    verdicts = set()
+    for strength in (0.0, 1.0, 3.0):
+        Y = np.where(rng.random((80, 4)) < [0.1, 0.2, 0.5, 0.6], 1.0, -1.0)
+        scores = [1.0, 1.0, strength, strength] * Y + rng.normal(size=Y.shape)
+        known = rng.random(Y.shape) >= unknown
+        entries = known.astype(float)
+        judge = Judge(np.where(known, Y, np.nan), entries) if unknown else Judge(Y)
+        judged = np.zeros_like(scores)
+        for g in range(5):
+            here = judge.group == g
+            a, b = log_odds(Y[~here] > 0, scores[~here], entries[~here])
+            judged[here] = a * scores[here] + b
+        gains = []
+        for i, row in enumerate(known):
+            truth = (Y[i : i + 1, row] > 0).astype(int)
+            if 0 < truth.sum() < truth.size:
+                before, after = (getattr(metrics, name)(truth, F[i : i + 1, row]) for F in (scores, judged))
+                gains.append(after - before if name == "average_precision" else before - after)
+        expected, found = np.mean(gains) > 0, judge.link(scores, metric)
+        assert (found is not None) == expected
+        if found is not None:
+            for one, other in zip(found, log_odds(Y > 0, scores, entries), strict=True):
+                np.testing.assert_allclose(one, other)
+        verdicts.add(bool(expected))
+    assert True in verdicts
+
+
+def test_without_a_row_to_rank_nothing_is_linked():
+    assert Judge(np.array([[1.0, 1.0], [-1.0, -1.0]])).link(np.zeros((2, 2))) is None

@@ -24,7 +24,7 @@ from skcamel.experiment.imports import imported, parsed
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
 from skcamel.metrics.conventions import choice
 from skcamel.selection import GROUPS, PARTS, SHORTLIST
-from skcamel.selection.thresholds import PRIOR_POSITIVES
+from skcamel.selection.thresholds import PRIOR_OF_SLOPES, PRIOR_POSITIVES
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
@@ -161,6 +161,8 @@ class CamelMethod(EstimatorMethod):
         self.settings |= {"per_metric": per_metric}
         if self.estimator.threshold == "auto":
             self.settings["cuts"] = {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES}
+        if self.estimator.combine:
+            self.settings["link"] = PRIOR_OF_SLOPES  # scores may be log-odds; earlier records lack it
         if per_metric and self.estimator.combine:
             self.settings["judged_by"] = "metric"  # a combination, against the best candidate; earlier records: by average precision
 

@@ -66,6 +66,7 @@ OPTIONAL += (
     "known_together_",
     "threshold_rule_",
     "estimate_",
+    "scales_",
     "_reference",
     "solver_",
     "_sparse_labels",
@@ -222,7 +223,7 @@ def _member(value: Any, sizes: Sizes) -> None:
 
 COMBINED = (
     ANY_CAMEL
-    | {"members_": each(_member, "m"), "weights_": floats("m", low=0)}
+    | {"members_": each(_member, "m"), "weights_": floats("m", low=0), "scales_": floats("q", low=0)}
     | {key: rule for key, rule in CAMEL_SEARCH.items() if key == "cv_results_" or key.startswith(("best_", "scoring_"))}
 )
 

@@ -61,6 +61,7 @@ class ModelFacts:
     n_kept : number of rows, landmarks or columns that the model has coefficients for; the most of any member
     summed : these in words, if rows were summed up; else empty
     alpha : degree of collaboration; of a combined model the weighted mean of its members'
+    scales : by which the scores of a combined model are multiplied, (q,)
     S : label correlation, (q, q)
     learned : what S was learned from, in words that follow "learned"
     evidence : what the training rows show about pairs of labels, where that is known
@@ -79,6 +80,7 @@ class ModelFacts:
         self.n_train, self.summed = training_rows(model), in_place_of_rows(model)
         self.n_kept = max(len(member.dual_coef_) for _, member in self.members)
         weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
+        self.scales = getattr(model, "scales_", np.ones(len(self.names)))
         self.alpha = float(np.average(alphas, weights=weights))
         self.S: np.ndarray = model.label_correlation_
         self.learned = how_learned(model.correlation)
@@ -86,14 +88,17 @@ class ModelFacts:
         self.has_pushes = self.alpha > 0 and bool(self.S.any())
 
     def deviations(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """f(x) - f̄ as it counts for a label itself, with 1 - α, and as it pushes others, with α s; (m, q) each, one where they agree."""
+        """f(x) - f̄ as it counts for a label itself, with 1 - α, and as it pushes others, with α s; (m, q) each, one where they agree.
+
+        The first is scaled as the scores of the label are; of what pushes others, the label that is pushed decides about the scale.
+        """
         if not self.is_combined:
             own = self.model.deviations(X)
             return own, own
         parts = [(weight, float(member.alpha), member.deviations(X)) for weight, member in self.members]
         own = sum(weight * (1 - alpha) * part for weight, alpha, part in parts)
         pushing = sum(weight * alpha * part for weight, alpha, part in parts)
-        return np.asarray(own / (1 - self.alpha or 1.0)), np.asarray(pushing / (self.alpha or 1.0))
+        return np.asarray(self.scales * own / (1 - self.alpha or 1.0)), np.asarray(pushing / (self.alpha or 1.0))
 
 
 @dataclass(frozen=True)

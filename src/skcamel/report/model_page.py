@@ -498,7 +498,7 @@ def why_section(facts: ModelFacts, found: Evaluated, parts: Parts) -> Section:
     data = {
         "rows": rows.tolist(),
         "own": Rounded(parts.own[rows]),
-        **({} if parts.pushing is parts.own else {"pushing": Rounded(parts.pushing[rows])}),
+        **({} if parts.pushing is parts.own else {"pushing": Rounded(parts.pushing[rows]), "scales": facts.scales}),
         "base": facts.model.base_scores_,
         "cuts": facts.model.thresholds_,
         "alone": Rounded(alone.scores[rows]),

@@ -62,6 +62,13 @@ class Chosen(NamedTuple):
     scores: Array  # (n, q) leave-one-out scores of the winner or of the combination
     rule: Rule | None = None  # None: not decided yet
     shift: np.ndarray | float = 0.0  # (q,) that it adds to the scores of each member
+    scales: np.ndarray | float = 1.0  # (q,) by which their weighted sum is multiplied
+
+    def linked(self, slope: Array, offset: Array) -> Chosen:
+        """The same with slope · score + offset, (q,) each, in place of its scores."""
+        scales = to_numpy(slope)
+        shift = self.shift + to_numpy(offset) / (scales * sum(weight for weight, _ in self.winners))
+        return self._replace(scores=slope * self.scores + offset, shift=shift, scales=scales)
 
 
 def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:

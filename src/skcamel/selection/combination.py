@@ -1,4 +1,4 @@
-"""Representations combined: scores ȳ + Σ w_r (f_r(x) - ȳ), with weights w ≥ 0 learned on leave-one-out scores.
+"""Representations combined: scores ȳ + Σ w_r (f_r(x) - ȳ), with weights w ≥ 0 learned on leave-one-out scores; and made log-odds.
 
 The means ȳ of the labels are what a model without features predicts: weights that do not add up to 1 then shrink or stretch what
 the features say, and not how frequent a label is.
@@ -11,7 +11,7 @@ shows on small and large sets that the result is at least as good as the first r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +22,7 @@ from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
 from skcamel.metrics.conventions import LOSSES, RANKING
 from skcamel.metrics.ranking import ranking_rows
 from skcamel.selection.representation import Data
+from skcamel.selection.thresholds import log_odds
 
 if TYPE_CHECKING:
     from skcamel.selection import Winner
@@ -55,19 +56,77 @@ def standard_errors(gain: np.ndarray, share: np.ndarray) -> np.ndarray:
     return np.divide(mean, error, out=np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), where=error > 0)
 
 
-class Combination:
-    """R members by their leave-one-out scores, (n, q) each, for labels Y (n, q) in {-1, +1} of rows with weights (n,).
+class Judge:
+    """Which of two models ranks the labels of the training rows better, by their leave-one-out scores, (n, q) each.
 
-    Where labels are NaN, weights are those of entries (n, q), 0 where unknown. `seed` deals the rows to the groups on which the
-    combination is judged.
+    Labels Y (n, q) are in {-1, +1}, rows have weights (n,). Where labels are NaN, weights are those of entries (n, q), 0 where unknown.
+    What is learned on these scores is judged group by group of the rows, which `seed` deals, after learning it on the other groups.
     """
 
-    def __init__(self, Y: Array, scores: Sequence[Array], weights: Array | None = None, seed: int = 0) -> None:
+    def __init__(self, Y: Array, weights: Array | None = None, seed: int = 0) -> None:
         xp = namespace(Y)
-        self.Y, self.scores, self.row_weights = Y, scores, weights
-        w = as_floats(np.ones(len(Y)), Y) if weights is None else weights
+        self.weights = as_floats(np.ones(len(Y)), Y) if weights is None else weights
+        self.known: Array | None = None
+        self.Y, self.of_rows = Y, self.weights
+        if self.weights.ndim == 2:
+            self.known, self.of_rows = self.weights > 0, xp.amax(self.weights, axis=1)
+            self.Y = xp.where(self.known, Y, 0.0)
+        self.relevant = self.Y > 0
+        self.counted = xp.any(self.relevant, axis=1) & xp.any(self.Y < 0, axis=1)  # rows of which ranking metrics are defined
+        self.links: dict[int, tuple[Array, ...]] = {}  # by the identity of the scores
+        self.group = np.random.default_rng(seed).permutation(len(Y)) % GROUPS
+
+    @classmethod
+    def of(cls, data: Data, like: Array, seed: int) -> Judge:
+        """Of the training rows, where the scores `like` live."""
+        return cls(to_match(data.Y, like), None if data.counts is None else to_match(data.counts, like), seed)
+
+    def groups(self) -> Iterator[tuple[int, Array]]:
+        """Numbers of the groups, and which rows are in them, (n,) bool."""
+        return ((g, to_match(self.group == g, self.Y)) for g in range(GROUPS))
+
+    def lead(self, scores: Array, other: Array, criterion: str = "average_precision") -> float:
+        """By how many standard errors scores are better than others, in a ranking metric; else in average precision.
+
+        If no row defines the metric, squared errors of the rows are compared.
+        """
+        xp = namespace(self.Y)
+        counted = self.counted
+        if not bool(counted.any()):
+            counted = ~counted
+            values = [-xp.sum((1 if self.known is None else self.known) * (self.Y - F) ** 2, axis=1) for F in (scores, other)]
+        else:
+            name = criterion if criterion in RANKING else "average_precision"
+            sign = -1.0 if name in LOSSES else 1.0
+            values = [sign * cast(ranking_rows(self.relevant, F, known=self.known)[name], "float64") for F in (scores, other)]
+        share = self.of_rows[counted] / xp.sum(self.of_rows[counted])
+        return float(standard_errors(to_numpy((values[0] - values[1])[counted]), to_numpy(share)))
+
+    def link(self, scores: Array, criterion: str = "average_precision") -> tuple[Array, Array] | None:
+        """Slopes and offsets (q,) of :func:`skcamel.selection.thresholds.log_odds`, if log-odds rank labels better than the scores do.
+
+        The caller keeps the scores alive.
+        """
+        if not bool(self.counted.any()):
+            return None
+        if id(scores) not in self.links:
+            judged = 0.0 * scores
+            for _, here in self.groups():
+                slope, offset = log_odds(self.relevant[~here], scores[~here], self.weights[~here])
+                judged[here] = slope * scores[here] + offset
+            self.links[id(scores)] = judged, *log_odds(self.relevant, scores, self.weights)
+        judged, slope, offset = self.links[id(scores)]
+        return (slope, offset) if self.lead(judged, scores, criterion) > 0 else None
+
+
+class Combination:
+    """R members by their leave-one-out scores, (n, q) each, for the labels of a judge."""
+
+    def __init__(self, judge: Judge, scores: Sequence[Array]) -> None:
+        self.judge, self.scores = judge, scores
+        Y, w = judge.Y, judge.weights
+        xp = namespace(Y)
         if w.ndim == 2:
-            self.Y = Y = xp.where(w > 0, Y, 0.0)
             unit, size = xp.clip(w, None, 1.0), xp.sum(w, axis=0)
             total = xp.sum(w * Y, axis=0)
             self.mean = total / xp.where(size > 0, size, 1.0)  # (q,)
@@ -77,10 +136,8 @@ class Combination:
             total, unit = w @ Y, xp.clip(w, None, 1.0)[:, None]  # what leave-one-out takes away
             self.mean = total / xp.sum(w)  # (q,)
             self.means = (total - unit * Y) / (xp.sum(w) - unit)  # (n, q) of the other rows
-        self.group = np.random.default_rng(seed).permutation(len(Y)) % GROUPS
         self.grams, self.targets = np.zeros((GROUPS, len(scores), len(scores))), np.zeros((GROUPS, len(scores)))
-        for g in range(GROUPS):
-            here = to_match(self.group == g, Y)
+        for g, here in judge.groups():
             share, means = xp.sqrt(w[here] if w.ndim == 2 else w[here][:, None]), self.means[here]
             rows = xp.stack([xp.reshape(share * (F[here] - means), (-1,)) for F in scores])  # (R, part of n x q)
             self.grams[g] = to_numpy(rows @ rows.T)
@@ -92,13 +149,6 @@ class Combination:
         """What is added to the scores of each member so that Σ w_r f_r(x) is the combination, (q,)."""
         total = float(self.weights.sum())
         return self.mean * (1 - total) / total
-
-    @classmethod
-    def of(cls, members: Sequence[Winner], data: Data, seed: int) -> Combination:
-        """Members that hold their leave-one-out `scores`."""
-        like = members[0].scores
-        weights = None if data.counts is None else to_match(data.counts, like)
-        return cls(to_match(data.Y, like), [member.scores for member in members], weights, seed)
 
     def live(self, members: Sequence[Winner]) -> list[tuple[float, Winner]]:
         """Weights and members, those with weight 0 left out."""
@@ -114,31 +164,14 @@ class Combination:
         return total
 
     def is_worse_than(self, other: Array, criterion: str = "average_precision") -> bool:
-        """Whether other scores (n, q) are better by more than a standard error, in a ranking metric; else in average precision.
+        """Whether other scores (n, q) are better by more than a standard error, see :meth:`Judge.lead`.
 
-        The weights of each fifth of the rows come from the other four. If no row defines the metric, squared errors of the rows
-        are compared. Members whose weights are all 0 are worse than anything.
+        The weights of each fifth of the rows come from the other four. Members whose weights are all 0 are worse than anything.
         """
-        xp = namespace(self.Y)
         if not self.weights.any():
             return True
-        judged = 0.0 * self.Y
-        for g in range(GROUPS):
-            here = to_match(self.group == g, self.Y)
+        judged = 0.0 * self.judge.Y
+        for g, here in self.judge.groups():
             others = np.arange(GROUPS) != g
             judged[here] = self.combined(weights_of(self.grams[others].sum(axis=0), self.targets[others].sum(axis=0)))[here]
-        relevant = self.Y > 0
-        counted = xp.any(relevant, axis=1) & xp.any(self.Y < 0, axis=1)
-        w = as_floats(np.ones(len(self.Y)), self.Y) if self.row_weights is None else self.row_weights
-        known = None
-        if w.ndim == 2:
-            known, w = w > 0, xp.amax(w, axis=1)
-        if not bool(xp.any(counted)):
-            counted = ~counted | counted
-            values = [-xp.sum((1 if known is None else known) * (self.Y - F) ** 2, axis=1) for F in (other, judged)]
-        else:
-            name = criterion if criterion in RANKING else "average_precision"
-            sign = -1.0 if name in LOSSES else 1.0
-            values = [sign * cast(ranking_rows(relevant, F, known=known)[name], "float64") for F in (other, judged)]
-        gain, share = to_numpy((values[0] - values[1])[counted]), to_numpy(w[counted] / xp.sum(w[counted]))
-        return bool(standard_errors(gain, share) > 1)
+        return self.judge.lead(other, judged, criterion) > 1

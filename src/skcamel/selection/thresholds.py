@@ -6,6 +6,9 @@ it keeps p / (p + 10) of its own choice.
 
 Probabilities are a logistic link per label, p = sigmoid(a_j · score) with a_j > 0, fitted with Platt's smoothed targets. They do not
 depend on the cuts: a cut that maximises F1 lies where the label is improbable, so a link that is ½ there would not be calibrated.
+
+Least squares fit the scores of every label by itself, so equal scores of two labels need not mean equal probabilities. A link with an
+offset, a_j · score + b_j, makes them log-odds, by which labels can be ranked.
 """
 
 from __future__ import annotations
@@ -236,7 +239,8 @@ def _micro_f1_cuts(curve: _Curve) -> Array:
 
 STEEPEST = 30.0  # largest |a · score| on the training rows: sigmoid(±30) is still well inside (0, 1)
 FLATTEST = 1e-3  # of the steepest; a label whose scores say nothing still keeps its order
-NEWTON_STEPS = 30
+NEWTON_STEPS, HALVINGS = 30, 20
+SETTLED, TINY = 1e-9, 1e-12
 
 
 def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Array:
@@ -246,11 +250,7 @@ def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Arra
     0 where labels are unknown. The derivative rises with a, so Newton's step is kept inside a bracket that shrinks to its zero.
     """
     xp = namespace(scores)
-    w: Array = 1.0 if weights is None else weights[:, None] if weights.ndim == 1 else weights
-    if weights is not None and weights.ndim == 2:
-        scores = xp.where(weights > 0, scores, 0.0)
-    positives, negatives = (xp.sum(w * cast(x, "float64"), axis=0) for x in (relevant, ~relevant))
-    targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    scores, targets, w = _smoothed(relevant, scores, weights)
     high = STEEPEST / xp.clip(xp.amax(xp.abs(scores), axis=-2), 1e-100, None)
     low = FLATTEST * high
     a = xp.sqrt(low * high)
@@ -265,6 +265,69 @@ def slopes(relevant: Array, scores: Array, weights: Array | None = None) -> Arra
         if settled:
             break
     return a
+
+
+def _smoothed(relevant: Array, scores: Array, weights: Array | None) -> tuple[Array, Array, Array]:
+    """Scores, 0 where unknown, Platt's targets (n, q), which are less sure the fewer rows a label has, and weights of rows or entries."""
+    xp = namespace(scores)
+    w: Array = 1.0 if weights is None else weights[:, None] if weights.ndim == 1 else weights
+    if weights is not None and weights.ndim == 2:
+        scores = xp.where(weights > 0, scores, 0.0)
+    positives, negatives = (xp.sum(w * cast(x, "float64"), axis=0) for x in (relevant, ~relevant))
+    return scores, xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2)), w
+
+
+PRIOR_OF_SLOPES = 2.0  # precision of a Gaussian: a slope is that of a link without offset, give or take 70 %
+
+
+def log_odds(relevant: Array, scores: Array, weights: Array | None = None) -> tuple[Array, Array]:
+    """Slopes a_j > 0 and offsets b_j, (q,) each, that make a_j · score + b_j log-odds of label j.
+
+    The minimum of the cross-entropy with Platt's targets, where slopes have a prior around those of `slopes`. Relevance is a bool
+    array (n, q), leave-one-out scores are (n, q), weights (n,), or (n, q) with 0 where labels are unknown. Newton's steps are halved
+    until they descend.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> score = rng.normal(size=(5000, 1))
+    >>> a, b = log_odds(rng.random((5000, 1)) < 1 / (1 + np.exp(1 - 2 * score)), score)
+    >>> a.round(1), b.round(1)
+    (array([2.]), array([-1.]))
+    """
+    xp = namespace(scores)
+    x, targets, w = _smoothed(relevant, scores, weights)
+    centre = xp.where(xp.amax(xp.abs(x), axis=0) > 0, slopes(relevant, scores, weights), 1.0)
+    x = centre * x
+
+    def loss(a: Array, b: Array) -> Array:
+        z = a * x + b
+        entropy = xp.sum(w * (xp.clip(z, 0.0, None) + xp.log1p(xp.exp(-xp.abs(z))) - targets * z), axis=0)
+        return entropy + PRIOR_OF_SLOPES / 2 * (a - 1) ** 2
+
+    a, b = xp.ones_like(centre), xp.zeros_like(centre)  # a in units of the centre
+    now = loss(a, b)
+    for _ in range(NEWTON_STEPS):
+        p = 1 / (1 + xp.exp(-xp.clip(a * x + b, -500.0, 500.0)))
+        error, curvature = w * (p - targets), w * p * (1 - p)
+        of_a, of_b = xp.sum(error * x, axis=0) + PRIOR_OF_SLOPES * (a - 1), xp.sum(error, axis=0)
+        aa, ab = xp.sum(curvature * x * x, axis=0) + PRIOR_OF_SLOPES, xp.sum(curvature * x, axis=0)
+        bb = xp.clip(xp.sum(curvature, axis=0), TINY, None)
+        ends = (a <= FLATTEST) & (of_a > 0)  # a slope stays above 0: then only the offset moves
+        whole = aa * bb - ab * ab
+        step_a = xp.where(ends, 0.0, (bb * of_a - ab * of_b) / whole)
+        step_b = xp.where(ends, of_b / bb, (aa * of_b - ab * of_a) / whole)
+        for _ in range(HALVINGS):
+            tried_a, tried_b = xp.clip(a - step_a, FLATTEST, None), b - step_b
+            value = loss(tried_a, tried_b)
+            rises = value > now * (1 + TINY)  # both are above 0
+            if not bool(rises.any()):
+                break
+            step_a, step_b = xp.where(rises, step_a / 2, step_a), xp.where(rises, step_b / 2, step_b)
+        moved = xp.where(rises, 0.0, xp.abs(tried_a - a) + xp.abs(tried_b - b))
+        a, b, now = xp.where(rises, a, tried_a), xp.where(rises, b, tried_b), xp.where(rises, now, value)
+        if bool((moved <= SETTLED).all()):
+            break
+    return centre * a, b
 
 
 def probabilities(scores: np.ndarray, slopes: np.ndarray) -> np.ndarray:

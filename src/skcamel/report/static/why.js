@@ -18,13 +18,14 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   const f = (r, i) => own.values[r * q + i];
   const pushing = (data.pushing ?? own).values;
   const ownPart = (r, j) => (1 - alpha) * f(r, j);
-  const pushOf = (r, i, j) => alpha * S.values[i * q + j] * pushing[r * q + i];
+  const scale = (j) => data.scales?.values[j] ?? 1; // of the label that is pushed; that of its own part is in `own`
+  const pushOf = (r, i, j) => scale(j) * alpha * S.values[i * q + j] * pushing[r * q + i];
 
   function partsOf(r) {
     const pushed = new Float64Array(q);
     for (let i = 0; i < q; i++) {
       const weight = alpha * pushing[r * q + i];
-      if (weight !== 0) for (let j = 0; j < q; j++) if (i !== j) pushed[j] += weight * S.values[i * q + j];
+      if (weight !== 0) for (let j = 0; j < q; j++) if (i !== j) pushed[j] += scale(j) * weight * S.values[i * q + j];
     }
     return names.map((name, j) => ({
       j, name, base: base.values[j], own: ownPart(r, j), push: pushed[j], score: base.values[j] + ownPart(r, j) + pushed[j],

@@ -94,6 +94,7 @@ def combined():
     members = [CamelClassifier(scaling=scaling, kernel=kernel).fit(X, Y) for scaling, kernel, _ in tried]
     members[1] = CamelClassifier(scaling="rank", kernel="laplacian", bandwidth=members[0].bandwidth_ / 2).fit(X, Y)
     model.members_, model.weights_ = members, np.array([0.3, 0.1, 0.2, 0.25, 0.15])  # all of them, whatever the weights came to
+    model.scales_ = np.array([1.0, 3.0, 0.2])
     return model
 
 

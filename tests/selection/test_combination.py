@@ -11,6 +11,7 @@ from scipy.optimize import nnls
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, compress, load, metrics, save
+from skcamel.data import Dataset
 from skcamel.metrics.conventions import RANKING
 from skcamel.report import build_model_report
 from skcamel.report.facts import ModelFacts
@@ -96,8 +97,6 @@ def test_a_combined_model_survives_its_file(rows, model, tmp_path):
 
 
 def test_a_page_of_a_combined_model_names_its_members(rows, model, tmp_path):
-    from skcamel.data import Dataset
-
     _, _, new, truth = rows
     build_model_report(model, Dataset(new, truth, label_names=list(map(str, model.label_names_))), tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -252,6 +251,8 @@ def test_linked_scores_are_taken_apart_kept_and_shown_like_any(linked, tmp_path)
     np.testing.assert_array_equal(load(tmp_path / "m.skcamel").decision_function(new), scores)
     small = compress(model, 60)
     assert np.abs(small.decision_function(new) - scores).mean() < 0.1 * scores.std()
+    build_model_report(model, Dataset(new, truth, label_names=list(map(str, model.label_names_))), tmp_path / "page.html")
+    assert "log-odds, scales of labels from" in (tmp_path / "page.html").read_text(encoding="utf-8")
     facts = ModelFacts(model)
     own, pushing = facts.deviations(new)
     pushed = facts.alpha * pushing @ (facts.S - np.diag(np.diag(facts.S)))

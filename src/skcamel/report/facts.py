@@ -62,6 +62,7 @@ class ModelFacts:
     summed : these in words, if rows were summed up; else empty
     alpha : degree of collaboration; of a combined model the weighted mean of its members'
     scales : by which the scores of a combined model are multiplied, (q,)
+    is_linked : whether they are log-odds
     S : label correlation, (q, q)
     learned : what S was learned from, in words that follow "learned"
     evidence : what the training rows show about pairs of labels, where that is known
@@ -81,6 +82,7 @@ class ModelFacts:
         self.n_kept = max(len(member.dual_coef_) for _, member in self.members)
         weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
         self.scales = getattr(model, "scales_", np.ones(len(self.names)))
+        self.is_linked = bool((self.scales != 1).any())
         self.alpha = float(np.average(alphas, weights=weights))
         self.S: np.ndarray = model.label_correlation_
         self.learned = how_learned(model.correlation)

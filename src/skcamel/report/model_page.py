@@ -188,9 +188,15 @@ def _settings(facts: ModelFacts) -> list[tuple[str, str]]:
         ("Solver", _solver(facts)),
         ("Label correlation", f"learned {facts.learned}"),
         *_members(facts),
+        *([("Scores", f"log-odds, scales of labels {_scales(facts)}")] if facts.is_linked else []),
         ("Cuts", cuts if isinstance(cuts, str) else significant(cuts)),
         *([("Cuts and probabilities", _judged(facts))] if facts.summed else []),
     ]
+
+
+def _scales(facts: ModelFacts) -> str:
+    """From where to where they go."""
+    return f"from {significant(facts.scales.min())} to {significant(facts.scales.max())}"
 
 
 def _solver(facts: ModelFacts) -> str:
@@ -251,6 +257,7 @@ def graph_section(facts: ModelFacts) -> Section:
     verb = "are" if n_pushes != 1 else "is"
     found = f"{count(n_pushes, 'push', 'pushes')} of {S.size - len(S):,} possible {verb} not zero, learned {facts.learned}."
     context = {"sentence": f"{found} {_first_push(facts)}", "alpha": significant(facts.alpha), "n_labels": len(S)}
+    context["scaled"] = _scales(facts) if facts.is_linked else ""
     return Section("collaboration", "Who pushes whom", context, scripts=("collaboration.js",), short="Pushes")
 
 

@@ -30,6 +30,7 @@ from benchmarks.machine import Row, at_least, at_most
 from benchmarks.small_sets import SIZES, jobs, load
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, correlation
 from skcamel.metrics.ranking import ranking_metrics, ranking_rows
+from skcamel.selection.combination import Judge
 from skcamel.selection.representation import Data, Grid, label_bases, represent
 from skcamel.solve import spectral
 
@@ -41,7 +42,7 @@ LAMBDA2S = (*PAPER_LAMBDA2S, 10.0)
 PRINTED = np.tile(np.array(LAMBDA2S) <= 1, len(PAPER_ALPHAS))  # candidates of the paper's grid
 ALPHAS = np.repeat(PAPER_ALPHAS, len(LAMBDA2S))  # of the candidates of a representation
 LARGE = {"emotions": 0.833, "scene": 0.911, "yeast": 0.777, "image": 0.859, "medical": 0.900, "enron": 0.719}  # references
-RULE, PLAIN, SINGLE = "combined", "faithful", "single best, average precision"
+RULE, LINKED, PLAIN, SINGLE = "combined", "combined, log-odds where better", "faithful", "single best, average precision"
 
 
 class Part(NamedTuple):
@@ -137,11 +138,17 @@ def deviations(part: Part, members: Members, towards: float = 0.0) -> np.ndarray
     return mean + np.tensordot(w, members.held - mean, 1)
 
 
-def judged(part: Part, rival: Members, errors: float) -> np.ndarray:
-    """The rival's scores where its leave-one-out average precision exceeds the faithful one by some standard errors, else those."""
+def judged(part: Part, rival: Members, errors: float) -> Members:
+    """The rival where its leave-one-out average precision exceeds the faithful one by some standard errors, else that one."""
     known = faithful(part)
     gain = precisions(part.Y > 0, rival.loo) - precisions(part.Y > 0, known.loo)
-    return (rival if gain.mean() > errors * gain.std(ddof=1) / len(gain) ** 0.5 else known).held
+    return rival if gain.mean() > errors * gain.std(ddof=1) / len(gain) ** 0.5 else known
+
+
+def linked(part: Part, chosen: Members) -> np.ndarray:
+    """Log-odds in place of scores where these rank labels better, on training rows that did not set them."""
+    link = Judge(part.Y).link(chosen.loo)
+    return chosen.held if link is None else link[0] * chosen.held + link[1]
 
 
 def cross_fitted(part: Part, members: Members) -> Members:
@@ -159,7 +166,7 @@ RULES: dict[str, Callable[[Part], np.ndarray]] = {
     SINGLE: lambda p: single(p, -p.precision).held,
     "single best, squared error": lambda p: single(p, p.error).held,
     "single best, limits": lambda p: single(p, np.where(p.trusted[:, None] & (ALPHAS <= 0.5), -p.precision, 1)).held,
-    "single best if a standard error above faithful": lambda p: judged(p, single(p, -p.precision), 1),
+    "single best if a standard error above faithful": lambda p: judged(p, single(p, -p.precision), 1).held,
     "mean, squared error, limits": lambda p: best(p, p.error).held.mean(axis=0),
     "Σ w f, average precision": lambda p: plain(p, best(p, -p.precision, 1, trusted=False)),
     "Σ w f, squared error": lambda p: plain(p, best(p, p.error, 1, trusted=False)),
@@ -172,8 +179,9 @@ RULES: dict[str, Callable[[Part], np.ndarray]] = {
     "… and average precision in place of squared error": lambda p: deviations(p, best(p, -p.precision)),
     "… and means of the 5 best": lambda p: deviations(p, best(p, p.error, how_many=5)),
     "… and drawn to equal weights by 30 rows": lambda p: deviations(p, best(p, p.error), 30),
-    "… unless two standard errors below faithful": lambda p: judged(p, cross_fitted(p, best(p, p.error)), -2),
-    RULE: lambda p: judged(p, cross_fitted(p, best(p, p.error)), -1),
+    "… unless two standard errors below faithful": lambda p: judged(p, cross_fitted(p, best(p, p.error)), -2).held,
+    RULE: lambda p: judged(p, cross_fitted(p, best(p, p.error)), -1).held,
+    LINKED: lambda p: linked(p, judged(p, cross_fitted(p, best(p, p.error)), -1)),
 }
 
 

@@ -345,7 +345,7 @@ class BaseCamel(MultiLabelClassifier):
         check_is_fitted(self)
         return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
 
-    def _added(self) -> list[tuple[Any, BaseCamel]]:
+    def _summands(self) -> list[tuple[Any, BaseCamel]]:
         """Models and their weights for all labels or for each, (q,), with which scores add up to this model's."""
         scales = getattr(self, "scales_", 1.0)  # files of earlier versions have none
         return [(weight * scales, member) for weight, member in self.weighted_members()]
@@ -388,7 +388,7 @@ class BaseCamel(MultiLabelClassifier):
         self._check_parts()
         if sources is not None and not features:
             raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
-        members = self._added()
+        members = self._summands()
         if features:
             attribution.check_kernels([member._kernel for _, member in members])
         rows = self._new_rows(X)
@@ -402,7 +402,7 @@ class BaseCamel(MultiLabelClassifier):
         names, columns = attribution.players(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
         q = len(self.label_names_)
         values, base = np.zeros((rows.shape[0], len(columns), q)), np.zeros(q)
-        for weight, own in self._added():
+        for weight, own in self._summands():
             of_member, absent = attribution.shapley(
                 own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns, mean=own._kernel_mean
             )
@@ -435,7 +435,7 @@ class BaseCamel(MultiLabelClassifier):
     @property
     def base_scores_(self) -> np.ndarray:
         """Scores of the average training row, (q,)."""
-        return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self._added()))
+        return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self._summands()))
 
     @property
     def n_judged_(self) -> int | None:
@@ -526,7 +526,7 @@ def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
         coefficients = [member.dual_coef_ for member in members]
         columns = members[0]._kernel_times(rows, np.hstack(coefficients) if len(members) > 1 else coefficients[0])  # hstack copies
         own.update(zip(map(id, members), np.hsplit(columns, len(members)), strict=True))
-    return [model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model._added()])) for model in models]
+    return [model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model._summands()])) for model in models]
 
 
 def check_solver(solver: str, kernels: Sequence[Any]) -> None:

@@ -98,7 +98,7 @@ def _ending_in(model: Any, last: BaseCamel) -> Any:
 
 
 def _compressed(estimator: BaseCamel, count: int, X: Array | None) -> BaseCamel:
-    members = estimator._added()
+    members = estimator._summands()
     is_combined = hasattr(estimator, "members_")
     if is_combined and X is None and any(getattr(own, "solver_", "") == "landmark" and own._kernel.name != "linear" for _, own in members):
         raise ValueError("The members of this model hold landmarks of their own, not the same rows; give rows X to compress it by.")

@@ -224,8 +224,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         -------
         Outputs
             With numpy arrays, also where X is a tensor. Scores of CAMEL are f(x)G, or log-odds where a search combined models and
-            found these to rank labels better; float32 for float32 rows, else float64. Those of the
-            comparison methods are F - 1/2, or the smallest positive number where F is 1/2, for they predict a label then.
+            found these to rank labels better; float32 for float32 rows, else float64. Those of the comparison methods are F - 1/2, or
+            the smallest positive number where F is 1/2, for they predict a label then.
         """
         check_is_fitted(self)
         return self._outputs(X)

@@ -83,3 +83,10 @@ def test_the_tables_are_those_of_the_records():
     result = CliRunner().invoke(root, ["tables", str(STUDY), "--form", "markdown"], prog_name="skcamel")
     assert result.exit_code == 0
     assert result.stdout == (STUDY / "tables.md").read_text(encoding="utf-8")
+
+
+def test_the_counts_in_the_text_are_those_of_the_records(records):
+    text, table = ((STUDY / name).read_text(encoding="utf-8") for name in ("README.md", "summary.md"))
+    (within,) = (line.split(" | ")[3] for line in table.splitlines() if line.startswith("| CAMEL (best) |"))
+    assert f"in {within} cells" in text
+    assert f"{len(list(records))} finished and {len(records.failures)} timed out" in text

@@ -234,7 +234,7 @@ class LLSFCV(LinearSearch, BaseLLSF):
     race : float, default=None
         Before each fold but the first, candidates leave the search that trail the leader by more standard errors than this, over the
         rows judged so far; None: nobody leaves. `cv_results_` holds NaN for them. `scoring` must be one of the four ranking
-        metrics. `benchmarks/linear.py` measures what 4 saves, and what it loses.
+        metrics. `benchmarks/linear.py` measures what 3 saves, and what it loses.
     random_state : int or RandomState, default=None
         Shuffles the folds of an int `cv`.
 

@@ -46,7 +46,7 @@ def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     >>> [node.op_type for node in graph.nodes]
     ['Sub', 'Gemm', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
     """
-    members = estimator._added()
+    members = estimator._summands()
     total = graph.constant(sum(weight * member._offset for weight, member in members))
     for weight, member in members:
         features, coefficients = _features(graph, X, member)

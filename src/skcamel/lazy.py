@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from skcamel.gone import hint
+
 
 def lazily(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package.
@@ -25,6 +27,8 @@ def lazily(package: str, home: Mapping[str, str]) -> tuple[Callable[[str], Any],
     """
 
     def find(name: str) -> Any:
+        if why := hint(f"{package}.{name}"):
+            raise ImportError(why, name=package)
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{home[name] or name}")

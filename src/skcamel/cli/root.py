@@ -21,6 +21,7 @@ import skcamel
 from skcamel.cli import output
 from skcamel.cli.options import examples
 from skcamel.cli.output import OutputLost, Stopped, hand_over, note, say, streams
+from skcamel.gone import hint
 from skcamel.text import one_line
 
 DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
@@ -60,6 +61,8 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find the command of that name, and import it now if need be."""
+        if why := hint(f"{ctx.command_path} {cmd_name}"):
+            raise click.UsageError(why, ctx)
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = self.lazy[cmd_name][0].partition(":")
@@ -116,7 +119,8 @@ def _code_of(command: Callable[[], int | None]) -> int:
         say(str(signal) or "Interrupted.", err=True)
         return output.INTERRUPTED
     except click.ClickException as error:
-        say(_usage(error) + _sentence(error.format_message()), err=True)
+        gone = hint(f"{error.ctx.command_path} {error.option_name}") if isinstance(error, click.NoSuchOption) and error.ctx else ""
+        say(_usage(error) + _sentence(gone or error.format_message()), err=True)
         return error.exit_code
     except BrokenPipeError:  # of a pipe that -o names
         return READER_GONE

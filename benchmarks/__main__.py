@@ -31,13 +31,11 @@ NAMES = (
     "column",
     "runner",
     "combination",
-    "compress",
     "suspects",
     "unknown",
     "cluster",
     "scale",
     "landmarks",
-    "labels",
     "onnx",
     "serve",
 )

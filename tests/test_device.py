@@ -35,7 +35,7 @@ def device(request, torch):
         lambda **o: CamelClassifierCV(kernels=("rbf", "laplacian"), threshold="common", scoring="micro_f1", **o),
         lambda **o: CamelClassifierCV(cv=3, **o),
         lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, threshold="label", **o),
-        lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, kernel="laplacian", scaling="standard", landmarks="pivoted", **o),
+        lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, kernel="laplacian", scaling="standard", landmarks="kmeans", **o),
         lambda **o: CamelClassifier(solver="landmark", n_landmarks=60, bandwidth=40.0, lambda2=0.01, **o),
         lambda **o: CamelClassifier(solver="primal", kernel="linear", **o),
         lambda **o: CamelClassifierCV(solver="landmark", n_landmarks=20, kernels=("rbf", "linear"), threshold="common", **o),

@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-from skcamel.checks import ConstantLabelWarning, check_memory, names_compared
+from skcamel.checks import BY_SUMS, Alive, ConstantLabelWarning, check_memory, names_compared
 from skcamel.learning import RoundingWarning
 
 X = np.arange(12.0).reshape(6, 2) % 5
@@ -153,10 +154,32 @@ def test_wrong_features_at_predict_are_refused():
 def test_too_many_rows_are_refused_before_anything_is_allocated():
     with pytest.raises(
         MemoryError,
-        match=r"1000000 rows.* needs about 372\d\d.\d GiB .* are free. Take solver='landmark', or a random sample of at most \d+ rows",
+        match=r"1000000 rows.* needs about 372\d\d.\d GiB .* are free. Take at most 0 labels, solver='landmark', or",
     ):
         check_memory(np.empty((1_000_000, 1)), 3, None)
     check_memory(np.empty((100, 1)), 3, None)
+
+
+@pytest.mark.parametrize("solver", ["spectral", "landmark"])
+def test_too_many_labels_are_refused_with_the_number_that_would_fit(solver):
+    rows, labels = np.ones((2, 1)), sparse.csr_array((2, 100_000), dtype=int)
+    alive = Alive() if solver == "spectral" else BY_SUMS
+    with memory.allowance(2**30):
+        with pytest.raises(MemoryError, match=r"A fit on 2 rows and 100000 labels.* needs about .* Take at most 2\d\d\d labels") as refused:
+            CamelClassifier(solver=solver).fit(rows, labels)
+        most = int(str(refused.value).split("Take at most ")[1].split()[0])
+        check_memory(rows, most, None, alive)
+        with pytest.raises(MemoryError):
+            check_memory(rows, most + 1, None, alive)
+
+
+@pytest.mark.parametrize("solver", ["spectral", "landmark"])
+def test_sparse_labels_give_the_model_of_dense_ones(solver):
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    labels = (rows[:, :2] > 0).astype(int)
+    dense, other = (CamelClassifier(solver=solver, n_landmarks=20).fit(rows, Y) for Y in (labels, sparse.csr_array(labels)))
+    np.testing.assert_array_equal(dense.predict(rows), other.predict(rows))
+    np.testing.assert_array_equal(dense.dual_coef_, other.dual_coef_)
 
 
 def test_where_the_system_does_not_tell_its_memory_nothing_is_refused(monkeypatch):

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skcamel
-from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, compress, inspect, save
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, save
 from skcamel.baselines import LLSF, LLSFCV, BinaryRelevance
 from skcamel.data import TablePreparer
 from skcamel.persistence.inspection import judged
@@ -81,7 +81,6 @@ def test_figures_agree_with_the_estimate_of_a_search(hidden):
         (lambda: CamelClassifier(solver="landmark", n_landmarks=8).fit(X, Y), "in part", "no"),
         (lambda: CamelClassifier(solver="landmark", n_landmarks=8, landmarks="kmeans").fit(X, Y), "no", "no"),
         (lambda: CamelClassifier(solver="primal", kernel="linear").fit(X, Y), "no", "no"),
-        (lambda: compress(CamelClassifier().fit(X, Y), 8), "no", "no"),
         (lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y), "no", "no"),
         (lambda: BinaryRelevance().fit(X, Y), "no", None),
     ],
@@ -95,12 +94,6 @@ def test_what_a_file_reveals_follows_from_what_it_holds(model, rows, labels):
     assert held["whether a given row was in the fit"] == rows
     assert sum(part["bytes"] for part in told.size) == told.file["bytes"] == len(stored(model).getvalue())
     assert told.to_dict() | {"file": None} == inspect(model).to_dict() | {"file": None}
-
-
-def test_a_compressed_model_says_that_figures_are_those_of_the_larger_one_and_counts_the_rows_of_the_fit():
-    told = inspect(compress(compress(CamelClassifierCV(**GRID).fit(X, Y), 20), 8))
-    assert told.quality["source"] == "leave-one-out of the training rows, with the model before it was compressed"
-    assert told.reveals[0]["detail"] == f"The model is compressed: 8 centres, means of clusters, stand for {len(X)} rows."
 
 
 def test_ranks_and_tables_reveal_values_of_columns():

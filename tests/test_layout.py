@@ -17,13 +17,12 @@ ORDER = (
     ("memory", "rows"),
     ("data",),
     ("scaling",),
-    ("active_set", "correlation"),
+    ("correlation",),
     ("kernel",),
     ("solve",),
     ("metrics",),
     ("selection",),
     ("attribution", "checks", "explanation", "partitions"),
-    ("table_files",),
     ("estimator",),
     ("base", "learning"),
     ("classifier", "classifier_cv"),
@@ -31,7 +30,7 @@ ORDER = (
     ("pipeline",),
     ("matching", "predictions"),
     ("persistence",),
-    ("compression", "export", "suspects"),
+    ("export", "suspects"),
     ("experiment",),
     ("display",),
     ("report",),
@@ -39,7 +38,7 @@ ORDER = (
     ("cli", "__main__"),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
-NUMERIC = ("active_set", "arrays", "rows", "scaling", "correlation", "kernel", "solve", "metrics", "selection")
+NUMERIC = ("arrays", "rows", "scaling", "correlation", "kernel", "solve", "metrics", "selection")
 
 
 def imports(path):
@@ -89,7 +88,7 @@ def test_rooms_are_few_and_the_architecture_names_each():
     text = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+)/?`", text))
     rooms = {path.parent.name if path.name == "__init__.py" else path.stem for path in modules()}
-    assert len(modules()) + 1 <= 159
+    assert len(modules()) + 1 <= 154
     assert rooms - named == set()
 
 
@@ -101,7 +100,6 @@ def test_public_names_are_pinned():
         "PAPER_ALPHAS",
         "PAPER_LAMBDA2S",
         "baselines",
-        "compress",
         "data",
         "display",
         "experiment",

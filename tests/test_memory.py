@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
-from skcamel.checks import MATRICES_ALIVE
+from skcamel.checks import Alive
 from skcamel.experiment.compute import Task
 from skcamel.experiment.executors import by_joblib
 from skcamel.experiment.methods import CamelMethod
@@ -48,7 +48,7 @@ def data():
     ids=["plain", "laplacian", "search", "large search", "kernels"],
 )
 def test_a_fit_keeps_within_five_matrices(model, data):
-    assert peak_of(lambda: model.fit(*data)) <= MATRICES_ALIVE
+    assert peak_of(lambda: model.fit(*data)) <= Alive().kernels
 
 
 @pytest.mark.parametrize("model", [CamelClassifier(threshold="label"), CamelClassifierCV(), CamelClassifierCV(cv=2, threshold="label")])
@@ -106,7 +106,7 @@ def test_prediction_keeps_within_its_blocks(data, monkeypatch):
 
 @pytest.mark.parametrize("model", [CamelClassifier(solver="landmark", n_landmarks=30), CamelClassifier(solver="primal", kernel="linear")])
 def test_rows_in_a_mapped_file_are_not_copied_whole(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("skcamel.selection.source.PREPARED_ROWS", 2000)
+    monkeypatch.setattr("skcamel.solve.sampling.ROWS", 2000)
     monkeypatch.setattr("skcamel.selection.stream.allowed_threads", lambda: 1)
     monkeypatch.setattr("skcamel.selection.stream.BANDWIDTH_ROWS", 500)
     n, d, rng = 120_000, 100, np.random.default_rng(0)

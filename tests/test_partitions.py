@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import doomed
-from skcamel import CamelClassifier, CamelClassifierCV, correlation, find_label_errors
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
 from skcamel.partitions import CHAIN
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install skcamel[distributed]")
@@ -72,39 +72,19 @@ def test_columns_may_be_split():
     assert_same(CamelClassifier(**LANDMARK).fit(split, lazy(Y)), CamelClassifier(**LANDMARK).fit(X, Y))
 
 
+def sparsely(array):
+    return lazy(array).map_blocks(sparse.csr_array, dtype=array.dtype, meta=sparse.csr_array((0, array.shape[1])))
+
+
 def test_partitions_may_be_sparse():
     rows = sparse.random_array((900, 5), density=0.4, rng=1, format="csr")
     assert_same(CamelClassifier(**PRIMAL).fit(sparsely(rows.toarray()), lazy(Y)), CamelClassifier(**PRIMAL).fit(rows, Y))
 
 
-def sparsely(array):
-    return lazy(array).map_blocks(sparse.csr_array, dtype=array.dtype, meta=sparse.csr_array((0, array.shape[1])))
-
-
-@pytest.mark.parametrize("most", [1_000, 2], ids=["few", "many"])
-def test_labels_may_be_sparse_in_all_partitions(monkeypatch, most):
-    monkeypatch.setattr(correlation, "MANY", most)
-    here = CamelClassifier(0.3, **LANDMARK).fit(X, sparse.csr_array(Y))
-    there = CamelClassifier(0.3, **LANDMARK).fit(lazy(X), sparsely(Y))
-    np.testing.assert_allclose(there.decision_function(X), here.decision_function(X), atol=1e-6)
-    assert sparse.issparse(there.predict(X)) == sparse.issparse(here.predict(X)) == (most == 2)
-    assert sparse.issparse(there.cooccurrence_) == (most == 2)
-    np.testing.assert_array_equal(there.predict(lazy(X)).compute(), sparse.csr_array(here.predict(X)).toarray())
-    np.testing.assert_array_equal(there.top_k(lazy(X), 2).compute(), here.top_k(X, 2))
-
-
-def test_labels_that_are_sparse_in_some_partitions_alone_are_refused():
+def test_labels_may_be_sparse_in_some_partitions():
     mixed = da.concatenate([lazy(Y[:400]), sparsely(Y[400:])])
-    with pytest.raises(ValueError, match="sparse in some batches and not in others"):
-        CamelClassifier(**LANDMARK).fit(lazy(X), mixed)
-
-
-def test_a_search_of_many_labels_in_partitions_judges_alphas_of_its_own(monkeypatch):
-    monkeypatch.setattr(correlation, "MANY", 2)
-    model = CamelClassifierCV((0.3,), lambda2s=(0.1,), solver="landmark", n_landmarks=40).fit(lazy(X), sparsely(Y))
-    assert model.best_params_["alpha"] == 0.3
-    with pytest.raises(ValueError, match="alpha=1"):
-        CamelClassifierCV((1.0,), lambda2s=(0.1,), solver="landmark", n_landmarks=40).fit(lazy(X), sparsely(Y))
+    there = CamelClassifier(0.3, **LANDMARK).fit(lazy(X), mixed)
+    assert_same(there, CamelClassifier(0.3, **LANDMARK).fit(X, Y))
 
 
 def test_partitions_of_unknown_size_are_as_good():

@@ -7,21 +7,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV, compress, correlation, find_label_errors, load, save, support
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, load, save, support
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12)[:, None] % [2, 3] == 0
 GAPS = np.where(np.eye(12, 2) > 0, np.nan, Y)
-MANY_LABELS = sparse.csr_array(np.arange(12)[:, None] % np.arange(2, correlation.MANY + 3) == 0)
 
 
 def test_the_documents_show_the_tables_of_the_code():
     text = (Path(__file__).parents[1] / "docs" / "support.md").read_text(encoding="utf-8")
     assert support.as_markdown() in text
     assert support.solvers_as_markdown() in text
-
-
-def with_many_labels():
-    return CamelClassifier(solver="landmark").fit(X, MANY_LABELS)
 
 
 def save_with_a_function(path):
@@ -64,14 +59,8 @@ REFUSALS = {
     frozenset({support.PRECOMPUTED, support.SPARSE}): lambda _: CamelClassifier(kernel="precomputed").fit(sparse.csr_array(X @ X.T), Y),
     frozenset({support.RANK, support.SPARSE}): lambda _: CamelClassifier(scaling="rank").fit(sparse.csr_array(X), Y),
     frozenset({support.COLUMNS, support.UNSHARED}): lambda _: CamelClassifier(kernel="exponential").fit(X, Y).explain(X, features=True),
-    frozenset({support.COMPRESS, support.PRECOMPUTED}): lambda _: compress(CamelClassifier(kernel="precomputed").fit(X @ X.T, Y)),
     frozenset({support.FUNCTION, support.FILE}): save_with_a_function,
     frozenset({support.FUNCTION, support.EXPORT}): export_with_a_function,
-    frozenset({support.MANY, support.ALPHA_ONE}): lambda _: CamelClassifierCV([1.0], solver="landmark").fit(X, MANY_LABELS),
-    frozenset({support.MANY, support.SETS}): lambda _: with_many_labels().predict_sets(X),
-    frozenset({support.MANY, support.PARTS}): lambda _: with_many_labels().explain(X),
-    frozenset({support.MANY, support.SUSPECTS}): lambda _: find_label_errors(X, MANY_LABELS, CamelClassifier(solver="landmark")),
-    frozenset({support.MANY, support.COMPRESS}): lambda _: compress(with_many_labels()),
 }
 
 

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from skcamel import baselines, data, display, experiment, export, metrics, report
     from skcamel.classifier import CamelClassifier
     from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
-    from skcamel.compression import compress
     from skcamel.persistence import ModelFileError, load, save
     from skcamel.persistence.inspection import inspect
     from skcamel.pipeline import explain, label_sets, outputs
@@ -22,7 +21,6 @@ __all__ = [
     "CamelClassifierCV",
     "ModelFileError",
     "baselines",
-    "compress",
     "data",
     "display",
     "experiment",
@@ -44,7 +42,6 @@ _HOME = {
     "CamelClassifier": "classifier",
     "CamelClassifierCV": "classifier_cv",
     "ModelFileError": "persistence",
-    "compress": "compression",
     "explain": "pipeline",
     "find_label_errors": "suspects",
     "inspect": "persistence.inspection",

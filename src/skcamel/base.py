@@ -13,36 +13,34 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import attribution, correlation, memory
+from skcamel import attribution, memory
 from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.checks import (
+    BY_SUMS,
+    Alive,
     Labels,
     check_labels,
     check_landmarks,
     check_memory,
     check_rows,
     check_weights,
-    exact_bytes,
     warn_of_constant_labels,
 )
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
 from skcamel.learning import Answering, Model
 from skcamel.partitions import Partitions, by_partition
-from skcamel.rows import alike, column_names, default_names, is_lazy, on_device, signed
-from skcamel.selection.representation import Data, Representation, sampled
-from skcamel.selection.source import Batch, InMemory, Named, Source
+from skcamel.rows import alike, column_names, default_names, is_lazy, on_device
+from skcamel.selection.representation import Data, Representation, judged_by
+from skcamel.selection.source import Batch, Batches, InMemory, Source
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import probabilities
 from skcamel.solve import Solution
 from skcamel.support import (
-    ALPHA_ONE,
     ALTERNATING,
     CLASSES,
     CLASSES_1D,
     LAZY,
-    MANY,
-    PARTS,
     PRECOMPUTED,
     PRIMAL,
     PROBABILITIES,
@@ -68,7 +66,6 @@ FITTED = (
     "_reference",
     "_scaling",
     "_slopes",
-    "_sparse_labels",
     "_target",
     "_stream",
 )
@@ -94,7 +91,6 @@ class BaseCamel(MultiLabelClassifier):
         "landmarks": "uniform",
         "max_memory": None,
     }
-    DEFAULTS_BEFORE: ClassVar = {"sparsity": {"auto": 0.01}}  # new default ► the one that it replaced, the same for up to 1,000 labels
 
     def __sklearn_tags__(self) -> Any:
         """Pairwise for a precomputed kernel, which is not sparse."""
@@ -118,7 +114,7 @@ class BaseCamel(MultiLabelClassifier):
     def _repr_html_inner(self) -> str:
         """scikit-learn's diagram and, after fit, a summary of the collaboration."""
         diagram = super()._repr_html_inner()
-        if not hasattr(self, "label_correlation_") or self._has_many():
+        if not hasattr(self, "label_correlation_"):
             return diagram
         return diagram + collaboration_summary(self)
 
@@ -135,52 +131,47 @@ class BaseCamel(MultiLabelClassifier):
             raise AttributeError(reason_against(ALTERNATING, PROBABILITIES))
         return hasattr(self, "_target")
 
-    def _checked(self, X: Array, Y: Array, sample_weight: Array | None, **alive: int) -> tuple[Data, Labels, Source | None]:
-        """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows.
-
-        `alive` tells how much more than usual a fit holds.
-        """
+    def _checked(
+        self,
+        X: Array,
+        Y: Array,
+        sample_weight: Array | None,
+        alive: Alive = Alive(),  # noqa: B008 - it is frozen
+    ) -> tuple[Data, Labels, Source | None]:
+        """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows."""
         if is_lazy(X):
             return self._checked_lazily(X, Y, sample_weight)
-        if isinstance(X, Named):
-            return self._checked_source(X.under(self._sums(X.n_features)), X.feature_names, X.label_names, X.n_features)
+        if isinstance(X, Batches):
+            return self._checked_source(X.under(self._sums(X.n_features)), None, X.label_names, X.n_features)
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-        labels = check_labels(Y, rows.shape[0], unknown=True, may_be_sparse=True)
+        labels = check_labels(Y, rows.shape[0], unknown=True)
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
-        by = self._streaming(rows, labels, **alive)
+        by = self._streaming(rows, labels, alive)
+        check_memory(rows, labels.Y.shape[1], self.device, alive if by is None else BY_SUMS)
         if by is None:
-            check_memory(rows, labels.Y.shape[1], self.device, **alive)
-            if sparse.issparse(labels.Y):
-                labels = replace(labels, Y=signed(labels.Y).astype(np.float64))
             rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         else:
-            self._check_many(labels.Y.shape[1])
             labels = replace(labels, Y=labels.Y.astype(np.int8))
         data = Data(rows, labels.Y, weights)
         source = None if by is None else in_memory(data, replace(by, tell=self._tell_rows))
-        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights) if source is None else source.counts
+        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights) if source is None else source.survey.counts
         if not data.is_complete:
             self.known_together_ = known_together(labels.Y, weights)
         return data, labels, source
 
-    def _streaming(self, rows: Array, labels: Labels, **alive: int) -> Streaming | None:
+    def _streaming(self, rows: Array, labels: Labels, alive: Alive) -> Streaming | None:
         """How rows are summed up; None where a solver with a matrix of rows is asked for, or "auto" prefers it."""
-        complete = sparse.issparse(labels.Y) or not np.isnan(labels.Y).any()
+        complete = not np.isnan(labels.Y).any()
         solver = choose_solver(self.solver)
         if not complete and solver != "auto":
             check_together(f"solver={solver!r}", UNKNOWN)
-        if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(rows, labels.Y.shape[1], **alive)):
+        if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(rows, labels.Y.shape[1], alive)):
             return None
         return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
 
     def _alphas(self) -> Sequence[float]:
         raise NotImplementedError
-
-    def _check_many(self, q: int) -> None:
-        """Refuse α = 1 where G is not decomposed; a search that has others leaves it out."""
-        if q > correlation.MANY and min(self._alphas()) == 1:
-            check_together(MANY, ALPHA_ONE)
 
     def _sums(self, d: int) -> Streaming:
         """How to sum up rows of d columns, as the parameters have it."""
@@ -196,8 +187,8 @@ class BaseCamel(MultiLabelClassifier):
     ) -> tuple[Batch, Labels]:
         """A batch as the core wants it, without rows of weight 0."""
         rows = check_rows(self, X, reset=known is None, pairwise=False)
-        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes, may_be_sparse=True)
-        if not sparse.issparse(labels.Y) and np.isnan(labels.Y).any():
+        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
+        if np.isnan(labels.Y).any():
             check_together(STREAM, UNKNOWN)
         weights = check_weights(sample_weight, rows.shape[0])
         data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
@@ -222,22 +213,21 @@ class BaseCamel(MultiLabelClassifier):
             check_together(LAZY, PRECOMPUTED)
         if choose_solver(self.solver) in ("spectral", "alternating"):
             check_together(LAZY, f"solver={self.solver!r}")
-        self._check_many(len(names))
         self.n_features_in_, known = d, _without_rows(names)
         if columns is not None:
             self.feature_names_in_ = np.array(columns, dtype=object)
-        self.cooccurrence_, self.total_weight_ = source.counts
-        data = sampled(source.sample)
+        self.cooccurrence_, self.total_weight_ = source.survey.counts
+        data = judged_by(source.survey.judged)
         warn_of_constant_labels(replace(known, Y=data.Y))
-        return data, replace(known, Y=source.sample.Y[:0]), source
+        return data, replace(known, Y=data.Y[:0]), source
 
     def _tell_rows(self, done: int, total: int) -> None:
         """Hear how many rows have been summed up."""
 
-    def _prefers_exact(self, rows: Array, q: int, **alive: int) -> bool:
+    def _prefers_exact(self, rows: Array, q: int, alive: Alive) -> bool:
         """Whether the exact solver is the better choice; if not, say so."""
         n, on_gpu = rows.shape[0], self.device is not None and str(self.device) != "cpu"
-        most, needed, free = EXACT_ROWS[on_gpu], exact_bytes(rows, q, **alive), memory.available(self.device)
+        most, needed, free = EXACT_ROWS[on_gpu], alive.bytes(rows, n, q), memory.available(self.device)
         if n <= most and (free is None or needed <= free):
             return True
         reason = f"would take long for {n:,} rows" if n > most else f"needs {memory.gib(needed)}, and {memory.gib(free or 0)} are free"
@@ -259,10 +249,10 @@ class BaseCamel(MultiLabelClassifier):
     def _store_solution(self, representation: Representation, solution: Solution, lambda2: float, solver: str) -> None:
         """Set what scores are computed from."""
         self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
-        for name, value in (("A_", solution.A), ("b_", solution.b), ("Z_", solution.Z), ("residual_", solution.residual)):
-            self.__dict__.pop(name, None)  # of the larger model, where this is a smaller one
-            if value is not None:
-                setattr(self, name, value if isinstance(value, float) else to_numpy(value))
+        self.A_, self.b_ = to_numpy(solution.A), to_numpy(solution.b)
+        self.__dict__.pop("Z_", None)  # of the larger model, where this is a smaller one
+        if solution.Z is not None:
+            self.Z_ = to_numpy(solution.Z)
         self.n_iter_, self.solver_ = solution.n_iter, solver
         if solution.convergence is not None:
             self.convergence_ = to_numpy(solution.convergence)
@@ -272,14 +262,12 @@ class BaseCamel(MultiLabelClassifier):
         self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), lambda2
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
         self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
-        if solution.A is not None:
-            self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
+        self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
 
     def _store_answering(self, answering: Answering, S: np.ndarray, labels: Labels) -> None:
         """Set what a model has whether it is combined or not."""
         self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
-        self.label_correlation_, self.n_iter_ = sparse.csr_array(S) if sparse.issparse(S) else S, 1
-        self._sparse_labels = sparse.issparse(labels.Y)
+        self.label_correlation_, self.n_iter_ = S, 1
         self.thresholds_, self.threshold_rule_ = answering.cuts, answering.rule.mode
         self._slopes: Any = answering.slopes  # None after the alternating solver
         self._reference = answering.reference
@@ -292,37 +280,23 @@ class BaseCamel(MultiLabelClassifier):
         """What the scores (m, q) of some rows mean."""
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(probabilities, slopes=self._slopes) if linked else None
-        without = reason_against(ALTERNATING if self._slopes is None else MANY if self._has_many() else "", SETS) or NO_REFERENCE
+        without = reason_against(ALTERNATING if self._slopes is None else "", SETS) or NO_REFERENCE
         reference = getattr(self, "_reference", None) or without
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
-
-    def _has_many(self) -> bool:
-        """Whether G is not decomposed for so many labels."""
-        return sparse.issparse(self.label_correlation_)
 
     @by_partition
     def predict(self, X: Array) -> Array:
         """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
 
-        With more than 1,000 labels rows are scored in blocks, and after a fit by sums over rows on a sparse y the answer is a CSR matrix,
-        whatever `set_output` says: a matrix of rows and labels might not fit into memory.
-
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        check_is_fitted(self)
-        if self._target != "matrix" or len(self.label_names_) <= correlation.MANY:
-            return super().predict(X)
-        blocks = [sparse.csr_array(found.decisions) for found in self._in_blocks(X)]
-        decisions = sparse.csr_array(sparse.vstack(blocks)) if blocks else sparse.csr_array((0, len(self.label_names_)), dtype=np.int64)
-        return decisions if getattr(self, "_sparse_labels", False) else self._answer(decisions.toarray(), X)
+        return super().predict(X)
 
     @by_partition
     def top_k(self, X: Array, k: int) -> Array:
         """Positions of the `k` labels with the highest scores, highest first: int64 (m, k).
-
-        Rows are scored in blocks, so that a matrix of rows and labels need not fit into memory.
 
         Parameters
         ----------
@@ -331,14 +305,7 @@ class BaseCamel(MultiLabelClassifier):
             At most the number of labels.
         """
         check_is_fitted(self)
-        return to_match(np.concatenate([found.top(k) for found in self._in_blocks(X)]), X)
-
-    def _in_blocks(self, X: Array) -> Iterator[Outputs]:
-        """Outputs of some rows at a time."""
-        rows = self._new_rows(X)
-        size = max(1, PREDICT_BLOCK_BYTES // (8 * len(self.label_names_)))
-        for i in range(0, max(1, rows.shape[0]), size):
-            yield _outputs_of([self], rows[i : i + size])[0]
+        return to_match(self._outputs(X).top(k), X)
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's, before labels are scaled: itself, unless a search combined several."""
@@ -347,7 +314,7 @@ class BaseCamel(MultiLabelClassifier):
 
     def _summands(self) -> list[tuple[Any, BaseCamel]]:
         """Models and their weights for all labels or for each, (q,), with which scores add up to this model's."""
-        scales = getattr(self, "scales_", 1.0)  # files of earlier versions have none
+        scales = getattr(self, "scales_", 1.0)
         return [(weight * scales, member) for weight, member in self.weighted_members()]
 
     def explain(self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None) -> Explanation:
@@ -385,7 +352,6 @@ class BaseCamel(MultiLabelClassifier):
         >>> [f"{name} {value:.2f}" for name, value in found.top_features(1)[0]["label1"]]
         ['size 0.88']
         """
-        self._check_parts()
         if sources is not None and not features:
             raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
         members = self._summands()
@@ -420,13 +386,7 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        self._check_parts()
         return self._deviations(self._new_rows(X))
-
-    def _check_parts(self) -> None:
-        check_is_fitted(self)
-        if self._has_many():
-            check_together(MANY, PARTS)
 
     def _deviations(self, rows: Array) -> np.ndarray:
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2

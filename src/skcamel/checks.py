@@ -6,8 +6,9 @@ Every refusal says what came, what is wrong and what to do.
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from skcamel import correlation, kernel, memory, scaling
 from skcamel.arrays import Array, check_device, is_tensor, to_numpy
+from skcamel.gone import hint
 from skcamel.metrics.conventions import choice
 from skcamel.rows import canonical, column_names, default_names, dense, is_lazy
 from skcamel.selection import thresholds
@@ -31,8 +33,6 @@ from skcamel.support import ARRAYS, LAZY, PRECOMPUTED, SCALING, SPARSE, check_to
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
-# Alive at the peak of a fit, shown by tests/test_memory.py: matrices of n x n, of n x q, and copies of X
-MATRICES_ALIVE, SCORES_ALIVE, COPIES_ALIVE = 5, 40, 4
 _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
 
@@ -40,7 +40,7 @@ _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 class Labels:
     """Labels as the solver wants them, and what is needed to answer in the user's terms."""
 
-    Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 CSR with 1 where a label is present, if it may be and came so
+    Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown
     names: np.ndarray  # (q,) str as objects
     classes: np.ndarray  # arange(q) for label matrices, the classes of a 1-d y
     target: str  # "matrix", "binary" or "multiclass"
@@ -137,25 +137,15 @@ def check_labels(
     unknown: bool = False,
     known: Labels | None = None,
     classes: Array | None = None,
-    may_be_sparse: bool = False,
 ) -> Labels:
     """Labels from an indicator matrix (array, sparse, frame, tensor), with `unknown` entries if these are allowed, or from a 1-d y.
 
-    They must agree with those `known` from an earlier batch; a 1-d y may lack some of its `classes`. A sparse matrix of 0 and 1 stays
-    sparse if it may.
+    They must agree with those `known` from an earlier batch; a 1-d y may lack some of its `classes`.
     """
     if Y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
     names = column_names(Y)
     if sparse.issparse(Y):
-        present = canonical(Y) if may_be_sparse and Y.ndim == 2 and Y.shape[0] == n_rows and Y.shape[1] else None
-        if present is not None and (present.data == 1).all():
-            found = Labels(
-                present.astype(np.int8), np.array(default_names("label", Y.shape[1]), dtype=object), np.arange(Y.shape[1]), "matrix"
-            )
-            if known is not None:
-                _check_same_labels(found, known, None)
-            return found
         Y = Y.toarray()
     Y = to_numpy(Y) if is_tensor(Y) else _as_array(Y)
     if Y.ndim not in (1, 2):
@@ -205,32 +195,40 @@ def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None
     return None if (weights == 1).all() else weights
 
 
-def check_memory(X: Array, q: int, device: Any, *, scores: int = SCORES_ALIVE, copies: int = COPIES_ALIVE) -> None:
-    """Refuse a fit that cannot fit into memory, before anything is allocated.
+@dataclass(frozen=True)
+class Alive:
+    """How many matrices are alive at the peak of a fit, shown by tests/test_memory.py."""
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n, d)
-    q : int
-        Number of labels.
-    device : str or None
-    scores : int
-        How many n x q matrices are alive at the peak.
-    copies : int
-        How many matrices like X are.
-    """
+    kernels: int = 5  # n x n
+    scores: int = 40  # n x q
+    pairs: int = 24  # q x q
+    copies: int = 4  # of X
+
+    def bytes(self, X: Array, n: int, q: int) -> int:
+        """Bytes of a fit on n of the rows of X and q labels."""
+        of_X = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+        rows = self.copies * of_X * n // max(1, X.shape[0])
+        return rows + 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
+
+
+BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
+
+
+def check_memory(X: Array, q: int, device: Any, alive: Alive = Alive()) -> None:
+    """Refuse a fit on X (n, d) and q labels that cannot fit into memory, before anything is allocated, and say how much would fit."""
     n, free = X.shape[0], memory.available(device)
-    rows = copies * (X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes)
-    needed = exact_bytes(X, q, scores=scores, copies=copies)
-    room = 0.0 if free is None else max(0, free - rows) / (8 * MATRICES_ALIVE)
-    half = scores * q / (2 * MATRICES_ALIVE)
-    memory.require(
-        needed,
-        f"A fit on {n} rows and {q} labels, with the decomposition of its kernel matrix,",
-        f"Take solver='landmark', or a random sample of at most {int((room + half**2) ** 0.5 - half)} rows "
-        "(sklearn.utils.resample(..., replace=False)), and run fewer at the same time.",
-        device=device,
-    )
+    labels = _most(lambda fewer: alive.bytes(X, n, fewer), q, free)
+    what, advice = f"A fit on {n} rows and {q} labels", f"Take at most {labels} labels"
+    if alive.kernels:
+        rows = _most(lambda fewer: alive.bytes(X, fewer, q), n, free)
+        what += ", with the decomposition of its kernel matrix,"
+        advice += f", solver='landmark', or a random sample of at most {rows} rows (sklearn.utils.resample(..., replace=False))"
+    memory.require(alive.bytes(X, n, q), what, f"{advice}, and run fewer at the same time.", device=device)
+
+
+def _most(needed: Callable[[int], int], count: int, free: int | None) -> int:
+    """The largest count up to this one of which what is needed is free."""
+    return count if free is None else max(0, bisect_right(range(count + 1), free, key=needed) - 1)
 
 
 def check_landmarks(landmarks: Any, d: int) -> np.ndarray:
@@ -239,12 +237,6 @@ def check_landmarks(landmarks: Any, d: int) -> np.ndarray:
     if rows.ndim != 2 or rows.shape[1] != d or not len(rows) or not np.isfinite(rows).all():
         raise ValueError(f"landmarks has shape {rows.shape}; give finite rows of the {d} columns of X, at least one.")
     return rows
-
-
-def exact_bytes(X: Array, q: int, *, scores: int = SCORES_ALIVE, copies: int = COPIES_ALIVE) -> int:
-    """Bytes at the peak of a fit by the exact solver; as in :func:`check_memory`."""
-    rows = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
-    return 8 * (MATRICES_ALIVE * X.shape[0] ** 2 + scores * X.shape[0] * q) + copies * rows
 
 
 def inner_splits(
@@ -399,7 +391,7 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
         return
     Y = labels.Y if weights is None else labels.Y[weights > 0]
     positives = (Y > 0).sum(axis=0)
-    negatives = Y.shape[0] - positives if sparse.issparse(Y) else (Y < 0).sum(axis=0)
+    negatives = (Y < 0).sum(axis=0)
     known = positives + negatives > 0
     for lacking, what in (
         (known & (positives == 0), "no positive row"),
@@ -418,8 +410,9 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
 
 def check_shared_parameters(estimator: Any) -> None:
     """Parameters that both estimators have."""
-    if not isinstance(estimator.sparsity, str) or estimator.sparsity not in ("auto", "noise"):
-        check_positive("sparsity", estimator.sparsity, "or 'auto' or 'noise'")
+    if why := hint(f"sparsity={estimator.sparsity!r}") or hint(f"landmarks={estimator.landmarks!r}"):
+        raise ValueError(why)
+    check_positive("sparsity", estimator.sparsity)
     if not isinstance(estimator.correlation, str) or estimator.correlation not in correlation.KINDS:
         raise ValueError(f"correlation={estimator.correlation!r} is not known; choose 'paper' or 'centred'.")
     check_positive("tol", estimator.tol)

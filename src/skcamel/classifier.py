@@ -24,23 +24,23 @@ from skcamel.checks import (
     check_shared_parameters,
     unchanged_on_error,
 )
-from skcamel.learning import Answering, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_residual, warn_of_rounding
+from skcamel.learning import Answering, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
 from skcamel.rows import on_device
 from skcamel.selection.representation import (
     Data,
     Representation,
+    judged_by,
     label_bases,
     representation_of,
     rows_for,
-    sampled,
     solver_name,
     solver_of,
     targets_of,
 )
-from skcamel.selection.source import Batch, InMemory, Source, counts_of
+from skcamel.selection.source import Batch, Survey, surveyed
 from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
 from skcamel.solve import alternating, spectral, unknown
-from skcamel.solve.sampling import Rows, Sample
+from skcamel.solve.sampling import Sample
 from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, check_together, reason_against
 
 FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
@@ -63,7 +63,7 @@ class CamelClassifier(BaseCamel):
     Parameters
     ----------
     alpha : float in [0, 1], default=0.5
-        Degree of collaboration; 0 makes labels independent. Below 1 where more than 1,000 labels are fitted by sums over rows.
+        Degree of collaboration; 0 makes labels independent.
     lambda1 : float > 0, default=1.0
         Weight of fitting the final predictions.
     lambda2 : float > 0, default=0.1
@@ -76,11 +76,8 @@ class CamelClassifier(BaseCamel):
         Scaling of the features (of the rows for "unit"), learned in fit and kept with the model. "rank" replaces each value by
         the share of training rows below it (ties count half), linear in between, so that only the order within a column
         counts; it needs dense rows.
-    sparsity : float > 0, "noise" or "auto", default="auto"
-        Penalty of the label correlation: a number is a share of the one that makes it vanish. "noise" is meant for many labels: each is
-        brought to mean 0 and variance 1, whatever `correlation` says, and the penalty is at least √(2 ln q / n), the greatest correlation
-        that chance gives to q independent labels, and at least 0.01 of the one that makes it vanish. "auto" is the paper's 0.01 for up
-        to 1,000 labels and "noise" for more.
+    sparsity : float > 0, default=0.01
+        Penalty of the label correlation, as a share of the one that makes it vanish; the paper takes 0.01.
     correlation : {"paper", "centred"}, default="paper"
         What the label correlation is learned from: labels in {-1, +1} as in the paper, or these minus their means. With
         centred labels pushes have the signs that people expect of labels that go together or avoid each other; scores
@@ -93,9 +90,10 @@ class CamelClassifier(BaseCamel):
         with a warning. "alternating" is the paper's Algorithm 1. Only "spectral" takes unknown labels.
     n_landmarks : int, default=1000
         Number of landmarks; time grows with its square. As many as rows give the exact solution.
-    landmarks : {"uniform", "pivoted", "kmeans"} or array of shape (m, d), default="uniform"
-        Rows drawn at random, rows drawn so that each adds what the others do not explain (Cholesky with random pivots), centres of
-        clusters, or rows that are given. They are chosen from a sample of 20,000 rows, and so are scaling and bandwidth.
+    landmarks : {"uniform", "kmeans"} or array of shape (m, d), default="uniform"
+        Rows drawn at random, centres of clusters, or rows that are given. They are chosen from a sample of 20,000 rows, and so are
+        scaling and bandwidth. A centre is the mean of at least two different rows and equals none of them, so the model holds no
+        training row; there may be fewer centres than `n_landmarks`.
     max_memory : int or str, default=None
         Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None: what is free.
     max_iter : int, default=10_000
@@ -121,14 +119,12 @@ class CamelClassifier(BaseCamel):
     known_together_ : array of shape (q, q)
         Number of training rows in which both labels are known; only where some are unknown.
     collaboration_ : array of shape (q, q)
-        G = (1 - α) I + α S. After a fit by sums over rows with more than 1,000 labels this, label_correlation_ and cooccurrence_ are
-        CSR matrices.
+        G = (1 - α) I + α S.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
         Scores are k(x) @ dual_coef_ + intercept_. There are m landmarks in place of n rows with solver="landmark", and d columns
         with solver="primal", where k(x) is the scaled row itself.
     A_, b_, Z_ : arrays of shape (n, q), (q,), (n, q)
-        The paper's variables; Z_ only where there is a row for each training row, and none of them after a fit by sums over rows with
-        more than 1,000 labels.
+        The paper's variables; Z_ only where there is a row for each training row.
     solver_ : {"spectral", "landmark", "primal", "alternating"}
         The solver that was used.
     bandwidth_ : float
@@ -137,9 +133,7 @@ class CamelClassifier(BaseCamel):
     n_judged_ : int
         Rows whose leave-one-out scores set cuts and probabilities: all, or a sample with solver="landmark" or "primal".
     n_iter_ : int
-        Alternations; 1 for the direct solver, its rounds where labels are unknown, or steps of conjugate gradients.
-    residual_ : float
-        Only where conjugate gradients solve for more than 1,000 labels: the largest residual, relative to the right-hand side.
+        Alternations; 1 for the direct solver, or its rounds where labels are unknown.
     convergence_ : array of shape (n_iter_,)
         ||ΔZ|| of each alternation; only with the alternating solver.
     label_names_ : array of shape (q,)
@@ -147,8 +141,6 @@ class CamelClassifier(BaseCamel):
         ``arange(q)`` for label matrices, the classes of a 1-d y.
     X_fit_ : array or CSR matrix of shape (n, d)
         Training rows, or landmarks, scaled; None for a precomputed kernel and for solver="primal".
-    compression_ : dict
-        Rows and bytes before and after, and errors of the scores; only of what :func:`skcamel.compress` gives.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -190,7 +182,7 @@ class CamelClassifier(BaseCamel):
         kernel: str | Callable[[Array, Array], Array] = "rbf",
         bandwidth: float | str = "mean",
         scaling: str = "none",
-        sparsity: float | str = "auto",
+        sparsity: float = 0.01,
         correlation: str = "paper",
         solver: str = "auto",
         n_landmarks: int = 1000,
@@ -248,19 +240,20 @@ class CamelClassifier(BaseCamel):
             self._forget()
             data, labels, source = self._checked(X, y, sample_weight)
             data, kept = data.with_weight(self._is_pairwise())
-            S = learn_correlation(self, data if source is None else source.counts)
+            S = learn_correlation(self, data if source is None else source.survey.counts)
             G = correlation.collaboration(S, self.alpha)
             if source is None:
                 model = (_alternating if self.solver == "alternating" else _exact)(self, data, S, G)
             else:
-                model = _summed(self, source.streamed(self._begin(source, source.n_rows)), source.sample, S, G)
+                stream = source.streamed(self._begin(source.survey, source.by, source.survey.n_rows))
+                model = _summed(self, stream, source.survey.judged, S, G)
             self._store(model, labels, kept)
         return self
 
-    def _begin(self, source: Source, n_rows: int) -> Stream:
+    def _begin(self, survey: Survey, by: Streaming, n_rows: int) -> Stream:
         """Scaling, bandwidth and landmarks, for sums over so many rows."""
         given = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
-        return begin(self.scaling, self.kernel, *source.prepared, source.by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
+        return begin(self.scaling, self.kernel, survey.sample, by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
 
     @available_if(_keeps_sums)
     def partial_fit(
@@ -270,9 +263,8 @@ class CamelClassifier(BaseCamel):
 
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
         bandwidth may also be given as parameters. From then on these parameters must stay as they are, while others such as `lambda2` may
-        change, and it does not matter in which order and in which batches rows come: all give
-        the model of one fit on all of them, cuts and probabilities included, but for rounding, and but for equal rows with different
-        weights below 1, of which leave-one-out takes the mean away. If a call fails, it changes nothing.
+        change, and it does not matter in which batches rows come: all give the model of one fit on
+        all of them, cuts and probabilities included, but for rounding. If a call fails, it changes nothing.
 
         Parameters
         ----------
@@ -311,16 +303,17 @@ class CamelClassifier(BaseCamel):
             if before is None:
                 self._forget()
             batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
-            self._check_many(batch.Y.shape[1])
             by, fixed = self._sums(batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
             if before is None:
-                before = _Partial(self._begin(InMemory(batch, by), STREAM_ROWS), Sample(by.seed), labels, fixed)
-            seen = before.under(by, fixed).add(batch)
+                survey = surveyed(batch, by)
+                seen = _Partial(self._begin(survey, by, STREAM_ROWS).add(batch.X, batch.Y, batch.weights), survey, labels, fixed)
+            else:
+                seen = before.under(by, fixed).add(batch)
             if solve:
-                self.cooccurrence_, self.total_weight_ = seen.counts()
-                S = learn_correlation(self, (self.cooccurrence_, self.total_weight_))
+                self.cooccurrence_, self.total_weight_ = seen.survey.counts
+                S = learn_correlation(self, seen.survey.counts)
                 G = correlation.collaboration(S, self.alpha)
-                self._store(_summed(self, seen.stream, seen.sample.rows(), S, G), replace(labels, Y=labels.Y[:0]), None)
+                self._store(_summed(self, seen.stream, seen.survey.judged, S, G), replace(labels, Y=labels.Y[:0]), None)
             self._stream = seen
         return self
 
@@ -381,14 +374,13 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Mo
     return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y))), "alternating")
 
 
-def _summed(estimator: Any, stream: Stream, sample: Rows, S: np.ndarray, G: np.ndarray) -> Model:
-    """Fit by sums over rows; cuts and probabilities come from leave-one-out scores of the sample."""
-    summary, judged = stream.summary(sample), sampled(sample)
+def _summed(estimator: Any, stream: Stream, sample: Sample, S: np.ndarray, G: np.ndarray) -> Model:
+    """Fit by sums over rows; cuts and probabilities come from leave-one-out scores of a sample."""
+    summary, judged = stream.summary(sample), judged_by(sample)
     solver = solver_of(summary, judged)
     (basis,) = (basis.to_match(summary.values) for basis in label_bases(S, (estimator.alpha,)))
     warn_of_rounding(spectral.greatest(summary), estimator.lambda2)
     solution = solver.solve_in(summary, summary.targets, basis, lambda1=estimator.lambda1, lambda2=estimator.lambda2)
-    warn_of_residual(solution)
     ((_, _, scores),) = solver.leave_one_out(summary, summary.targets, [basis], [(estimator.lambda1, estimator.lambda2)])
     (answering,) = learn_to_answer([Held(scores, estimator._rule())], judged)
     representation = representation_of(stream)
@@ -399,7 +391,7 @@ class _Partial(NamedTuple):
     """What partial_fit has seen."""
 
     stream: Stream
-    sample: Sample
+    survey: Survey
     labels: Labels  # of the first batch: names and classes
     fixed: dict[str, Any]  # parameters that cannot change any more
 
@@ -412,13 +404,9 @@ class _Partial(NamedTuple):
 
     def add(self, batch: Batch) -> _Partial:
         """With another batch; this one stays as it is."""
-        return self._replace(sample=self.sample.add(*batch), stream=self.stream.add(*batch))
-
-    def counts(self) -> tuple[Array, float]:
-        """Weight of the rows that have both labels (q, q), and of all rows."""
-        if self.stream.moments is None:
-            raise ValueError("No row has been added yet.")
-        return counts_of(self.stream.moments.labels)
+        numbered = batch._replace(first=self.survey.n_rows)
+        survey = self.survey.plus(surveyed(numbered, self.stream.by))
+        return self._replace(survey=survey, stream=self.stream.add(batch.X, batch.Y, batch.weights))
 
 
 def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:

@@ -13,12 +13,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
-from skcamel import correlation
 from skcamel.arrays import Array, to_numpy
 from skcamel.base import BaseCamel, check_solver, choose_solver, seed_of
 from skcamel.checks import (
-    COPIES_ALIVE,
-    SCORES_ALIVE,
+    Alive,
     Labels,
     check_flag,
     check_in_unit_interval,
@@ -39,7 +37,6 @@ from skcamel.learning import (
     learn_correlation,
     learn_to_answer,
     warn_of_filling,
-    warn_of_residual,
     warn_of_rounding,
 )
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
@@ -47,9 +44,9 @@ from skcamel.presets import PREPARED, PRESETS
 from skcamel.rows import is_lazy
 from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
 from skcamel.selection.combination import Combination, Judge
-from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, places, represent, represent_ahead, sampled
+from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, judged_by, places, represent, represent_ahead
 from skcamel.selection.search import Results, Scores, score_fold, tabulate
-from skcamel.selection.source import Named, Source
+from skcamel.selection.source import Batches, Source
 from skcamel.selection.stream import Streaming
 from skcamel.support import COMBINE, FOLDS, LAZY, SEARCH, check_together
 
@@ -141,9 +138,6 @@ class CamelClassifierCV(BaseCamel):
     winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left
     out has helped to fill the others, which is accounted for on average over the rows of a label.
 
-    With more than 1,000 labels and sums over rows, leave-one-out scores are approximate too, to less than 1e-2 of the error of a row
-    (``benchmarks/labels.py``), and candidates are judged on fewer rows of the sample: 16 million labels in all, but at least 2,000 rows.
-
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
@@ -168,7 +162,7 @@ class CamelClassifierCV(BaseCamel):
         scoring: str = "average_precision",
         threshold: float | str = "zero",
         threshold_metric: str | None = None,
-        sparsity: float | str = "auto",
+        sparsity: float = 0.01,
         correlation: str = "paper",
         solver: str = "auto",
         n_landmarks: int = 1000,
@@ -284,18 +278,16 @@ class CamelClassifierCV(BaseCamel):
         if groups is not None and (isinstance(self.cv, str) or not hasattr(self.cv, "split")):
             given = f"cv={self.cv!r}" if isinstance(self.cv, str | Integral) else "a cv that lists its splits"
             raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
-        whole, labels, source = self._checked(X, y, sample_weight, **self._alive(len(models)))
-        if (is_lazy(X) or isinstance(X, Named)) and not isinstance(self.cv, str):
+        whole, labels, source = self._checked(X, y, sample_weight, self._alive(len(models)))
+        if (is_lazy(X) or isinstance(X, Batches)) and not isinstance(self.cv, str):
             check_together(LAZY, FOLDS)
         if whole.Y.shape[0] < 2:
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {whole.Y.shape[0]}; use CamelClassifier.")
         grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
-        if source is not None and len(labels.names) > correlation.MANY:
-            grid = grid.for_many_labels()
         data, kept = whole.with_weight(self._is_pairwise())
         represented = represent_ahead(source or data, grid, self.device) if isinstance(self.cv, str) else iter(())
-        S = learn_correlation(self, data if source is None else source.counts)
-        data = data if source is None else sampled(source.sample)
+        S = learn_correlation(self, data if source is None else source.survey.counts)
+        data = data if source is None else judged_by(source.survey.judged)
         if isinstance(self.cv, str):
             chosen = self._by_leave_one_out(tuple(models), represented, data, grid, S)
         else:
@@ -314,11 +306,12 @@ class CamelClassifierCV(BaseCamel):
         model._forget()
         model.__dict__ |= known
 
-    def _alive(self, n_models: int) -> dict[str, int]:
-        """Matrices alive at the peak, shown by tests/test_memory.py: scores of a shortlist, solutions and scaled rows of models."""
+    def _alive(self, n_models: int) -> Alive:
+        """What the fit of so many models holds: also scores of a shortlist, solutions and scaled rows of models, bases of labels."""
+        usual = Alive()
         shortlist = SHORTLIST_ALIVE if self.threshold == "auto" else 0
         held = 2 * (n_models - 1) + (len(self._places()) if self.combine else 0)
-        return {"scores": SCORES_ALIVE + shortlist + 6 * held, "copies": COPIES_ALIVE + held}
+        return Alive(scores=usual.scores + shortlist + 6 * held, pairs=usual.pairs + 2 * len(self.alphas), copies=usual.copies + held)
 
     def _by_leave_one_out(
         self, names: Sequence[str], represented: Iterable[Decomposed], data: Data, grid: Grid, S: np.ndarray
@@ -486,5 +479,4 @@ def _model(winner: Winner, S: np.ndarray, answering: Answering) -> Model:
     lambda2 = winner.params["lambda2"]
     warn_of_rounding(winner.largest, lambda2)
     warn_of_filling(winner.solution)
-    warn_of_residual(winner.solution)
     return Model(winner.representation, S, winner.G, lambda2, winner.solution, answering, winner.solver)

@@ -20,13 +20,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from skcamel.arrays import Array, cast, namespace, one_thread_for_small
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
-MANY = 1_000  # labels up to which matrices of q x q are dense and decomposed, and "auto" is the paper's penalty
-Strength = float | str  # of the penalty: a share, "noise" (see skcamel.active_set), or "auto"
 OVER_RELAXATION = 1.6
 STEP_SHARE = 0.1  # ADMM's first ρ as a share of the squared length of the labels
 LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts
@@ -184,9 +181,7 @@ def expand(reduced: Array, C: Array, penalty: Array, groups: EqualLabels) -> Arr
 
 
 def collaboration(S: Array, alpha: float) -> Array:
-    """G = (1 - α) I + α S, equation (5); CSR where S is sparse."""
-    if sparse.issparse(S):
-        return sparse.csr_array((1 - alpha) * sparse.eye_array(S.shape[0]) + alpha * S)
+    """G = (1 - α) I + α S, equation (5)."""
     xp = namespace(S)
     return (1 - alpha) * xp.eye(len(S), dtype=S.dtype, device=S.device) + alpha * S
 

@@ -12,9 +12,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from skcamel import correlation
 from skcamel.arrays import Array
 from skcamel.text import count
 
@@ -77,9 +75,7 @@ def evidence(model: Any) -> Evidence | None:
 
 
 def cooccurrence(Y: Array, weights: np.ndarray | None) -> tuple[Array, float]:
-    """Weight of the rows that have both labels (q, q), and of all rows; CSR where sparse labels are more than `MANY`.
-
-    Labels are in {-1, +1}, or the entries of a CSR matrix.
+    """Weight of the rows that have both labels (q, q), and of all rows; labels are in {-1, +1}.
 
     Examples
     --------
@@ -89,10 +85,6 @@ def cooccurrence(Y: Array, weights: np.ndarray | None) -> tuple[Array, float]:
     """
     q, size = Y.shape[1], 2**16
     total = float(Y.shape[0] if weights is None else weights.sum())
-    if sparse.issparse(Y):
-        present = sparse.csr_array(Y, dtype=np.float64)
-        counts = sparse.csr_array(present.T @ (present if weights is None else sparse.diags_array(weights) @ present))
-        return counts if q > correlation.MANY else counts.toarray(), total
     together = np.zeros((q, q))
     for i in range(0, len(Y), size):  # a float for each label of a million rows would be too many
         present = (Y[i : i + size] > 0).astype(np.float64)

@@ -8,6 +8,11 @@ from typing import Any
 
 INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skcamel COMMAND", "skcamel COMMAND --option", "parameter='value'"
     "landmarks='pivoted'": "landmarks='uniform' are as accurate and cost less",
+    "sparsity='auto'": "sparsity=0.01, as in the paper",
+    "sparsity='noise'": "sparsity=0.01, as in the paper; a greater share makes S sparser",
+    "skcamel.compress": "fit with solver='landmark', landmarks='kmeans': such a model holds centres and no training row",
+    "skcamel compress": "use 'skcamel fit --landmarks 500': such a model holds centres and no training row",
+    "skcamel fit --dask": "in Python, give Dask collections to fit",
 }
 
 

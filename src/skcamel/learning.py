@@ -8,20 +8,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from skcamel import active_set, correlation
+from skcamel import correlation
 from skcamel.arrays import Array, to_match, to_numpy
-from skcamel.explanation import cooccurrence
 from skcamel.selection import chosen_rule
 from skcamel.selection.coverage import Reference, reference
 from skcamel.selection.representation import Data, Representation
 from skcamel.selection.search import Scores, candidate_metrics, stacks
 from skcamel.selection.thresholds import Rule, slopes
 from skcamel.solve import Solution, unknown
-
-RESIDUAL = 1e-6  # of conjugate gradients, above which there is a warning
 
 
 @dataclass(frozen=True)
@@ -56,20 +52,13 @@ class Held(NamedTuple):
 
 
 def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
-    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance.
-
-    It is CSC if it comes from how often more than `correlation.MANY` labels occur together.
-    """
-    q = data.Y.shape[1] if isinstance(data, Data) else data[0].shape[0]
-    strength = active_set.resolved(estimator.sparsity, q)
-    options: dict[str, Any] = {"strength": strength, "tol": estimator.tol}
+    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance."""
+    options: dict[str, Any] = {"strength": estimator.sparsity, "tol": estimator.tol, "max_iter": estimator.max_iter}
     centred = estimator.correlation == "centred"
-    if q > correlation.MANY or strength == "noise":
-        found = _by_active_sets(data, centred=centred or strength == "noise", **options)
-    elif isinstance(data, Data):
-        found = correlation.learn(data.Y, centred=centred, weights=data.weights, max_iter=estimator.max_iter, **options)
+    if isinstance(data, Data):
+        found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
     else:
-        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), max_iter=estimator.max_iter, **options)
+        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), **options)
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(
@@ -81,20 +70,6 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
     return found.S
 
 
-def _by_active_sets(data: Data | tuple[Array, float], *, centred: bool, **options: Any) -> correlation.Correlation:
-    """S by a solver for many labels; an array where a matrix of rows is taken, or labels are few."""
-    if isinstance(data, Data) and not data.is_complete:
-        total = float(len(data.Y) if data.weights is None else data.weights.sum())
-        C = active_set.gram_of_matrix(correlation.known_gram(data.Y, data.weights, centred=centred))
-        found = active_set.learn(C, total, complete=False, **options)
-    else:
-        together, total = cooccurrence(sparse.csr_array(data.Y > 0), data.weights) if isinstance(data, Data) else data
-        C = active_set.gram_of_counts(sparse.csr_array(together), total, centred=centred)
-        found = active_set.learn(C, total, **options)
-    is_dense = isinstance(data, Data) or found.S.shape[0] <= correlation.MANY
-    return found._replace(S=found.S.toarray()) if is_dense else found
-
-
 def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Answering]:
     """Cuts, probabilities and answers of some models from the leave-one-out scores of the training rows."""
     relevant, weights = _truth(data, held[0].scores)
@@ -104,8 +79,7 @@ def learn_to_answer(held: Sequence[Held], data: Data, seed: int = 0) -> list[Ans
         never = np.isnan(data.Y).all(axis=0)
         cuts = [np.where(never, np.maximum(own, 0.0), own) if rule.is_tuned else own for rule, own in zip(rules, cuts, strict=True)]
     found = [to_numpy(slopes(relevant, stack, weights)) for stack in stacks(own.scores for own in held)]  # (c, q) each
-    many = data.Y.shape[1] > correlation.MANY and data.is_sample  # as many scores as the sample has entries would be kept
-    references = [None if many else reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
+    references = [reference(data.Y, to_numpy(own.scores), data.weights) for own in held]
     return [Answering(*parts) for parts in zip(rules, cuts, np.concatenate(found), references, strict=True)]
 
 
@@ -145,17 +119,6 @@ def warn_of_filling(solution: Solution) -> None:
         warnings.warn(
             f"Unknown labels were still changing after {solution.n_iter} rounds: lambda2 is very small for so few known labels, or lambda1 "
             "very large. Scores may lack digits; raise lambda2.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-
-
-def warn_of_residual(solution: Solution) -> None:
-    """Say so where conjugate gradients stopped early."""
-    if solution.residual is not None and solution.residual > RESIDUAL:
-        warnings.warn(
-            f"Conjugate gradients stopped after {solution.n_iter} steps with a residual of {solution.residual:.1e}, above {RESIDUAL:.0e}: "
-            "alpha is near 1, or lambda2 very small. Scores may lack digits; lower alpha.",
             ConvergenceWarning,
             stacklevel=4,
         )

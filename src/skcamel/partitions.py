@@ -1,23 +1,23 @@
 """Dask arrays and frames ► sums where the rows are, and answers partition by partition.
 
 A fit maps over partitions on whatever cluster Dask is set to use, and the model comes back small: sums of a few thousand numbers squared,
-and two samples of rows. Partitions are taken in chains of a few, each of which adds to one sum, and the chains in a fixed tree. So results
+and a sample of rows. Partitions are taken in chains of a few, each of which adds to one sum, and the chains in a fixed tree. So results
 repeat to the last bit for the same partitions, however many workers there are, and few sums are alive at a time. What a lost worker
 held, Dask computes again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from functools import partial, wraps
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
 
 from skcamel.arrays import Array
 from skcamel.rows import dense, is_lazy
-from skcamel.selection.source import Batch, Source, added
+from skcamel.selection.source import Batch, Source
 from skcamel.selection.stream import Streaming
 
 CHAIN = 8  # partitions that add to one sum, at the most;
@@ -43,52 +43,56 @@ class Partitions(Source):
         self.parts = list(zip(*columns, strict=True))
         self.check = check
 
-    def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:
-        """Sum of a function over all partitions."""
-        found = where_they_are(self.parts, partial(_checked, self.check), function, constant)
-        if found is None:
+    @cached_property
+    def first_rows(self) -> list[int]:
+        """Number of the first row of each partition among all rows that have weight."""
+        import dask
+
+        count = dask.delayed(_rows_with_weight, pure=True)
+        counts = dask.compute(*(count(*part) for part in self.parts))
+        if not sum(counts):
             raise ValueError("X has no rows in any of its partitions.")
-        return found
+        return [0, *np.cumsum(counts)[:-1].tolist()]
+
+    def total(self, function: Callable[[Batch, Any], Any], constant: Any) -> Any:
+        """Sum of a function over all partitions, on the cluster."""
+        import dask
+
+        step, plus = dask.delayed(_step, pure=True), dask.delayed(_plus, pure=True)
+        given = dask.delayed((self.check, function, constant), pure=True, traverse=False)
+        length = max(1, min(CHAIN, len(self.parts) // CHAINS))
+        numbered = list(enumerate(zip(self.first_rows, self.parts, strict=True)))
+        sums = []
+        for start in range(0, len(numbered), length):
+            total = None
+            for number, (first, part) in numbered[start : start + length]:
+                total = step(given, total, number, first, *part)
+            sums.append(total)
+        while len(sums) > 1:
+            pairs = [sums[k : k + 2] for k in range(0, len(sums), 2)]
+            sums = [plus(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+        (total,) = dask.compute(*sums)
+        return total
 
 
-def where_they_are(
-    parts: Sequence[tuple[Any, ...]], read: Callable[..., Iterable[Any]], function: Callable[[Any, Any], Any], constant: Any
-) -> Any:
-    """Sum of a function over the batches that ``read(number, *part)`` makes of each part, on the cluster; None where there are none."""
-    import dask
-
-    step, plus = dask.delayed(_step, pure=True), dask.delayed(_plus, pure=True)
-    given = dask.delayed((read, function, constant), pure=True, traverse=False)
-    sums = []
-    length = max(1, min(CHAIN, len(parts) // CHAINS))
-    for i in range(0, len(parts), length):
-        found = None
-        for k, part in enumerate(parts[i : i + length]):
-            found = step(given, found, i + k, *part)
-        sums.append(found)
-    while len(sums) > 1:
-        pairs = [sums[k : k + 2] for k in range(0, len(sums), 2)]
-        sums = [plus(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    (found,) = dask.compute(*sums)
-    return found
+def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> int:
+    """Rows of a partition that count."""
+    return len_of_part(X) if weights is None else int(np.count_nonzero(np.asarray(weights)))
 
 
-def _step(given: tuple[Any, Any, Any], before: Any, number: int, *part: Any) -> Any:
-    """What came before plus what a part adds."""
-    read, function, constant = given
-    return added(read(number, *part), function, constant, before)
-
-
-def _checked(check: Callable[[Any, Any, Any], Batch], number: int, X: Any, Y: Any, weights: Any = None) -> Iterator[Batch]:
-    """The batch of a partition; none where no row has weight."""
+def _step(given: tuple[Any, Any, Any], before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None) -> Any:
+    """What came before plus what a partition adds; nothing where no row of it has weight."""
+    check, function, constant = given
     if not len_of_part(X):
-        return
+        return before
     try:
         batch = check(X, Y, weights)
     except ValueError as error:
         raise ValueError(f"Partition {number}: {error}") from error
-    if batch.Y.shape[0]:
-        yield Batch(*map(_aligned, batch))
+    if not batch.Y.shape[0]:
+        return before
+    aligned = Batch(_aligned(batch.X), _aligned(batch.Y), _aligned(batch.weights), first)
+    return _plus(before, function(aligned, constant))
 
 
 def _plus(first: Any, second: Any) -> Any:

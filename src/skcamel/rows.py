@@ -56,20 +56,6 @@ def is_lazy(X: object) -> bool:
     return type(X).__module__.split(".", 1)[0] in ("dask", "dask_expr")
 
 
-def signed(Y: Array) -> np.ndarray:
-    """Labels in {-1, +1}, int8 (n, q), from those or from a sparse matrix whose entries are the labels that are present.
-
-    >>> signed(sparse.csr_array([[0, 1], [0, 0]]))
-    array([[-1,  1],
-           [-1, -1]], dtype=int8)
-    """
-    if not sparse.issparse(Y):
-        return Y.astype(np.int8, copy=False)
-    found = np.full(Y.shape, -1, dtype=np.int8)
-    found[Y.nonzero()] = 1
-    return found
-
-
 def alike(X: Array, other: Array | None) -> Array:
     """Rows X, sparse if `other` is and else dense."""
     if sparse.issparse(other):

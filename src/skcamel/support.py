@@ -31,11 +31,7 @@ SUSPECTS = "find_label_errors"
 SEARCH = "CamelClassifierCV"
 COLUMNS = "explain by column"
 UNSHARED = "a kernel other than 'rbf', 'laplacian' and 'linear'"
-COMPRESS = "compress"
 EXPORT = "export to ONNX"
-MANY = "more than 1,000 labels by sums over rows"
-ALPHA_ONE = "alpha=1"
-PARTS = "parts of scores by label"
 
 COMPLETE = "sums over rows take complete labels; use solver='spectral'"
 NO_FEATURES = "a kernel matrix has no features to sum up; use solver='spectral'"
@@ -72,12 +68,6 @@ REFUSED: dict[frozenset[str], str] = {
     frozenset({PRECOMPUTED, SPARSE}): "a kernel matrix is dense; give it as an array",
     frozenset({RANK, SPARSE}): "it would fill every zero; use X.toarray() where that fits into memory, or 'standard', 'minmax' or 'unit'",
     frozenset({COLUMNS, UNSHARED}): "it is neither a product nor a sum over columns; explain without features=True",
-    frozenset({COMPRESS, PRECOMPUTED}): "a kernel matrix has no rows that centres could replace; fit a kernel of features",
-    frozenset({MANY, ALPHA_ONE}): "directions that no prediction can reach are not told apart without a decomposition of G; use alpha < 1",
-    frozenset({MANY, SETS}): "leave-one-out scores of so many labels are not kept; use predict_proba",
-    frozenset({MANY, PARTS}): "there is one for each pair of labels; label_correlation_ holds the pushes, top_k and predict_proba answer",
-    frozenset({MANY, SUSPECTS}): "it holds a score for each row and label; take fewer labels at a time",
-    frozenset({MANY, COMPRESS}): "it takes the labels' own predictions, which are not kept; fit with fewer landmarks (n_landmarks)",
     frozenset({EXPORT, FUNCTION}): "ONNX cannot hold a function of Python; use one of the kernels that have a name",
     frozenset({FUNCTION, FILE}): "a function cannot be written without pickle; use skops.io.dump",
 }

@@ -26,21 +26,21 @@ from skcamel.classifier_cv import CamelClassifierCV
 from skcamel.explanation import Evidence, Told, cooccurrence, known_together, ordered
 from skcamel.learning import learn_correlation
 from skcamel.pipeline import final
-from skcamel.rows import is_lazy, signed
+from skcamel.rows import is_lazy
 from skcamel.selection.representation import (
     Data,
     Decomposed,
     Representation,
+    judged_by,
     label_bases,
     represent,
     representation_of,
-    sampled,
     solver_of,
     targets_of,
 )
 from skcamel.selection.source import Source
 from skcamel.solve import landmark, spectral
-from skcamel.support import LAZY, MANY, SUSPECTS, check_together
+from skcamel.support import LAZY, SUSPECTS, check_together
 from skcamel.text import one_line
 
 PUSHES = 3  # told for each entry
@@ -102,9 +102,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     if data.Y.shape[0] < 2:
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
     if source is not None:
-        if data.Y.shape[1] > correlation.MANY:
-            check_together(MANY, SUSPECTS)
-        data = replace(data, Y=signed(data.Y))
+        data = replace(data, Y=data.Y.astype(np.int8))
     held = _least_error(model, data, source)
     data = data if source is None else replace(data, Y=data.Y.astype(np.float64))
     known = abs(data.Y) == 1
@@ -306,8 +304,8 @@ def _least_error(estimator: Any, data: Data, source: Source | None) -> _Held:
 
     Where rows are summed up, candidates are compared by the sample, and the best one then scores all rows.
     """
-    S = learn_correlation(estimator, data if source is None else source.counts)
-    judged = data if source is None else sampled(source.sample)
+    S = learn_correlation(estimator, data if source is None else source.survey.counts)
+    judged = data if source is None else judged_by(source.survey.judged)
     counts = ~np.isnan(judged.Y) * (1.0 if judged.weights is None else judged.weights[:, None])
     truth = np.nan_to_num(judged.Y)
     least, alpha, scores, best = np.inf, 0.0, truth, None
@@ -359,8 +357,8 @@ def _candidates(
             representation, K, weights = classifier._represent(estimator, data)
             yield (representation, spectral.decompose(K, weights)), alphas, penalties
         else:
-            stream = source.streamed(estimator._begin(source, source.n_rows))
-            yield (representation_of(stream), stream.summary(source.sample)), alphas, penalties
+            stream = source.streamed(estimator._begin(source.survey, source.by, source.survey.n_rows))
+            yield (representation_of(stream), stream.summary(source.survey.judged)), alphas, penalties
         return
     grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X))
     for representation, spectrum in represent(source or data, grid, estimator.device):

@@ -1,20 +1,18 @@
-"""Files larger than memory: `fit` sums up batches, `predict` answers batch by batch, and nothing is half-written."""
+"""Parquet files larger than memory: `fit` sums up batches, `predict` answers batch by batch, and nothing is half-written."""
 
 import json
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 import skcamel
-from skcamel import CamelClassifierCV, memory
+from skcamel import CamelClassifierCV
 from skcamel.cli.predict import read_predictions
 from skcamel.data import TablePreparer, read_columns
 from skcamel.presets import PREPARED
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
 pq = pytest.importorskip("pyarrow.parquet")
-csv = pytest.importorskip("pyarrow.csv").write_csv
 LABELS = ["sea", "sun"]
 
 
@@ -46,8 +44,7 @@ def files(tmp_path):
 
 @pytest.fixture
 def small_batches(monkeypatch):
-    monkeypatch.setattr("skcamel.table_files.BATCH_ROWS", 16)
-    monkeypatch.setattr("skcamel.cli.inputs.LARGE", 0)
+    monkeypatch.setattr("skcamel.data.batches.BATCH_ROWS", 16)
 
 
 @pytest.fixture
@@ -76,34 +73,24 @@ def test_a_fit_in_batches_is_that_of_all_rows(cli, files, options):
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_text_files_and_lists_of_labels_are_fitted_in_batches(cli, tmp_path):
+def test_lists_of_labels_are_fitted_in_batches(cli, tmp_path):
     table = made()
     tags = [";".join(name for name in LABELS if row[name]) for row in table.to_pylist()]
     table = table.drop_columns(LABELS).append_column("tags", pa.array(tags))
-    csv(table.slice(0, 50), tmp_path / "a.csv")
-    csv(table.slice(50), tmp_path / "b.csv")
-    result = cli("fit", "a.csv", "b.csv", "--labels", "tags", "--id", "name", "-o", "m.skcamel")
+    pq.write_table(table.slice(0, 50), tmp_path / "a.parquet")
+    pq.write_table(table.slice(50), tmp_path / "b.parquet")
+    result = cli("fit", "a.parquet", "b.parquet", "--labels", "tags", "--id", "name", "-o", "m.skcamel")
     assert result.exit_code == 0, result.stderr
     fitted = skcamel.load(tmp_path / "m.skcamel")
     assert fitted.label_names_.tolist() == LABELS
-    csv(table, tmp_path / "all.csv")
-    np.testing.assert_allclose(fitted.decision_function(read_columns(tmp_path / "all.csv")), by_hand(made()), atol=1e-9)
-
-
-def test_a_file_that_does_not_fit_is_read_in_batches(cli, files, monkeypatch):
-    assert "batches" not in cli("fit", "all.parquet", "--labels", "sea,sun").stderr
-    monkeypatch.setattr("skcamel.data.batches.in_one_piece", lambda _: 2.0**60)
-    result = cli("fit", "all.parquet", "--labels", "sea,sun", "--force")
-    assert result.exit_code == 0
-    assert "it needs 1073741824.0 GiB as a whole, and" in result.stderr
-    assert skcamel.load(files / "all.skcamel").solver_ == "landmark"
+    np.testing.assert_allclose(fitted.decision_function(table), by_hand(made()), atol=1e-9)
 
 
 def test_what_the_columns_were_prepared_from_is_stated(cli, files, monkeypatch):
-    monkeypatch.setattr("skcamel.table_files.SAMPLE_ROWS", 60)
     table = made().slice(0, 1).set_column(2, "colour", pa.array(["violet"]))
     pq.write_table(table, files / "c.parquet")
-    monkeypatch.setattr("skcamel.table_files._least", lambda table, places, asked: (table.slice(0, asked.size), places[: asked.size]))
+    first_rows = lambda files, seed: (files.column_table(files.schema.names).slice(0, 60), np.arange(60))  # noqa: E731
+    monkeypatch.setattr("skcamel.data.batches.ParquetFiles.sample", first_rows)
     result = cli("fit", "a.parquet", "b.parquet", "c.parquet", "--labels", "sea,sun", "-o", "m.skcamel")
     assert result.exit_code == 0, result.stderr
     assert "Columns were prepared from a sample of 60 of 91 rows." in result.stdout
@@ -134,7 +121,7 @@ def broken(folder):
     ("make", "message"),
     [
         (lacking, "bad.parquet: lacks the column 'x' of a.parquet"),
-        (unknown, "bad.parquet: label 'sea' is unknown in row 2; sums over rows take complete labels"),
+        (unknown, "label 'sea' is unknown in row 42; sums over rows take complete labels"),
         (broken, "bad.parquet: is damaged"),
     ],
 )
@@ -151,7 +138,6 @@ def test_a_bad_file_is_named_and_nothing_is_written(refused, files, make, messag
         (("--method", "br"), "--method br needs all rows in memory"),
         (("--labels-file", "a.parquet"), "--labels-file goes with one file that fits into memory"),
         (("--max-memory", "much"), "a number of bytes, or text such as '1GiB', is needed, got 'much'"),
-        (("--dask", "nowhere"), "dask='nowhere'" if find_spec("distributed") else "Dask clusters need distributed"),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -161,9 +147,9 @@ def test_what_needs_all_rows_is_refused(cli, options, message):
     assert message in " ".join(result.stderr.split())
 
 
-@pytest.mark.parametrize("data", [("a.arff", "b.parquet"), ("-", "b.parquet"), ("a.xlsx", "b.parquet")])
+@pytest.mark.parametrize("data", [("a.arff", "b.parquet"), ("-", "b.parquet"), ("a.xlsx", "b.parquet"), ("a.csv", "b.parquet")])
 def test_other_files_are_read_as_a_whole_only(refused, files, data):
-    for name in ("a.arff", "a.xlsx"):
+    for name in ("a.arff", "a.xlsx", "a.csv"):
         (files / name).touch()
     refused(2, f"{data[0]} cannot be read in batches, and", "fit", *data, "--labels", "sea,sun")
 
@@ -174,16 +160,13 @@ def test_a_budget_that_is_too_small_is_refused(refused):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
-@pytest.mark.parametrize("source", ["new.parquet", "new.csv"])
-def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, suffix, source):
+def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, suffix):
     table = made(60, seed=1)
     table = table.set_column(2, "colour", pa.array(["violet" if k in (3, 50) else "red" for k in range(60)])).append_column("y", table["x"])
     pq.write_table(table, model.parent / "new.parquet", row_group_size=25)
-    csv(table, model.parent / "new.csv")
-    asked = ("predict", model, source, "--probabilities", "--coverage", "0.8")
+    asked = ("predict", model, "new.parquet", "--probabilities", "--coverage", "0.8")
     whole = cli(*asked, "-o", f"whole{suffix}")
-    monkeypatch.setattr("skcamel.table_files.BATCH_ROWS", 16)
-    monkeypatch.setattr("skcamel.cli.inputs.LARGE", 0)
+    monkeypatch.setattr("skcamel.data.batches.BATCH_ROWS", 16)
     parts = cli(*asked, "-o", f"parts{suffix}")
     assert (whole.exit_code, parts.exit_code) == (0, 0), parts.stderr
     assert "2 rows with a value of 'colour' that the fit did not see" in parts.stderr
@@ -206,26 +189,6 @@ def test_predictions_of_a_broken_file_leave_what_was_there(cli, model):
     assert "bad.parquet: is damaged" in result.stderr
     assert (model.parent / "out.csv").read_text() == "before"
     assert sorted(path.name for path in model.parent.glob(".*")) == []
-
-
-def test_little_memory_makes_predictions_come_in_batches(cli, model, monkeypatch):
-    monkeypatch.setattr("skcamel.cli.inputs.rows_for", None)  # that reads the whole file
-    monkeypatch.setattr("skcamel.data.batches.in_one_piece", lambda _: 2.0**27)
-    with memory.allowance(2**28):
-        assert cli("predict", model, "all.parquet", "-o", "out.csv").exit_code == 0
-
-
-def test_workers_of_a_cluster_fit_the_same_model(cli, files, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed: pip install 'skcamel[distributed]'")
-    monkeypatch.setattr("skcamel.data.batches.PIECE_ROWS", 20)
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster:
-        result = cli(
-            "fit", "a.parquet", "b.parquet", "--labels", "sea,sun", "-o", "m.skcamel", "--json", "--dask", cluster.scheduler_address
-        )
-    assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["rows"] == 90
-    scores = skcamel.load(files / "m.skcamel").decision_function(read_columns(files / "all.parquet"))
-    np.testing.assert_allclose(scores, by_hand(read_columns(files / "all.parquet")), atol=1e-9)
 
 
 def test_lists_of_a_parquet_file_can_be_predicted_from(cli, tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pages
-from skcamel import CamelClassifier, CamelClassifierCV, compress
+from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.explanation import evidence, ordered
 from skcamel.metrics import evaluate
 from skcamel.persistence.inspection import judged
@@ -78,8 +78,8 @@ def test_seen_rows_are_told_in_the_first_sentence():
 
 @pytest.mark.parametrize("dataset", [None, "new"])
 def test_where_no_model_with_alpha_0_can_be_fitted_the_page_says_why(dataset):
-    page = model_page(compress(pages.model(6, 60), 10), dataset and pages.new_rows(6, 60))
-    assert "the model is compressed, and does not hold its training rows" in glance(page)["alone"]
+    page = model_page(pages.model(6, 60, solver="landmark", n_landmarks=10), dataset and pages.new_rows(6, 60))
+    assert "the model was fitted by sums over rows, and does not hold them" in glance(page)["alone"]
     assert [len(row) for row in glance(page)["figures"]["rows"]] == [2] * (7 if dataset else 3)
     told = next(sentence for sentence in page.findings if sentence.startswith("Collaboration"))
     assert ("differ from those of the labels' own parts alone" in told) == (dataset is not None)

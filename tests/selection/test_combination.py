@@ -1,7 +1,5 @@
 """Representations combined: weights against a literal solution, and everything a model can do done by its members."""
 
-from copy import copy
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +8,7 @@ from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
 
-from skcamel import CamelClassifier, CamelClassifierCV, compress, load, metrics, save
+from skcamel import CamelClassifier, CamelClassifierCV, load, metrics, save
 from skcamel.data import Dataset
 from skcamel.metrics.conventions import RANKING
 from skcamel.report import build_model_report
@@ -249,21 +247,12 @@ def test_linked_scores_are_taken_apart_kept_and_shown_like_any(linked, tmp_path)
     np.testing.assert_array_equal(model.predict_proba(new) > 0.5, scores > 0)
     save(model, tmp_path / "m.skcamel")
     np.testing.assert_array_equal(load(tmp_path / "m.skcamel").decision_function(new), scores)
-    small = compress(model, 60)
-    assert np.abs(small.decision_function(new) - scores).mean() < 0.1 * scores.std()
     build_model_report(model, Dataset(new, truth, label_names=list(map(str, model.label_names_))), tmp_path / "page.html")
     assert "log-odds, scales of labels from" in (tmp_path / "page.html").read_text(encoding="utf-8")
     facts = ModelFacts(model)
     own, pushing = facts.deviations(new)
     pushed = facts.alpha * pushing @ (facts.S - np.diag(np.diag(facts.S)))
     np.testing.assert_allclose(model.base_scores_ + (1 - facts.alpha) * own + facts.scales * pushed, scores, atol=1e-9)
-
-
-def test_a_file_of_an_earlier_version_has_no_scales(rows, model):
-    _, _, new, _ = rows
-    earlier = copy(model)
-    del earlier.scales_
-    np.testing.assert_array_equal(earlier.decision_function(new), model.decision_function(new))
 
 
 @pytest.mark.parametrize("metric", [*RANKING, "macro_f1"])

@@ -13,9 +13,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 import skcamel.base
-from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, kernel, load, memory, save
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, inspect, kernel, load, memory, save
 from skcamel.base import SolverWarning, outputs_together
-from skcamel.kernel import Kernel
 from skcamel.selection import stream
 from skcamel.solve import sampling
 
@@ -168,9 +167,7 @@ def test_suspects_and_all_criteria_warn_once_too(small):
     assert len(warned) == 1
 
 
-@pytest.mark.parametrize(
-    "model", [CamelClassifier(**FEW), CamelClassifierCV(**GRID, **FEW), CamelClassifier(**FEW | {"landmarks": "pivoted"})]
-)
+@pytest.mark.parametrize("model", [CamelClassifier(**FEW), CamelClassifierCV(**GRID, **FEW)])
 def test_results_repeat_to_the_last_bit_and_the_seed_chooses_the_landmarks(model):
     first, again = (clone(model).fit(X, Y) for _ in range(2))
     for name in ("dual_coef_", "intercept_", "thresholds_", "X_fit_"):
@@ -179,24 +176,49 @@ def test_results_repeat_to_the_last_bit_and_the_seed_chooses_the_landmarks(model
     assert not np.array_equal(np.sort(other.X_fit_[:, 0]), np.sort(first.X_fit_[:, 0]))
 
 
-@pytest.mark.parametrize("how", ["uniform", "pivoted", "kmeans"])
+def distinct(rows):
+    return {tuple(row) for row in np.round(rows.toarray() if sparse.issparse(rows) else rows, 9)}
+
+
 @pytest.mark.parametrize("rows", [X, THIN])
-def test_landmarks_are_as_many_as_asked_for(how, rows):
-    model = CamelClassifier(**FEW | {"landmarks": how}).fit(rows, Y)
+def test_uniform_landmarks_are_rows(rows):
+    model = CamelClassifier(**FEW).fit(rows, Y)
     assert model.X_fit_.shape == (12, D)
     assert (model.solver_, len(model.dual_coef_)) == ("landmark", 12)
-    if how != "kmeans":
-        of_rows, of_landmarks = (
-            {tuple(row) for row in np.round(part.toarray() if sparse.issparse(part) else part, 12)}
-            for part in (model.scaled_rows(rows), model.X_fit_)
-        )
-        assert of_landmarks <= of_rows
+    assert distinct(model.X_fit_) <= distinct(rows)
 
 
-def test_pivots_cover_clusters_that_chance_would_miss():
-    rows = np.concatenate([RNG.normal(size=(400, 2)) / 100, [[50.0, 0.0], [0.0, 50.0], [50.0, 50.0]]])
-    chosen = stream.choose("pivoted", rows, Kernel("rbf", 5.0), 4, np.random.default_rng(0))
-    assert {tuple(row) for row in np.round(chosen / 50)} >= {(1.0, 0.0), (0.0, 1.0), (1.0, 1.0)}
+def test_uniform_landmarks_do_not_depend_on_the_labels_and_larger_sets_of_them_hold_the_smaller():
+    few, more = (distinct(CamelClassifier(solver="landmark", n_landmarks=m).fit(X, Y).X_fit_) for m in (12, 40))
+    other = CamelClassifier(**FEW).fit(X, 1 - Y)
+    assert few < more
+    assert distinct(other.X_fit_) == few
+
+
+@given(st.integers(2, 60), st.integers(1, 4), st.integers(1, 70), st.integers(0, 99), st.booleans())
+def test_a_centre_is_the_mean_of_different_rows_and_none_of_them(n, d, count, seed, coarse):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 3, (n, d)).astype(float) if coarse else rng.normal(size=(n, d))
+    try:
+        found = stream.centres(rows, count, seed)
+    except ValueError as error:
+        assert coarse
+        assert "take landmarks='uniform'" in str(error)  # noqa: PT017
+        return
+    assert 1 <= len(found) <= count
+    assert not distinct(found) & distinct(rows)
+    assert (found >= rows.min(axis=0) - 1e-12).all()
+    assert (found <= rows.max(axis=0) + 1e-12).all()
+    np.testing.assert_array_equal(stream.centres(sparse.csr_array(rows), count, seed), found)
+
+
+def test_a_model_of_centres_holds_no_training_row(tmp_path):
+    model = CamelClassifier(**FEW | {"landmarks": "kmeans"}, scaling="standard").fit(X, Y)
+    assert not distinct(model.X_fit_) & distinct(model.scaled_rows(X))
+    save(model, tmp_path / "m.skcamel")
+    told = {own["what"]: own for own in inspect(tmp_path / "m.skcamel").reveals}
+    assert told["training rows"]["held"] == "no"
+    assert "centres of clusters, each the mean of at least two different rows" in told["training rows"]["detail"]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +238,7 @@ def test_given_landmarks_are_scaled_with_the_rows(given, kernel):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"landmarks": "grid"}, "landmarks='grid' is not known; choose one of 'uniform', 'pivoted', 'kmeans'"),
+        ({"landmarks": "grid"}, "landmarks='grid' is not known; choose one of 'uniform', 'kmeans'"),
         ({"landmarks": X[:, :2]}, r"landmarks has shape \(70, 2\); give finite rows of the 5 columns of X"),
         ({"landmarks": X[0]}, r"landmarks has shape \(5,\)"),
         ({"landmarks": np.full((2, D), np.nan)}, "give finite rows"),
@@ -234,7 +256,7 @@ def test_parameters_that_make_no_sense_are_refused(parameters, message):
         CamelClassifier(**{"solver": "landmark"} | parameters).fit(X, Y)
 
 
-@pytest.mark.parametrize("how", ["uniform", "pivoted", "kmeans"])
+@pytest.mark.parametrize("how", ["uniform", "kmeans"])
 def test_features_that_are_too_large_or_too_small_are_refused(how):
     model = CamelClassifier(**FEW | {"landmarks": how})
     with pytest.raises(ValueError, match="holds NaN or infinity"):
@@ -257,8 +279,6 @@ def test_a_kernel_function_may_keep_what_it_returns_and_may_return_integers():
 
 KINDS = {
     "landmarks": {"solver": "landmark", "n_landmarks": 100},
-    "pivots": {"solver": "landmark", "landmarks": "pivoted"},
-    "clusters": {"solver": "landmark", "landmarks": "kmeans"},
     "columns": {"solver": "primal", "kernel": "linear"},
 }
 ODD = {
@@ -302,9 +322,6 @@ def test_wide_sparse_rows_get_landmarks_of_the_linear_kernel():
     np.testing.assert_allclose(
         found.decision_function(wide), CamelClassifier(kernel="linear").fit(wide, labels).decision_function(wide), atol=1e-8
     )
-    pivots = CamelClassifier(solver="landmark", kernel="linear", landmarks="pivoted", n_landmarks=5)
-    assert len(pivots.fit(wide, labels).dual_coef_) == 5
-    assert len(pivots.fit(wide * 0, labels).dual_coef_) == 1
 
 
 def test_float32_rows_count_as_the_numbers_they_are():
@@ -381,7 +398,7 @@ def test_a_file_tells_briefly_that_given_landmarks_are_not_in_it(tmp_path):
 
 def test_members_of_a_combination_know_how_their_landmarks_were_chosen():
     parameters = GRID | {"combine": True, "kernels": ("rbf", "laplacian")}
-    model = CamelClassifierCV(**parameters, **FEW, landmarks="pivoted", random_state=3).fit(X, Y)
+    model = CamelClassifierCV(**parameters, **FEW, landmarks="kmeans", random_state=3).fit(X, Y)
     for member in model.members_:
         again = clone(member).fit(X, Y)
         np.testing.assert_allclose(again.dual_coef_, member.dual_coef_, atol=1e-8)
@@ -453,17 +470,15 @@ def test_cuts_of_a_large_set_come_from_a_sample_and_are_close_to_those_of_all_ro
     labels = (rows[:, :2] + rng.normal(size=(4000, 2)) > (0.5, 2.0)).astype(int)
     model = CamelClassifier(**FEW, threshold="label")
     whole = clone(model).fit(rows, labels)
-    monkeypatch.setattr(sampling, "ROWS", 1000)
-    monkeypatch.setattr("skcamel.selection.source.Sample", lambda seed, size=1000, **options: sampling.Sample(seed, size, **options))
+    monkeypatch.setattr(sampling, "JUDGED_ROWS", 1000)
     part = clone(model).fit(rows, labels)
-    assert part.n_judged_ < 1300
+    assert part.n_judged_ == 1000
     np.testing.assert_allclose(part.decision_function(rows), whole.decision_function(rows), atol=1e-10)
     np.testing.assert_allclose(part.thresholds_, whole.thresholds_, atol=0.3)
     np.testing.assert_allclose(part.predict_proba(rows), whole.predict_proba(rows), atol=0.05)
 
 
-def test_progress_is_told_in_rows(monkeypatch):
-    monkeypatch.setattr(stream, "TOLD_EVERY", 0.0)
+def test_progress_is_told_in_rows():
     told = []
     CamelClassifierCV(**GRID, **FEW, callback=told.append).fit(X, Y)
     assert (told[0].rows, told[0].of_rows) == (N, N)

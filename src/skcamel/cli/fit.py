@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from skcamel.cli import options
 from skcamel.cli.inputs import (
     LabelledTable,
     asked_columns,
-    is_catalogue_name,
     is_table,
     open_labelled,
     prepare,
@@ -33,9 +32,10 @@ from skcamel.text import count, file_size, one_line, sampled_words
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.data.batches import Files
-    from skcamel.data.preparer import TablePreparer
-    from skcamel.table_files import Learned, TableFiles
+    from skcamel.data.batches import ParquetFiles
+    from skcamel.data.labels import Labels
+    from skcamel.data.preparer import Differences, TablePreparer
+    from skcamel.selection.source import Batches
 
 # method ► class, and the options that it understands beside the common ones
 METHODS = {
@@ -95,7 +95,6 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
     help="Share of rows to keep out of the fit and evaluate on.",
 )
 @options.table_options
-@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers read the tables and sum up, as tcp://host:8786.")
 @click.option("--random-state", type=options.SEED, default=0, show_default=True, help="Seed of whatever is drawn.")
 @options.force
 @options.as_json
@@ -105,7 +104,6 @@ def fit(
     method: str,
     test_size: float | None,
     random_state: int,
-    dask: str | None,
     *,
     force: bool,
     as_json: bool,
@@ -120,8 +118,8 @@ def fit(
     gaps; 'skcamel datasets check DATA' tells what becomes of each column. Gaps among the labels are unknown labels: the fit learns from
     the others.
 
-    Several CSV or Parquet files with the same columns are one table. They are read in batches, as is a file that does not fit into memory:
-    columns are prepared from a sample of the rows, and the fit sums up all rows (solver "landmark"). Their labels must be complete.
+    Several Parquet files with the same columns are one table. They are read in batches, as is a single one with --max-memory: columns are
+    prepared from a sample of the rows, and the fit sums up all rows (solver "landmark"). Their labels must be complete.
     """
     from skcamel.memory import as_bytes
     from skcamel.persistence import save
@@ -138,13 +136,13 @@ def fit(
         _check_output(Path(output), force=force)
     model = _estimator(method, given, random_state)
     max_memory = as_bytes(given["max_memory"]) if "max_memory" in given else None
-    reason = _why_in_batches(data, max_memory, dask)
+    reason = _why_in_batches(data, max_memory)
     if reason:
         _check_batches(reason, method, test_size)
         model.set_params(solver=given.get("solver", "landmark"))
-    with bars() as bar, _cluster(dask):
+    with bars() as bar:
         if reason:
-            source, preparer = _open_files(data, of_table, how["labels"], random_state, max_memory, on_cluster=dask is not None)
+            source, preparer = _open_files(data, of_table, how["labels"], random_state)
         else:
             source, preparer = open_labelled(data[0], how, of_table)
         path = Path(output or f"{source.name or 'model'}.skcamel")
@@ -159,7 +157,7 @@ def fit(
     if method == "camel":
         model.callback = None
     save(whole, path)
-    rows = source.learned.n_rows if isinstance(source, FiledTable) else len(train)
+    rows = source.files.n_rows if isinstance(source, FiledTable) else len(train)
     facts: dict[str, Any] = {"model": str(path), "method": method, "class": type(model).__name__, "rows": rows, "in_batches": bool(reason)}
     facts |= _facts(model, source, preparer, test)
     facts |= {"fit_seconds": seconds, "model_bytes": path.stat().st_size}
@@ -169,58 +167,59 @@ def fit(
 
 @dataclass(frozen=True)
 class FiledTable(LabelledTable):
-    """A table in files that are read in batches: its columns and labels are those of a sample."""
+    """A table in Parquet files that are read in batches: its columns and labels are those of a sample."""
 
-    files: Files
-    learned: Learned
-    max_memory: int | None
-    on_cluster: bool
+    files: ParquetFiles
+    all_labels: Labels
 
-    def prepared_by(self, preparer: TablePreparer) -> TableFiles:
-        """All rows, as a source of sums."""
-        from skcamel.table_files import TableFiles, rows_within
+    def batches(self, preparer: TablePreparer, differences: list[Differences]) -> Batches:
+        """All rows, prepared, for a fit by sums; how the rows of the last pass differ from the sample goes into `differences`."""
+        import numpy as np
+        from scipy import sparse
 
-        rows = rows_within(self.files, self.max_memory, len(preparer.source_columns_))
-        return TableFiles(self.files, preparer, self.learned.labels, rows=rows, on_cluster=self.on_cluster)
+        from skcamel.data.batches import prepared
+        from skcamel.rows import canonical
+        from skcamel.selection.source import Batch, Batches
+
+        signs = np.where(self.all_labels.Y > 0, 1, -1).astype(np.int8)
+
+        def read() -> Iterator[Batch]:
+            differences.clear()
+            for X, first, found in prepared(self.files, preparer, self.all_labels):
+                differences.append(found)
+                rows = canonical(X) if sparse.issparse(X) else X
+                yield Batch(rows, signs[first : first + rows.shape[0]], None, first)
+
+        return Batches(read, self.all_labels.names, len(preparer.source_columns_))
 
 
-def _why_in_batches(data: Sequence[str], max_memory: int | None, dask: str | None) -> str:
+def _why_in_batches(data: Sequence[str], max_memory: int | None) -> str:
     """Why files are to be read in batches; "" where one file is read as a whole."""
-    from skcamel import memory
-    from skcamel.data.batches import KNOWN, in_one_piece, is_streamable
+    from skcamel.data.batches import is_parquet
 
-    asked = "several files are one table" if len(data) > 1 else "--dask asks for it" if dask else ""
-    if asked:
-        for file in data:
-            if not (is_streamable(file) and is_table(file)):
-                raise click.UsageError(f"{file} cannot be read in batches, and {asked}; give files that end in {', '.join(KNOWN)}.")
-        return asked
-    (file,) = data
-    if not is_streamable(file) or is_catalogue_name(file):
-        return ""
-    if max_memory is not None and is_table(file):
-        return "--max-memory asks for it"
-    needed, free = in_one_piece(file), memory.available()
-    return "" if free is None or needed <= free else f"it needs {memory.gib(needed)} as a whole, and {memory.gib(free)} are free"
+    if len(data) == 1:
+        in_batches = max_memory is not None and is_parquet(data[0]) and is_table(data[0])
+        return "--max-memory asks for it" if in_batches else ""
+    for file in data:
+        if not is_parquet(file):
+            raise click.UsageError(f"{file} cannot be read in batches, and several files are one table; write them as Parquet.")
+    return "several files are one table"
 
 
-def _open_files(
-    data: Sequence[str], of_table: Mapping[str, Any], labels: str | None, seed: int, max_memory: int | None, *, on_cluster: bool
-) -> tuple[FiledTable, TablePreparer]:
+def _open_files(data: Sequence[str], of_table: Mapping[str, Any], labels: str | None, seed: int) -> tuple[FiledTable, TablePreparer]:
     """Files as one table to be read in batches, and what will prepare it."""
-    from skcamel.data.batches import opened
+    from skcamel.data.batches import labels_of, opened
     from skcamel.data.labels import Labels, without
-    from skcamel.table_files import first_pass, rows_within
 
     of_table = dict(of_table)
     if of_table.pop("labels_file") is not None:
         raise click.UsageError("--labels-file goes with one file that fits into memory; write the labels into the files.")
-    preparer, asked = preparer_with(of_table), asked_columns(labels, data[0])
-    files = opened([str(Path(file).absolute()) for file in data] if on_cluster else data, preparer.as_written())
-    found = first_pass(files, asked, seed=seed, rows=rows_within(files, max_memory), on_cluster=on_cluster)
-    known = Labels(found.labels.names, found.labels.signs(found.sample).clip(0).astype("float64"), found.labels.columns)
-    columns = without(found.sample, found.labels.columns)
-    return FiledTable(columns, known, data[0], files, found, max_memory, on_cluster), preparer
+    preparer = preparer_with(of_table)
+    files = opened(data, preparer.as_written())
+    found = labels_of(files, asked_columns(labels, data[0]))
+    sample, rows = files.sample(seed=seed)
+    known = Labels(found.names, found.Y[rows], found.columns)
+    return FiledTable(without(sample, found.columns), known, data[0], files, found), preparer
 
 
 def _check_batches(reason: str, method: str, test_size: float | None) -> None:
@@ -232,31 +231,15 @@ def _check_batches(reason: str, method: str, test_size: float | None) -> None:
     note(f"rows are read in batches and summed up by landmarks: {reason}.")
 
 
-@contextmanager
-def _cluster(address: str | None) -> Iterator[None]:
-    """The cluster of a scheduler, as the current one; none where there is no address."""
-    if address is None:
-        yield
-        return
-    options.need("distributed", "distributed", "Dask clusters")
-    from distributed import Client
-
-    from skcamel.experiment.executors import checked_address
-
-    with Client(checked_address(address)):
-        yield
-
-
 def _fit_in_batches(model: Any, source: FiledTable, preparer: TablePreparer) -> None:
     """Fit on all rows of files, and say how they differ from the sample."""
-    rows = source.prepared_by(preparer)
-    model.fit(rows, None)
-    n, n_rows = len(source.columns), source.learned.n_rows
+    differences: list[Differences] = []
+    model.fit(source.batches(preparer, differences), None)
+    n, n_rows = len(source.columns), source.files.n_rows
     if n < n_rows:
         preparer.sampled_ = (n, n_rows)
-    for differences in rows.told:
-        for said in differences.notes("sample"):
-            note(f"{said}.")
+    for said in reduce(lambda first, second: first.plus(second), differences).notes("sample"):
+        note(f"{said}.")
 
 
 def _parts(Y: np.ndarray, test_size: float | None, random_state: int) -> tuple[np.ndarray, np.ndarray | None]:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from skcamel.data.labels import Labels
     from skcamel.data.preparer import Differences, TablePreparer
 
-LARGE = 2**28  # bytes that reading takes, from which a table is predicted in batches
-
 
 @dataclass(frozen=True)
 class LabelledTable:
@@ -282,19 +280,17 @@ def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: b
 
 
 def rows_in_batches(model: Any, name_or_file: str, *, data_home: str | None, allow_missing: bool) -> Iterator[Given]:
-    """The same as :func:`rows_for` without the truth; a large table comes in batches, and the notes after the last."""
-    from skcamel import memory
-    from skcamel.data.batches import in_one_piece, is_streamable, opened
-    from skcamel.table_files import rows_within
+    """The same as :func:`rows_for` without the truth; a large Parquet table comes in batches, and the notes after the last."""
+    from skcamel.data.batches import BATCH_ROWS, is_parquet, opened
 
-    preparer, free = preparer_of(model), memory.available()
-    large = preparer is not None and is_streamable(name_or_file) and is_table(name_or_file) and in_one_piece(name_or_file)
-    if preparer is None or large <= min(LARGE, LARGE if free is None else free // 4):
+    preparer = preparer_of(model)
+    in_batches = preparer is not None and is_parquet(name_or_file) and is_table(name_or_file)
+    files = opened([name_or_file], preparer.as_written()) if in_batches else None
+    if files is None or files.n_rows <= BATCH_ROWS:
         yield rows_for(model, name_or_file, data_home=data_home, truth=False, allow_missing=allow_missing)
         return
-    files = opened([name_or_file], preparer.as_written())
-    rows, total = rows_within(files, free, len(preparer.source_columns_)), None
-    for batch in (batch for piece in files.pieces for batch in files.batches(piece, rows)):
+    total = None
+    for batch in files.batches():
         given, labels, found = _matched(model, preparer, batch.table, name_or_file, truth=False, allow_missing=allow_missing)
         total = found if total is None else total.plus(found)
         yield given

@@ -68,7 +68,7 @@ def predict(
     With --coverage 0.9, set:NAME is no for at most about 10 % of the rows that have the label, yes for at most about 10 % of those that
     lack it, and open where the score does not tell.
 
-    A large Parquet or CSV file is read and answered in batches that fit into memory.
+    A large Parquet file is read and answered in batches.
     """
     keep_apart(output, model, file)
     from skcamel.checks import names_compared

@@ -30,7 +30,6 @@ LONGEST = 1000  # characters of a sentence; names may be of any length
 READER_GONE = 141  # as shells have it: 128 + SIGPIPE
 # name ► (module:command, the line that `skcamel --help` shows)
 COMMANDS = {
-    "compress": ("skcamel.cli.compress:compress", "Write a smaller model file, without training rows."),
     "datasets": ("skcamel.cli.datasets:datasets", "List, describe, fetch, convert and check data sets."),
     "evaluate": ("skcamel.cli.evaluate:evaluate", "Compare predictions with the truth: seven metrics, label by label."),
     "explain": ("skcamel.cli.explain:explain", "Take the scores of one row apart: own part, pushes of other labels, columns."),

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
 from skcamel.display.canvas import DOWN, UP, axes_or_new, literal, similar_order
 from skcamel.explanation import Evidence, evidence, how_learned, ordered
 from skcamel.pipeline import final
-from skcamel.support import MANY, PARTS, check_together
 
 WIDEST, THINNEST = 6.0, 0.4  # points, for up to 20 labels; many labels have thinner arrows
 FEW = 40  # labels whose names are written horizontally
@@ -75,8 +73,6 @@ class CollaborationDisplay:
         if not hasattr(model, "explain"):
             raise TypeError(f"A {type(model).__name__} has no collaboration to draw; give a CamelClassifier or CamelClassifierCV.")
         check_is_fitted(model, "label_correlation_")
-        if sparse.issparse(model.label_correlation_):
-            check_together(MANY, PARTS)
         title = f"Label correlation learned {how_learned(model.correlation)}"
         display = cls(model.label_correlation_, label_names=model.label_names_, evidence=evidence(model), title=title)
         return display.plot(n_pushes=n_pushes, ax=ax)

@@ -86,7 +86,7 @@ def _require_onnx() -> None:
 def _check_size(estimator: BaseCamel) -> None:
     """Refuse what does not fit into a file of the format, or its making into memory."""
     needed = 8 * sum(_numbers(estimator).values())
-    cure = "Make the model smaller first: skcamel.compress, or 'skcamel compress' on the command line."
+    cure = "Fit a smaller model: solver='landmark' with few landmarks, or 'skcamel fit --landmarks 500'."
     if needed > LARGEST_FILE:
         raise ValueError(f"The ONNX file would have about {gib(needed)}, and the format allows 2 GiB. {cure}")
     require(5.0 * needed, "The export", cure)

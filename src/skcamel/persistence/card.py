@@ -74,8 +74,6 @@ def _settings(told: Inspection) -> Iterator[str]:
         yield f"Kernel: {weight}{own['kernel']}, scaling {own['scaling']}, {numbers}."
     cuts = model["cuts"]
     yield f"Cuts of the scores: {cuts if isinstance(cuts, str) else f'{cuts:.4g}'}."
-    if "compression" in model:
-        yield f"Compressed: scores differ from the larger model's by {model['compression']['mean_error']:.2g} on average."
 
 
 def _from(told: Inspection) -> Iterator[str]:

@@ -149,12 +149,10 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
     told = {"class": type(estimator).__name__, "steps": [_type_of(step) for step in transformers(model)], "labels": names, "cuts": cuts}
     if not isinstance(estimator, BaseCamel):
         return told | {"solver": None, "members": list[Any](), "correlation": None}
-    compressed = getattr(estimator, "compression_", None)
     return told | {
         "solver": listed(sorted({_solver(own) for _, own in estimator.weighted_members()})),
         "members": [_member(weight, own) for weight, own in estimator.weighted_members()],
         "correlation": how_learned(estimator.correlation),
-        **({} if compressed is None else {"compression": compressed}),
     }
 
 
@@ -259,7 +257,6 @@ def _quality(estimator: Any) -> dict[str, Any]:
         labels = [dict(zip(("label", *columns), (str(name), *values), strict=True)) for name, *values in rows]
         is_sample = in_place_of_rows(estimator) and estimator.n_judged_ < training_rows(estimator)
         source = f"leave-one-out of a sample of {count(estimator.n_judged_, 'training row')}" if is_sample else LEAVE_ONE_OUT
-        source += ", with the model before it was compressed" if hasattr(estimator, "compression_") else ""
         weakest = [labels[j] for j in found.weakest(WEAKEST)]
         return {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest, "reason": ""}
     if hasattr(estimator, "best_score_"):
@@ -309,9 +306,6 @@ def _rows_held(estimator: Any) -> tuple[str, str]:
     """Whether training rows are in the file."""
     if not isinstance(estimator, BaseCamel):
         return "no", f"{type(estimator).__name__} keeps coefficients of columns."
-    if hasattr(estimator, "compression_"):
-        centres, rows = count(estimator.compression_["rows_after"], "centre"), count(training_rows(estimator), "row")
-        return "no", f"The model is compressed: {centres}, means of clusters, stand for {rows}."
     own: list[Any] = [member for _, member in estimator.weighted_members() if member.X_fit_ is not None]
     if not own:
         primal = "" if estimator._is_pairwise() else "It has coefficients for columns (solver primal)."
@@ -324,8 +318,8 @@ def _rows_held(estimator: Any) -> tuple[str, str]:
         )
     how = estimator.landmarks if isinstance(estimator.landmarks, str) else "given"
     if how == "kmeans":
-        return "no", f"{summed} are means of clusters."
-    return "in part", f"{summed} are training rows, scaled ({how}); skcamel compress replaces them by means of clusters."
+        return "no", f"{summed} are centres of clusters, each the mean of at least two different rows."
+    return "in part", f"{summed} are training rows, scaled ({how}); a fit with landmarks='kmeans' (skcamel fit --landmarks) holds none."
 
 
 def _values_held(model: Any, estimator: Any) -> Iterator[dict[str, str]]:

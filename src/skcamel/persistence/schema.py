@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skcamel import kernel, scaling
 from skcamel.data import cells
@@ -55,11 +54,7 @@ OPTIONAL = (
     "sampled_",
     "convergence_",
     "Z_",
-    "residual_",
-    "compression_",
 )  # not every fit sets them
-OF_FEW_LABELS = ("A_", "b_")  # lacking where S is sparse
-OF_PAIRS = ("label_correlation_", "collaboration_", "cooccurrence_")  # all sparse or none
 OPTIONAL += (
     "cooccurrence_",
     "total_weight_",
@@ -69,7 +64,6 @@ OPTIONAL += (
     "scales_",
     "_reference",
     "solver_",
-    "_sparse_labels",
 )  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
@@ -148,20 +142,13 @@ COMMON: dict[str, Rule] = {
     "thresholds_": floats("q", low=-FINITE, high=FINITE),
     "n_iter_": integer(0),
 }
-COMPRESSED = {  # what a smaller model tells of the larger one
-    **dict.fromkeys(("rows_before", "rows_after"), integer(0)),
-    **dict.fromkeys(("bytes_before", "bytes_after"), integer(1, 2**62)),
-    **dict.fromkeys(("mean_error", "max_error"), number(0)),
-}
 ANY_CAMEL = COMMON | {
-    "label_correlation_": rows("q", "q"),
-    "cooccurrence_": rows("q", "q", low=0),
-    "_sparse_labels": flag,
+    "label_correlation_": floats("q", "q"),
+    "cooccurrence_": floats("q", "q", low=0),
     "total_weight_": POSITIVE,
     "known_together_": floats("q", "q", low=0),
     "threshold_rule_": either(one_of("zero", "common", "label"), number()),
     "estimate_": record(dict.fromkeys(METRICS, either(number(), undefined))),
-    "compression_": record(COMPRESSED),
     "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
     "_reference": either(nothing, _reference),
 }
@@ -173,8 +160,7 @@ CAMEL = ANY_CAMEL | {
     "b_": floats("q", low=-OF_PRODUCTS, high=OF_PRODUCTS),
     "Z_": floats("n", "q"),
     "solver_": one_of("spectral", "landmark", "primal", "alternating"),
-    "collaboration_": rows("q", "q"),
-    "residual_": number(0),
+    "collaboration_": floats("q", "q"),
     "convergence_": floats("i", low=0),
     "bandwidth_": POSITIVE,
     "X_fit_": either(nothing, rows("n", "d")),
@@ -293,11 +279,8 @@ def check(model: Any, state: Mapping[str, Any]) -> None:
     table = COMBINED if getattr(model, "combine", False) is True else TABLES[name]
     if unknown := [repr(key) for key in state if key not in table]:
         raise ValueError(f"{', '.join(unknown)[:200]} is no attribute of a fitted {name}")
-    optional = (*OPTIONAL, *(OF_FEW_LABELS if sparse.issparse(state.get("label_correlation_")) else ()))
-    if missing := [key for key in table if key not in state and key not in optional]:
+    if missing := [key for key in table if key not in state and key not in OPTIONAL]:
         raise ValueError(f"{', '.join(missing)} missing")
-    if len({sparse.issparse(state[key]) for key in OF_PAIRS if key in state}) > 1:
-        raise ValueError(f"{', '.join(OF_PAIRS)} must be sparse together or not at all")
     _check_parameters(model)
     sizes: Sizes = {}
     apply(table, state, sizes)

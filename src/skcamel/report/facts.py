@@ -28,7 +28,6 @@ from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.pipeline import final, n_seen, prepared, source_names, transformers
 from skcamel.rows import column_names
-from skcamel.support import MANY, PARTS, check_together
 
 MOST_REFIT = 5000  # training rows; a refit beyond that takes minutes
 RECOVERED = 1e-3  # labels are -1 or +1; what is further off was not recovered
@@ -73,8 +72,6 @@ class ModelFacts:
         self.steps, self.sources = transformers(model), source_names(model)
         self.model: Any = final(model)
         model = self.model
-        if sparse.issparse(model.label_correlation_):
-            check_together(MANY, PARTS)
         self.names = [str(name) for name in model.label_names_]
         self.members: list[tuple[float, Any]] = model.weighted_members()
         self.is_combined = hasattr(model, "members_")
@@ -281,8 +278,6 @@ def training_labels(model: Any) -> np.ndarray | None:
 
 def _reason_against(model: Any, Y: np.ndarray | None) -> str:
     """Why the model cannot be fitted again; empty where it can."""
-    if hasattr(model, "compression_"):
-        return "the model is compressed, and does not hold its training rows"
     if in_place_of_rows(model):
         return "the model was fitted by sums over rows, and does not hold them"
     if model.X_fit_ is None:

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from skcamel import memory
 from skcamel.attribution import EXPLAINED
 from skcamel.base import BaseCamel
-from skcamel.checks import MATRICES_ALIVE, names_compared
+from skcamel.checks import Alive, names_compared
 from skcamel.data.dataset import Dataset
 from skcamel.display.canvas import similar_order
 from skcamel.experiment.paper import rounded
@@ -145,7 +145,7 @@ def _check_memory(facts: ModelFacts, m: int) -> None:
     is_refit = not facts.is_combined and not facts.summed and facts.n_kept <= MOST_REFIT  # with α = 0
     refit = facts.n_kept if is_refit else 0
     memory.require(
-        8 * (MATRICES_ALIVE * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_kept) * q + ROWS * wide),
+        8 * (Alive().kernels * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_kept) * q + ROWS * wide),
         f"A page of {count(q, 'label')} and {count(m, 'row')}",
         "Give fewer rows of data, or none.",
     )
@@ -157,16 +157,6 @@ def _lead(facts: ModelFacts, without_data: bool) -> str:
     return f"{lead} Made with data (skcamel report MODEL --data FILE), this page also shows {more}" if without_data else lead
 
 
-def _rows_held(facts: ModelFacts) -> list[tuple[str, str]]:
-    """How many rows the model holds, and for a compressed one how it differs from the larger one."""
-    told: dict[str, Any] | None = getattr(facts.model, "compression_", None)
-    if told is None:
-        return [("Training rows", f"{facts.n_train:,}")]
-    size, of = (f"{told[key] / 1e6:.2g} MB" for key in ("bytes_after", "bytes_before"))
-    error = f"scores differ by {significant(told['mean_error'])} on average"
-    return [("Compressed", f"{count(told['rows_before'], 'row')} to {count(told['rows_after'], 'centre')}, {of} to {size}; {error}")]
-
-
 def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     model = facts.model
     n_sources = len(set(facts.sources or ()))
@@ -174,7 +164,7 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
     return [
         ("Model", type(model).__name__),
         *([("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))] if facts.steps else []),
-        *_rows_held(facts),
+        ("Training rows", f"{facts.n_train:,}"),
         ("Features", f"{model.n_features_in_:,}{made}"),
         ("Labels", f"{len(facts.names):,}"),
         ("Collaboration α", significant(facts.alpha)),

@@ -12,14 +12,14 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, one_thread_for_small, to_device, to_match
-from skcamel.rows import alike, on_device, signed
+from skcamel.rows import alike, on_device
 from skcamel.selection.source import Source
 from skcamel.selection.stream import Stream, begin, centred_for
-from skcamel.solve import krylov, landmark, sampling, spectral, unknown
+from skcamel.solve import landmark, spectral, unknown
+from skcamel.solve.sampling import Sample
 
 log = logging.getLogger("skcamel")
 
@@ -29,9 +29,8 @@ class Data:
     """Checked training data, always on the CPU."""
 
     X: Array  # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel; any floats where rows are summed up
-    Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8, or CSR with 1 where a label is present, where rows are summed up
+    Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
     weights: np.ndarray | None  # (n,)
-    is_sample: bool = False  # whether these are some of the rows, by which a fit by sums is judged
 
     @cached_property
     def is_complete(self) -> bool:
@@ -58,10 +57,9 @@ class Data:
         return self.rows(kept, kept if pairwise else None), kept
 
 
-def sampled(rows: sampling.Rows) -> Data:
+def judged_by(sample: Sample) -> Data:
     """A sample of rows as the data that candidates are judged by."""
-    weights = rows.weights / rows.chance
-    return Data(rows.X, signed(rows.Y).astype(np.float64), None if (weights == 1).all() else weights, is_sample=True)
+    return Data(sample.X, sample.Y.astype(np.float64), None if (sample.weights == 1).all() else sample.weights)
 
 
 Place = tuple[str, Any, float]  # scaling, kernel, multiple of the mean distance
@@ -100,10 +98,6 @@ class Grid:
         """Without rank scaling if rows are sparse, which it would make dense, unless nothing else is left."""
         fit = tuple(place for place in self.places if place[0] != "rank")
         return replace(self, places=fit) if are_sparse and fit else self
-
-    def for_many_labels(self) -> Grid:
-        """Without α = 1, which takes a decomposition of G."""
-        return replace(self, alphas=tuple(alpha for alpha in self.alphas if alpha < 1))
 
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
@@ -163,11 +157,12 @@ def representation_of(stream: Stream) -> Representation:
 
 def _by_sums(source: Source, grid: Grid) -> Iterator[Decomposed]:
     """Each by one pass over the rows."""
+    survey = source.survey
     for scaling_name, name, multiple in grid.places:
-        log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", source.n_rows, scaling_name, name, multiple)
-        options: dict[str, Any] = {"multiple": multiple, "n_rows": source.n_rows, "lambda2": min(grid.lambda2s)}
-        stream = source.streamed(begin(scaling_name, name, *source.prepared, source.by, **options))
-        yield representation_of(stream), stream.summary(source.sample)
+        log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", survey.n_rows, scaling_name, name, multiple)
+        options: dict[str, Any] = {"multiple": multiple, "n_rows": survey.n_rows, "lambda2": min(grid.lambda2s)}
+        stream = source.streamed(begin(scaling_name, name, survey.sample, source.by, **options))
+        yield representation_of(stream), stream.summary(survey.judged)
 
 
 def _exactly(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
@@ -243,7 +238,7 @@ def solver_name(spectrum: spectral.Spectrum, representation: Representation) -> 
 def solver_of(spectrum: spectral.Spectrum, data: Data) -> Any:
     """The module of :mod:`skcamel.solve` that goes on from a decomposition."""
     if isinstance(spectrum, landmark.Summary):
-        return landmark if len(spectrum.targets.mean) <= correlation.MANY else krylov
+        return landmark
     return spectral if data.is_complete else unknown
 
 
@@ -256,8 +251,6 @@ def targets_of(spectrum: spectral.Spectrum, data: Data) -> spectral.Targets | Ar
 
 
 def label_bases(S: Array, alphas: Sequence[float]) -> list[Any]:
-    """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here; sparse S is not decomposed."""
-    if sparse.issparse(S):
-        return [krylov.LabelOperator.of(S, alpha) for alpha in alphas]
+    """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here."""
     with one_thread_for_small(len(S)):
         return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]

@@ -16,7 +16,7 @@ from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import Counts, count, decision_metrics, f1_of
 from skcamel.metrics.ranking import ranking_metrics, ranking_rows
 from skcamel.rows import dense
-from skcamel.selection.representation import Data, Grid, label_bases, represent, sampled, solver_of, targets_of
+from skcamel.selection.representation import Data, Grid, judged_by, label_bases, represent, solver_of, targets_of
 from skcamel.selection.source import Batch, InMemory
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import Rule, lowered
@@ -39,7 +39,7 @@ def score_fold(
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
         K = representation.kernel_rows(test.X, device)
         targets = targets_of(spectrum, train)
-        cuts = _fold_cuts(spectrum, targets, train if source is None else sampled(source.sample), bases, penalties, rule)
+        cuts = _fold_cuts(spectrum, targets, train if source is None else judged_by(source.survey.judged), bases, penalties, rule)
         held_out = solver_of(spectrum, train).held_out(spectrum, targets, bases, penalties, K)
         yield [candidate_metrics(relevant, scores[None], cut, counts)[0] for (_, _, scores), cut in zip(held_out, cuts, strict=True)]
         del representation, spectrum, targets, K, cuts, held_out  # before the next kernel matrix is made

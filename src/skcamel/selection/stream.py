@@ -1,14 +1,13 @@
 """Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
 
 Scaling, bandwidth and landmarks are fixed first, from a sample of the rows. Then one pass over all rows adds up moments
-(:mod:`skcamel.solve.landmark`), in blocks that keep within a stated amount of memory; rows may be sparse, or lie in a file that is
-mapped into memory. What is added later, in whatever batches, counts as if it had been there from the start.
+(:mod:`skcamel.solve.landmark`), in blocks of a fixed number of rows. What is added later, in whatever batches, counts as if it had been
+there from the start.
 """
 
 from __future__ import annotations
 
 import logging
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,33 +15,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.cluster.vq import kmeans2, vq
-from scipy.linalg import solve_triangular
 
 from skcamel import kernel, memory, scaling
 from skcamel.arrays import Array, allowed_threads, to_device
 from skcamel.kernel import Kernel
-from skcamel.rows import alike, dense, on_device, signed
+from skcamel.rows import alike, dense, on_device
 from skcamel.solve import landmark, sampling, spectral
+from skcamel.solve.sampling import Sample
 
-CHOICES = ("uniform", "pivoted", "kmeans")
+CHOICES = ("uniform", "kmeans")
 WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
-CANDIDATES, LEAST_CANDIDATES = 20, 10_000  # rows for each landmark that is chosen with care, and in all
-PIVOTS, TURNS = 64, 16  # landmarks that are chosen at a time, at most, and in how many turns at least: those of one turn overlap
-BLENDED, MOST_BLENDED = 2, 6  # different rows of which a centre without a cluster is the mean
+CLUSTERED, LEAST_CLUSTERED = 20, 10_000  # rows for each centre of a cluster, and in all
 EQUAL = 1e-9  # a distance up to this share of its length makes a centre the same as a row
-LEAST_BLOCK = 128
-LABEL_BYTES, ENTRY_BYTES = 17, 40  # copies of a label, and of an entry of sparse labels
+LABEL_BYTES = 17  # copies of a label
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
-TOLD_EVERY = 2.0  # seconds
 log = logging.getLogger("skcamel")
-
-
-def _silent(_done: int, _total: int) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +46,7 @@ class Streaming:
     budget: int | None = None  # bytes that a fit may take beside the rows given
     device: Any = None
     threads: int | None = None  # None: as many as BLAS has
-    tell: Callable[[int, int], None] | None = None  # hears how many rows are done, of how many
+    tell: Callable[[int, int], None] | None = None  # is called with how many rows are done, of how many
 
     def takes_rows_themselves(self, name: Any, d: int) -> bool:
         """Whether features of the kernel of that name are the d columns."""
@@ -74,59 +64,53 @@ class Stream:
     moments: landmark.Moments | None = None
 
     def add(self, X: Array, Y: Array, weights: np.ndarray | None) -> Stream:
-        """With more rows X (n, d), labels Y (n, q) in {-1, +1} or CSR, and positive weights (n,); this one stays as it is."""
+        """With more rows X (n, d), labels Y (n, q) in {-1, +1}, and positive weights (n,); this one stays as it is."""
         n, q = Y.shape
-        threads, size = self._plan(X.shape[1], Y)
-        labels = landmark.label_sums(Y, weights) if sparse.issparse(Y) else None
-        began, told = time.monotonic(), [time.monotonic()]
+        size = self._block_rows(X.shape[1])
+        threads = self._threads(n, X.shape[1], q, min(n, size))
+        log.info("sums over %d rows, %d at a time, %d threads", n, size, threads)
 
-        def tell(done: int) -> None:
-            now, rows = time.monotonic(), min(n, done * size)
-            if now - told[0] >= TOLD_EVERY or rows == n:
-                told[0] = now
-                log.info("sums over rows: %d of %d, about %.0f s left", rows, n, (now - began) * (n - rows) / rows)
-                if self.by.tell is not None:
-                    self.by.tell(rows, n)
-
-        def block(i: int) -> landmark.Block:
-            rows = slice(i, i + size)
+        def block(start: int) -> landmark.Block:
+            rows = slice(start, start + size)
             return self.block(X[rows], Y[rows], None if weights is None else weights[rows])
 
-        blocks = [partial(block, i) for i in range(0, n, size)]
-        found = landmark.moments(self.features, blocks, q, threads=threads, tell=tell, labels=labels)
+        def tell(done: int) -> None:
+            if self.by.tell is not None:
+                self.by.tell(min(n, done * size), n)
+
+        blocks = [partial(block, start) for start in range(0, n, size)]
+        found = landmark.moments(self.features, blocks, q, threads=threads, tell=tell)
         return replace(self, moments=found if self.moments is None else self.moments.plus(found))
 
     def block(self, X: Array, Y: Array, weights: np.ndarray | None) -> landmark.Block:
         """Rows scaled, with their labels, where sums are formed."""
         device = self.by.device
         w = None if weights is None else to_device(weights, device)
-        labels = Y if device is None and sparse.issparse(Y) else to_device(dense(Y), device)
-        return landmark.Block(on_device(self.rows(X), device), labels, w)
+        return landmark.Block(on_device(self.rows(X), device), to_device(Y, device), w)
 
     def rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse as the kernel wants them."""
         return alike(self.scaling(X.astype(np.float64)), self.landmarks)
 
-    def summary(self, sample: sampling.Rows) -> landmark.Summary:
+    def summary(self, judged: Sample) -> landmark.Summary:
         """The eigenbasis of the features of all rows so far, with a sample of them in it."""
         if self.moments is None:
             raise ValueError("No row has been added yet.")
-        return landmark.summarise(self.features, self.moments, self.block(sample.X, signed(sample.Y), sample.units))
+        return landmark.summarise(self.features, self.moments, self.block(judged.X, judged.Y, judged.units))
 
-    def _plan(self, d: int, Y: Array) -> tuple[int, int]:
-        """Threads and rows of a block that fit into the memory there is."""
-        (n, q), m, p, device = Y.shape, len(self.features.origin), self.features.width, self.by.device
-        held = ENTRY_BYTES * (Y.nnz + n) if sparse.issparse(Y) else LABEL_BYTES * n * q
-        if device is not None and str(device) != "cpu":
-            size = max(LEAST_BLOCK, DEVICE_BLOCK_BYTES // (24 * (m + d)))
-            self._require(self._bytes(n, held, 1, min(n, size), m, p, d, q))
-            return 1, size
-        free = self.by.budget if self.by.budget is not None else memory.available()
-        threads, size = (1 if device is not None else self.by.threads or allowed_threads()), landmark.BLOCK_ROWS
-        while free is not None and (threads > 1 or size > LEAST_BLOCK) and self._bytes(n, held, threads, min(n, size), m, p, d, q) > free:
-            threads, size = (threads - 1, size) if threads > 1 else (1, size // 2)
-        self._require(self._bytes(n, held, threads, min(n, size), m, p, d, q))
-        return threads, size
+    def _block_rows(self, d: int) -> int:
+        """Rows of a block."""
+        on_gpu = self.by.device is not None and str(self.by.device) != "cpu"
+        return DEVICE_BLOCK_BYTES // (24 * (len(self.features.origin) + d)) if on_gpu else landmark.BLOCK_ROWS
+
+    def _threads(self, n: int, d: int, q: int, size: int) -> int:
+        """As many threads as fit into memory, each with sums of its own; refused where one does not fit."""
+        threads = 1 if self.by.device is not None else self.by.threads or allowed_threads()
+        free = memory.available(self.by.device) if self.by.budget is None else self.by.budget
+        while threads > 1 and free is not None and self._bytes(threads, n, d, q, size) > free:
+            threads -= 1
+        self._require(self._bytes(threads, n, d, q, size))
+        return threads
 
     def _require(self, needed: int) -> None:
         m, budget = len(self.features.origin), self.by.budget
@@ -139,21 +123,20 @@ class Stream:
             )
         memory.require(needed, what, cure, device=self.by.device)
 
-    @staticmethod
-    def _bytes(n: int, held: int, threads: int, size: int, m: int, p: int, d: int, q: int) -> int:
-        """At the peak of the pass over rows, or of the decomposition with the sample in its basis; with labels `held`, and samples."""
+    def _bytes(self, threads: int, n: int, d: int, q: int, size: int) -> int:
+        """At the peak of the pass over rows, or of the decomposition with the judged rows in its basis; with labels and the sample."""
+        m, p = len(self.features.origin), self.features.width
+        judged, sampled = min(n, sampling.JUDGED_ROWS), min(n, max(self.by.count, sampling.ROWS))
         in_pass = m * p + threads * (2 * p * p + p * q + size * (2 * m + 2 * d + 2 * q))
-        at_the_end = 5 * m * m + 4 * p * q + sampling.rows_for(q) * (m + landmark.BLOCK_ROWS // 8 + 8 * q)
-        samples = 3 * d * min(n, 3 * sampling.ROWS)
-        return 8 * (max(in_pass, at_the_end) + samples) + held + landmark.CANDIDATE_BYTES
+        at_the_end = 5 * m * m + 4 * p * q + judged * (m + 8 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m
+        return 8 * (max(in_pass, at_the_end) + 4 * (d + 2) * sampled) + LABEL_BYTES * n * q + landmark.CANDIDATE_BYTES
 
 
 @np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
 def begin(
     scaling_name: str,
     kernel_name: Any,
-    X: Array,
-    weights: np.ndarray | None,
+    sample: Sample,
     by: Streaming,
     *,
     multiple: float = 1.0,
@@ -161,18 +144,18 @@ def begin(
     n_rows: int = STREAM_ROWS,
     lambda2: float,
 ) -> Stream:
-    """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from rows X (n, d) of a sample, for sums over `n_rows`."""
-    rng = np.random.default_rng(by.seed)
-    plain = scaling.fitted(scaling_name, X.astype(np.float64), weights)
-    scaler = centred_for(kernel_name, plain, X)
+    """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from a sample, for sums over `n_rows`."""
+    X = sample.X.astype(np.float64)
+    weights = None if (sample.weights == 1).all() else sample.weights
+    scaler = centred_for(kernel_name, scaling.fitted(scaling_name, X, weights), X)
     if by.takes_rows_themselves(kernel_name, X.shape[1]):
-        origin = np.asarray(scaler(X.astype(np.float64)).mean(axis=0)).ravel()
+        origin = np.asarray(scaler(X).mean(axis=0)).ravel()
         return Stream(scaler, None, landmark.Features(Kernel("linear"), None, to_device(origin, by.device)), by)
-    rows = scaler(X.astype(np.float64))
+    scaled = sample._replace(X=scaler(X))
     if bandwidth is None and kernel_name in kernel.RADIAL:
-        bandwidth = multiple * _mean_distance(kernel_name, rows, weights, by, rng, scaler.rounding(X.shape[1]))
+        bandwidth = multiple * _mean_distance(kernel_name, scaled, by, scaler.rounding(X.shape[1]))
     fitted = Kernel(kernel_name, float(bandwidth)) if kernel_name in kernel.RADIAL and bandwidth else Kernel(kernel_name)
-    Z = choose(by.how, rows, fitted, by.count, rng) if isinstance(by.how, str) else alike(scaler(by.how), rows)
+    Z = choose(by.how, scaled, by.count, by.seed) if isinstance(by.how, str) else alike(scaler(by.how), scaled.X)
     made = landmark.features(fitted, on_device(Z, by.device), n_rows=n_rows, lambda2=lambda2)
     return Stream(scaler, Z, made, by)
 
@@ -182,102 +165,60 @@ def centred_for(kernel_name: Any, plain: scaling.Scaling, X: Array) -> scaling.S
     return plain.centred(X.astype(np.float64)) if kernel_name in kernel.BY_PRODUCT else plain
 
 
-def choose(how: str, rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> Array:
-    """At most `count` landmarks for scaled rows (n, d): some of them, or centres of clusters.
-
-    Examples
-    --------
-    >>> rows = np.repeat([[0.0], [5.0], [9.0]], 10, axis=0)
-    >>> [choose(how, rows, Kernel("rbf"), 3, np.random.default_rng(0)).shape for how in CHOICES]
-    [(3, 1), (3, 1), (3, 1)]
-    """
-    n = rows.shape[0]
+def choose(how: str, sample: Sample, count: int, seed: int) -> Array:
+    """At most `count` landmarks for the scaled rows of a sample: some of them, or centres of clusters."""
     if how == "uniform":
-        return rows[np.sort(rng.choice(n, min(count, n), replace=False))]
-    rows, _ = _some(rows, None, max(LEAST_CANDIDATES, CANDIDATES * count), rng)
-    if how == "pivoted":
-        return rows[_pivots(rows, of, count, rng)]
-    what = f"Clusters of {rows.shape[0]} rows of {rows.shape[1]} columns"
-    memory.require(3 * 8 * rows.shape[0] * rows.shape[1], what, "Take landmarks='uniform' or 'pivoted'.")
-    points = np.unique(dense(rows), axis=0)
-    if len(points) <= count:
-        return points
-    spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
-    start = points[np.sort(rng.choice(len(points), count, replace=False))]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
-        return kmeans2(dense(rows), start, iter=10, minit="matrix")[0]
+        return sample.smallest(count).X
+    return centres(sample.smallest(max(LEAST_CLUSTERED, CLUSTERED * count)).X, count, seed)
 
 
-def blended(rows: Array, count: int, rng: np.random.Generator) -> np.ndarray:
-    """At most `count` centres of clusters of scaled rows (n, d), dense; each is the mean of several different rows, and none is a row.
+def centres(rows: Array, count: int, seed: int) -> np.ndarray:
+    """At most `count` centres of clusters of rows (n, d), dense: each is the mean of at least two different rows, and none is a row.
 
-    A cluster of one row gives way to the mean of that row and the nearest other one.
+    A cluster of one row gives way to the mean of that row and its nearest neighbour.
 
     Examples
     --------
-    >>> blended(np.array([[0.0], [1.0], [9.0], [9.0]]), 2, np.random.default_rng(0)).tolist()
+    >>> centres(np.array([[0.0], [1.0], [9.0], [9.0]]), 2, seed=0).tolist()
     [[0.5], [5.0]]
     """
-    some, _ = _some(rows, None, max(LEAST_CANDIDATES, CANDIDATES * count), rng)
-    memory.require(5 * 8 * some.shape[0] * some.shape[1], "Clusters of the rows", "Take fewer landmarks (n_landmarks), or fewer rows.")
-    points = np.unique(dense(some), axis=0)
-    if len(points) < BLENDED:
-        raise ValueError("All rows are equal, and no centre of theirs differs from them; give rows X that differ.")
-    centres = choose("kmeans", points, Kernel("linear"), count, rng)
-    nearest, _ = vq(points, centres)
-    sizes = np.bincount(nearest, minlength=len(centres))
-    in_cluster = sparse.csr_array((np.ones(len(points)), (nearest, np.arange(len(points)))), shape=(len(centres), len(points)))
-    centres = np.where(sizes[:, None] > 0, in_cluster @ points / np.maximum(sizes, 1)[:, None], centres)
-    wrong = sizes < BLENDED
-    for size in range(BLENDED, MOST_BLENDED + 1):
-        for k in np.flatnonzero(wrong):
-            centres[k] = points[np.argsort(kernel.distances("rbf", centres[k : k + 1], points)[0], kind="stable")[:size]].mean(axis=0)
-        wrong = _is_a_row(centres, rows)
-        if not wrong.any():
-            break
-    if wrong.all():
-        raise ValueError("Every centre of the rows is one of them: they lie on a grid of few values; give other rows X.")
-    return np.unique(centres[~wrong], axis=0)
+    n, d = rows.shape
+    memory.require(5 * 8 * n * d, f"Clusters of {n} rows of {d} columns", "Take landmarks='uniform'.")
+    points = np.unique(dense(rows), axis=0)
+    if len(points) < 2:
+        raise ValueError("All rows are equal, and a centre would be one of them; take landmarks='uniform', or rows X that differ.")
+    spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
+    start = np.random.default_rng(seed).choice(len(points), min(count, len(points)), replace=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
+        found, _ = kmeans2(points, points[np.sort(start)], iter=10, minit="matrix")
+    nearest, _ = vq(points, found)
+    sizes = np.bincount(nearest, minlength=len(found))
+    for k in np.flatnonzero(sizes > 1):
+        found[k] = points[nearest == k].mean(axis=0)
+    for k in np.flatnonzero(sizes == 1):
+        found[k] = _with_neighbour(points, int(np.flatnonzero(nearest == k)[0]))
+    found = found[(sizes > 0) & ~_is_row(found, points)]
+    if not len(found):
+        raise ValueError("Every centre of the rows is one of them: they lie on a grid of few values; take landmarks='uniform'.")
+    return np.unique(found, axis=0)
 
 
-def _is_a_row(centres: np.ndarray, rows: Array) -> np.ndarray:
-    """Which centres (m, d) equal one of the rows (n, d) but for rounding."""
-    least = np.full(len(centres), np.inf)
-    for i in range(0, rows.shape[0], landmark.BLOCK_ROWS):
-        least = np.minimum(least, kernel.distances("rbf", centres, dense(rows[i : i + landmark.BLOCK_ROWS])).min(axis=1))
-    return least <= EQUAL**2 * (centres**2).sum(axis=1)
+def _with_neighbour(points: np.ndarray, index: int) -> np.ndarray:
+    """Mean of a point and its nearest neighbour."""
+    distances = ((points - points[index]) ** 2).sum(axis=1)
+    distances[index] = np.inf
+    return (points[index] + points[distances.argmin()]) / 2
 
 
-def _pivots(rows: Array, of: Kernel, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows drawn in turn with probabilities as what the others do not explain of them (Cholesky with random pivots)."""
-    n = rows.shape[0]
-    left = np.concatenate([of(rows[i : i + PIVOTS], rows[i : i + PIVOTS]).diagonal() for i in range(0, n, PIVOTS)]).astype(np.float64)
-    least, factors, chosen = 1e-12 * left.max(), np.zeros((n, min(count, n))), np.zeros(0, dtype=np.intp)
-    most = max(1, min(PIVOTS, count // TURNS))
-    while len(chosen) < min(count, n) and (left > least).any():
-        k, size = len(chosen), min(most, min(count, n) - len(chosen), int((left > least).sum()))
-        new = rng.choice(n, size, replace=False, p=np.where(left > least, left, 0.0) / left[left > least].sum())
-        rest = of(rows, rows[new]) - factors[:, :k] @ factors[new, :k].T
-        root = np.linalg.cholesky(rest[new] + 1e-10 * np.trace(rest[new]) * np.eye(size))
-        factors[:, k : k + size] = solve_triangular(root, rest.T, lower=True).T
-        left = np.clip(left - (factors[:, k : k + size] ** 2).sum(axis=1), 0, None)
-        left[new] = 0.0
-        chosen = np.append(chosen, new)
-    return np.sort(chosen) if len(chosen) else np.zeros(1, dtype=np.intp)  # all rows lie at the origin of the linear kernel
+def _is_row(found: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Which centres equal one of the points but for rounding."""
+    _, distances = vq(found, points)
+    return distances <= EQUAL * np.linalg.norm(found, axis=1)
 
 
-def _some(X: Array, weights: np.ndarray | None, count: int, rng: np.random.Generator) -> tuple[Array, np.ndarray | None]:
-    """At most `count` rows, in their order, with their weights."""
-    n = X.shape[0]
-    if n <= count:
-        return X, weights
-    index = np.sort(rng.choice(n, count, replace=False))
-    return X[index], None if weights is None else weights[index]
-
-
-def _mean_distance(name: str, rows: Array, weights: np.ndarray | None, by: Streaming, rng: np.random.Generator, rounding: float) -> float:
-    """Mean distance of a sample of the rows."""
-    some, of_some = _some(rows, weights, max(by.count, BANDWIDTH_ROWS), rng)
-    w = None if of_some is None else to_device(of_some, by.device)
-    return kernel.mean_distance(name, on_device(some, by.device), weights=w, rounding=rounding)
+def _mean_distance(name: str, scaled: Sample, by: Streaming, rounding: float) -> float:
+    """Mean distance of the rows of a sample."""
+    some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
+    weights = None if (some.weights == 1).all() else to_device(some.weights, by.device)
+    return kernel.mean_distance(name, on_device(some.X, by.device), weights=weights, rounding=rounding)

@@ -2,12 +2,11 @@
 
     min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||z_i G - y_i||² + λ2/2 ||W||²,     f(x) = φ(x)W + b
 
-with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G. Five modules solve it:
+with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G. Four modules solve it:
 
 spectral     exact, from two decompositions; all parameters and leave-one-out from one of them
 unknown      the same for labels of which some are unknown
 landmark     the same in features of landmarks, or in the features themselves: sums over rows in place of a matrix of rows
-krylov       that for so many labels that G is not decomposed
 alternating  the paper's Algorithm 1, kept literal
 """
 
@@ -28,15 +27,14 @@ class Solution:
 
     dual_coef: Array  # (n, q) B
     intercept: Array  # (q,)   c₀
-    A: Array | None  # (n, q) multipliers; columns sum to zero; None where labels are many
-    b: Array | None  # (q,)
+    A: Array  # (n, q) multipliers; columns sum to zero
+    b: Array  # (q,)
     Z: Array | None  # (n, q) label-independent embedding
     kernel_mean: Array  # (n,) kernel column of the average training row
-    n_iter: int = 1  # alternations, rounds in which unknown labels were filled, or steps of conjugate gradients
+    n_iter: int = 1  # alternations, or rounds in which unknown labels were filled
     convergence: Array | None = None  # (n_iter,) ΔZ of each alternation
-    residual: float | None = None  # of conjugate gradients, the largest relative one; None: solved directly
 
     def on_cpu(self) -> Solution:
         """The same in numpy arrays."""
-        arrays = {key: to_numpy(value) for key, value in vars(self).items() if not isinstance(value, int | float | None)}
+        arrays = {key: to_numpy(value) for key, value in vars(self).items() if not isinstance(value, int | None)}
         return replace(self, **arrays)

@@ -25,9 +25,8 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small, to_match
+from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small
 from skcamel.kernel import Against, Kernel
 from skcamel.solve import spectral
 from skcamel.solve.spectral import Diagonal, LabelBasis, Spectrum, Targets
@@ -65,7 +64,7 @@ class Moments(NamedTuple):
     gram: Array  # (p, p) Σ w k kᵀ
     cross: Array  # (p, q + 1) Σ w k (y, 1)ᵀ
     kernel: Array  # (m,) Σ w (k - k₀), never whitened
-    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ; CSR if y is 1 where a label is present and else 0, as sparse labels are
+    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ
 
     def plus(self, other: Moments) -> Moments:
         """Of the rows of both."""
@@ -80,25 +79,16 @@ class Moments(NamedTuple):
         """Mean of the labels in {-1, +1} (q,), and Σ w (k - k̄)(y - ȳ)ᵀ (p, q)."""
         total = self.weight
         mean = self.cross[:, -1] / total
-        if not sparse.issparse(self.labels):
-            label_mean = self.labels[:-1, -1] / total
-            return label_mean, self.cross[:, :-1] - total * mean[:, None] * label_mean
-        share = to_match(self.labels[:-1, [-1]].toarray()[:, 0] / total, mean)
-        return 2 * share - 1, 2 * (self.cross[:, :-1] - total * mean[:, None] * share)
+        label_mean = self.labels[:-1, -1] / total
+        return label_mean, self.cross[:, :-1] - total * mean[:, None] * label_mean
 
 
 class Block(NamedTuple):
     """Some rows, scaled, with their labels."""
 
     X: Array  # (b, d)
-    Y: Array  # (b, q) in {-1, +1}; in {0, 1}, CSR on the CPU, where labels came sparse
+    Y: Array  # (b, q) in {-1, +1}
     weights: Array | None  # (b,)
-
-
-def label_sums(Y: sparse.csr_array, weights: np.ndarray | None) -> sparse.csr_array:
-    """Σ w (y, 1)(y, 1)ᵀ of sparse labels in {0, 1}, (q + 1, q + 1)."""
-    targets = sparse.csr_array(sparse.hstack([Y.astype(np.float64), np.ones((Y.shape[0], 1))]))
-    return sparse.csr_array(targets.T @ (targets if weights is None else sparse.diags_array(weights) @ targets))
 
 
 @dataclass(frozen=True)
@@ -153,14 +143,12 @@ def moments(
     *,
     threads: int = 1,
     tell: Callable[[int], None] = lambda _: None,
-    labels: sparse.csr_array | None = None,
 ) -> Moments:
     """Sums over all blocks, each made when its turn comes; on the CPU by several threads, each with sums of its own.
 
     Which thread takes which block is fixed, so that results repeat to the last bit. `tell` hears the number of blocks that are done.
-    `labels` are the sums of labels that came sparse.
     """
-    sums = [_Sums(of, q, of_labels=labels is None) for _ in range(max(1, min(threads, len(blocks))))]
+    sums = [_Sums(of, q) for _ in range(max(1, min(threads, len(blocks))))]
     done: list[int] = []
 
     def work(k: int) -> None:
@@ -178,19 +166,18 @@ def moments(
     total = sums[0].moments
     for other in sums[1:]:
         total = total.plus(other.moments)
-    return total if labels is None else total._replace(labels=labels)
+    return total
 
 
 class _Sums:
     """Sums that grow in place, and the memory for one block."""
 
-    def __init__(self, of: Features, q: int, *, of_labels: bool = True) -> None:
+    def __init__(self, of: Features, q: int) -> None:
         self.features, self.p = of, of.width
         self.kernels = None if of.landmarks is None else Against(of.kernel, of.landmarks)
         xp, zeros = namespace(of.origin), of.origin.new_zeros if is_tensor(of.origin) else np.zeros
-        pairs = (q + 1, q + 1) if of_labels else (0, 0)
-        self.of_labels = of_labels
-        self.moments = Moments(*(zeros(shape) for shape in ((self.p, self.p), (self.p, q + 1), (len(of.origin),), pairs)))
+        shapes = (self.p, self.p), (self.p, q + 1), (len(of.origin),), (q + 1, q + 1)
+        self.moments = Moments(*map(zeros, shapes))
         self.product = xp.empty_like(self.moments.gram)
 
     def add(self, block: Block) -> None:
@@ -208,24 +195,10 @@ class _Sums:
             K = K @ of.whitening
         xp.matmul(K.T, K, out=self.product)  # numpy forms AᵀA in half the time
         gram += self.product
-        if sparse.issparse(block.Y):
-            cross[:, -1] += root[:, 0] @ K
-            _add_sparse(cross, K, block.Y, root)
-            return
         targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(root)], axis=1)
-        if self.of_labels:
-            labels += (
-                targets if block.weights is None else block.weights[:, None] * targets
-            ).T @ targets  # whole numbers, without rounding
+        weighted = targets if block.weights is None else block.weights[:, None] * targets
+        labels += weighted.T @ targets  # whole numbers, without rounding
         cross += ((targets if block.weights is None else targets * root).T @ K).T  # a third faster than Kᵀ times the targets
-
-
-def _add_sparse(cross: np.ndarray, K: np.ndarray, Y: sparse.csr_array, root: np.ndarray) -> None:
-    """Add Kᵀ diag(root) Y to the columns of labels that occur in the block."""
-    seen, column = np.unique(Y.indices, return_inverse=True)
-    entries = np.repeat(root[:, 0], np.diff(Y.indptr))
-    present = sparse.csr_array((entries, column, Y.indptr), shape=(Y.shape[0], len(seen)))
-    cross[:, seen] += (present.T @ K).T
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:

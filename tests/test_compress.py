@@ -231,16 +231,6 @@ def test_members_that_see_the_same_rows_share_their_centres():
     assert small.compression_["rows_before"] == 200 * len({id(own.X_fit_) for own in members(model)})
 
 
-def test_digests_of_training_rows_are_left_out(tmp_path):
-    model = CamelClassifier().fit(X, Y)
-    model.input_table_ = {"labels": ("a",), "rows": np.arange(200, dtype=np.uint64)}
-    small = compress(model, 20)
-    assert len(small.input_table_["rows"]) == 0
-    assert len(model.input_table_["rows"]) == 200
-    save(small, tmp_path / "small")
-    assert load(tmp_path / "small").input_table_["labels"] == ("a",)
-
-
 @pytest.mark.parametrize(
     "rows",
     [

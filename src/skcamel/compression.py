@@ -34,7 +34,6 @@ from skcamel.support import COMPRESS, MANY, PRECOMPUTED, check_together
 
 RIDGE = 0.01  # of the least squares, in units of k(z, z)
 PARTS = 50  # of the ranks of a column, with at most two values each
-OF_ROWS = ("input_columns_", "input_table_")  # where the command line keeps digests of training rows
 
 
 def compress(model: Any, n_landmarks: int = 500, X: Any = None) -> Any:
@@ -120,9 +119,6 @@ def _compressed(estimator: BaseCamel, count: int, X: Array | None) -> BaseCamel:
     if not isinstance(small.landmarks, str):
         small.landmarks = "uniform"  # those given may be training rows
     small.__dict__.pop("_stream", None)  # with a sample of training rows
-    for key in set(OF_ROWS) & vars(small).keys():
-        known = getattr(small, key)
-        setattr(small, key, {**known, "rows": known["rows"][:0]})
     before, after = _held(estimator), _held(small)
     small.compression_ = {
         **{"rows_before": before.rows, "rows_after": after.rows, "bytes_before": before.size, "bytes_after": after.size},

@@ -123,7 +123,6 @@ def test_evaluate_finds_the_labels_as_they_were_kept(cli, refused, tickets):
     assert cli("fit", "tickets.csv", "--labels", "tags", "--test-size", "0.3").exit_code == 0
     result = cli("evaluate", "tickets.skcamel", "tickets.csv", "--json")
     assert json.loads(result.stdout)["labels"] == 3
-    assert "of the 60 rows were in the fit" in result.stderr
     tickets("bare.csv", ["no", "plan", "paid", "message"])
     refused(1, "bare.csv: no column holds the labels 'billing', 'late', 'shipping'", "evaluate", "tickets.skcamel", "bare.csv")
     tickets("other.csv", list(ROWS[0]), [row | {"tags": "urgent|late"} for row in ROWS])

@@ -80,8 +80,7 @@ def base_files():
     Y = (X[:, :LABELS] + 0.3 * rng.normal(size=(ROWS, LABELS)) > 0).astype(int)
     thin, words, many = sparse.csr_array(X), np.array(["no", "yes"])[Y[:, 0]], np.arange(ROWS) % 3
     known = CamelClassifier().fit(X, Y)
-    facts = {"features": tuple("abcd"), "categories": {"a": ("x", "y")}, "dropped": (), "nominal": "index"}
-    known.input_columns_ = facts | {"rows": np.arange(3, dtype=np.uint64)}
+    known.input_columns_ = {"features": tuple("abcd"), "categories": {"a": ("x", "y")}, "dropped": ()}
     models = [
         known,
         CamelClassifier(kernel="laplacian", scaling="minmax").fit(thin, Y),

@@ -21,12 +21,11 @@ from skcamel.cli.inputs import (
     prepare,
     preparer_with,
     remember,
-    remember_table,
     told_unknown,
 )
 from skcamel.cli.options import examples
 from skcamel.cli.output import bars, note, print_columns, say, say_json, words_beside
-from skcamel.matching import LEFT_OUT
+from skcamel.matching import LABEL_COLUMNS, LEFT_OUT
 from skcamel.presets import PRESETS
 from skcamel.text import count, file_size, one_line, sampled_words
 
@@ -275,7 +274,7 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
     """Fit on some rows; a table is prepared first. `preset`: that of a search whose representations may be chosen for prepared rows."""
     if preparer is None:
         model.fit(source.X[train], source.labels[train])
-        remember(model, source, train)
+        remember(model, source)
         return model
     from skcamel.pipeline import LabelPipeline
     from skcamel.presets import PREPARED
@@ -285,10 +284,9 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
         model.set_params(representations=PREPARED[preset])
     if isinstance(source, FiledTable):
         _fit_in_batches(model, source, preparer)
-        X = None if hasattr(preparer, "sampled_") else X  # all rows are too many to be remembered
     else:
         model.fit(X, source.Y[train])
-    remember_table(model, X, source.labels)
+    setattr(model, LABEL_COLUMNS, source.labels.columns)
     return LabelPipeline([("prepare", preparer), ("classify", model)])
 
 

@@ -94,8 +94,7 @@ def _data(told: Inspection) -> str:
     made = f", made from {count(len(data['columns']), 'column')}" if data["columns"] and len(data["columns"]) != data["features"] else ""
     known = data["known_labels"]
     share = f"; {100 * (1 - known):.2g} % of the labels were unknown" if known is not None and known < 1 else ""
-    digest = f"; digest of the rows {data['digest']}" if data["digest"] else ""
-    return f"{rows}, {count(data['features'], 'feature')}{made}{share}{digest}."
+    return f"{rows}, {count(data['features'], 'feature')}{made}{share}."
 
 
 def _quality(told: Inspection) -> Iterator[str]:

@@ -5,7 +5,6 @@ Steps of other libraries are never built for this: their types are read from the
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -29,7 +28,6 @@ PARTS = {
     "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean", "coef_", "model_", "estimators_", "_models"),
     "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_", "label_distance_"),
     "leave-one-out scores": ("_reference",),
-    "digests of training rows": ("input_table_", "input_columns_"),
     "results of the search": ("cv_results_",),
     "preparation of the table": ("parts_",),
 }
@@ -47,7 +45,7 @@ class Inspection:
     model : dict
         class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), cuts, correlation, labels.
     data : dict
-        rows, columns (name, kind, detail), features, known_labels (share), digest of the training rows.
+        rows, columns (name, kind, detail), features, known_labels (share).
     quality : dict
         source, figures, labels (label, rows, positives, precision, recall, f1, auc), weakest; or the reason why there are none.
     reveals : list of dict
@@ -175,7 +173,7 @@ def _member(weight: float, own: Any) -> dict[str, Any]:
 
 def _data(model: Any, estimator: Any) -> dict[str, Any]:
     """From what."""
-    is_camel, digests = isinstance(estimator, BaseCamel), _row_digests(estimator)
+    is_camel = isinstance(estimator, BaseCamel)
     together = getattr(estimator, "known_together_", None)
     known = 1.0 if together is None else float(np.diag(together).mean() / estimator.total_weight_)
     return {
@@ -183,14 +181,7 @@ def _data(model: Any, estimator: Any) -> dict[str, Any]:
         "columns": _columns(model, estimator),
         "features": int(estimator.n_features_in_),
         "known_labels": known if is_camel else None,
-        "digest": hashlib.sha256(np.sort(digests).tobytes()).hexdigest()[:16] if len(digests) else None,
     }
-
-
-def _row_digests(estimator: Any) -> np.ndarray:
-    """One for each training row, where the command line kept them."""
-    found = getattr(estimator, "input_table_", getattr(estimator, "input_columns_", {})).get("rows")
-    return np.empty(0, dtype=np.uint64) if found is None else found
 
 
 def _columns(model: Any, estimator: Any) -> list[dict[str, str]]:
@@ -282,7 +273,7 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
             "held": "yes" if is_row_wise else "no",
             "detail": recovered or "Only counts over all rows are kept.",
         }
-    yield {"what": "whether a given row was in the fit", **_membership(estimator, held)}
+    yield {"what": "whether a given row was in the fit", **_membership(held)}
     yield from _values_held(model, estimator)
     pairs = ["how often each label, and each pair of labels, occurs"] if hasattr(estimator, "cooccurrence_") else []
     scores = ["leave-one-out scores, sorted within each label"] if getattr(estimator, "_reference", None) is not None else []
@@ -293,14 +284,12 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
             yield {"what": f"step {step.type}", "held": "unknown", "detail": f"It was not opened. It names the types {listed(step.types)}."}
 
 
-def _membership(estimator: Any, rows: str) -> dict[str, str]:
+def _membership(rows: str) -> dict[str, str]:
     """Whether the file tells of a row if it was in the fit; `rows` says whether it holds training rows."""
-    if digests := len(_row_digests(estimator)):
-        return {"held": "yes", "detail": f"It holds a digest of each of {count(digests, 'training row')}."}
     details = {
         "yes": "The rows themselves tell it.",
         "in part": "The rows that it holds tell it of themselves.",
-        "no": "No digests of rows are kept.",
+        "no": "It holds no row.",
     }
     return {"held": rows, "detail": details[rows]}
 

@@ -18,7 +18,7 @@ LARGEST = 1e50  # of a stored number; its inverse is the smallest divisor
 OF_PRODUCTS = 1e110  # of products of two such numbers, summed
 FINITE = float(np.finfo(np.float64).max)
 MOST = 2**31 - 1  # of whatever is counted
-MAY_BE_EMPTY = ("k", "p", "r", "x")  # columns that vary, problems that were solved, rows known again, columns of a table left out
+MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, columns of a table left out
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
 

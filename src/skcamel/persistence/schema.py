@@ -51,7 +51,7 @@ from skcamel.persistence.rules import (
 OPTIONAL = (
     "feature_names_in_",
     "input_columns_",
-    "input_table_",
+    "label_columns_",
     "sampled_",
     "convergence_",
     "Z_",
@@ -132,16 +132,12 @@ FROM_A_FILE = {  # what the command line knows of the table that it fitted on
     "features": each(text, "d", any_tuple),
     "categories": mapping(each(text, "x", any_tuple)),
     "dropped": each(text, "x", any_tuple),
-    "nominal": one_of("index", "onehot"),
-    "rows": array_of((np.uint64,), "r"),
 }
-# The columns of labels, and the training rows, if they were few enough to be kept.
-OF_A_TABLE = {"labels": each(text, "x", any_tuple), "rows": either(nothing, array_of((np.uint64,), "r"))}
 COMMON: dict[str, Rule] = {
     "n_features_in_": count("d"),
     "feature_names_in_": names("d"),
     "input_columns_": record(FROM_A_FILE),
-    "input_table_": record(OF_A_TABLE),
+    "label_columns_": each(text, "x", any_tuple),
     "label_names_": names("q"),
     "classes_": classes,
     "_target": one_of("matrix", "binary", "multiclass"),

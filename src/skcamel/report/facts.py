@@ -26,7 +26,7 @@ from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivit
 from skcamel.explanation import Evidence, evidence, how_learned, in_place_of_rows, training_rows
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.pipeline import final, n_seen, prepared, source_names, transformers
+from skcamel.pipeline import final, prepared, source_names, transformers
 from skcamel.rows import column_names
 from skcamel.support import MANY, PARTS, check_together
 
@@ -126,11 +126,6 @@ class Evaluated:
     def metrics(self) -> dict[str, float]:
         """The seven metrics."""
         return evaluate(self.truth, self.scores, self.predicted)
-
-    @cached_property
-    def n_seen(self) -> int | None:
-        """How many of the rows the model was trained on; None where it does not tell."""
-        return n_seen(self.model, self.X)
 
 
 def evaluated(model: Any, data: Any) -> Evaluated:

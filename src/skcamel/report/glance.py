@@ -40,7 +40,6 @@ class Glance:
     refit: Refit
     alone: Independent | None  # on the data
     decided_alone: np.ndarray | None  # decisions of `alone`, (m, q)
-    seen: str = ""  # whether the rows were in the fit, in words
 
     @cached_property
     def measured(self) -> Measured | None:
@@ -63,7 +62,6 @@ class Glance:
         """Three tables: figures, weakest labels, strongest pushes."""
         context = {
             "source": self._source(),
-            "seen": self.seen,
             "figures": self._figures(),
             "weakest": self._weakest(),
             "strongest": self._strongest(),
@@ -86,7 +84,7 @@ class Glance:
             return NO_SCORES
         figures = self.measured.figures
         told = listed([f"{title} {rounded(figures[name])}" for name, title in TOLD.items() if name in figures])
-        return f"How good: {told}, on {self._source()}. {self.seen if self.found is not None and self.found.n_seen else ''}".strip()
+        return f"How good: {told}, on {self._source()}."
 
     def _places(self, most: int) -> list[int]:
         """The weakest labels that occur, weakest first; of equal ones the more frequent."""

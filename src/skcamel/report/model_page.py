@@ -87,9 +87,7 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     _check_memory(facts, 0 if dataset is None else dataset.n if isinstance(dataset, Dataset) else np.shape(dataset[1])[0])
     found, refit = None if dataset is None else evaluated(model, dataset), fitted_alone(facts)
     parts = None if found is None else Parts.of(facts, found, refit)
-    glance = Glance(
-        facts, found, refit, parts.alone if parts else None, parts.decided_alone if parts else None, _seen(found) if found else ""
-    )
+    glance = Glance(facts, found, refit, parts.alone if parts else None, parts.decided_alone if parts else None)
     sections = [glance.section()]
     if facts.has_pushes:
         sections.append(graph_section(facts))
@@ -349,7 +347,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     points = min(POINTS, max(10, MOST_POINTS // len(curves)))
     context = {
         "rows": count(len(Y), "row"),
-        "note": " ".join(filter(None, (_seen(found), found.note, _unknown(found)))),
+        "note": " ".join(filter(None, (found.note, _unknown(found)))),
         "metrics": [(TITLES[name], rounded(value), "↓" if name in LOSSES else "↑") for name, value in found.metrics.items()],
         "columns": QUALITY,
         "table": rows,
@@ -372,7 +370,7 @@ def calibration_section(found: Evaluated) -> list[Section]:
         Section(
             "calibration",
             "Are the probabilities right?",
-            {"sentence": sentence, "note": _flattered(found)},
+            {"sentence": sentence},
             data,
             ("calibration.js",),
             short="Probabilities",
@@ -409,7 +407,6 @@ def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
     named = [name for name, is_open in zip(facts.names, always[SHOWN], strict=True) if is_open]
     context = {
         "rows": count(len(found.relevant), "row"),
-        "note": _flattered(found),
         "sentence": _always_open(named),
         "columns": COVERED,
         "table": table,
@@ -427,7 +424,7 @@ def doubted_section(facts: ModelFacts, found: Evaluated) -> Section:
     first = np.argsort(support, axis=None, kind="stable")[:MOST_DOUBTED]
     places = [(int(row), int(label)) for row, label in zip(*np.unravel_index(first, support.shape)) if support[row, label] < 0]
     table = [(str(r), facts.names[j], "yes" if found.relevant[r, j] else "no", found.scores[r, j]) for r, j in places]
-    context = {"note": _flattered(found), "columns": DOUBTED, "table": table}
+    context = {"columns": DOUBTED, "table": table}
     return Section("doubted", "Labels that look wrong", context, short="Doubts")
 
 
@@ -468,22 +465,6 @@ def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
     """At most `points` + 1 of the points of a curve, evenly along the rows, with its best one; (2, k)."""
     kept = np.unique([*np.linspace(0, len(cuts) - 1, min(points, len(cuts))).astype(int), int(f1.argmax())])
     return np.array([cuts[kept], f1[kept]])
-
-
-def _seen(found: Evaluated) -> str:
-    seen, m = found.n_seen, len(found.scores)
-    if seen is None:
-        cannot = "The model does not hold its training rows, so nobody can tell whether these are among them."
-        return f"{cannot} If they are, the figures are better than they would be on new rows."
-    if not seen:
-        return "None of these rows was seen in training."
-    which = "All of these rows were" if seen == m else f"{seen:,} of these rows {'was' if seen == 1 else 'were'}"
-    return f"{which} seen in training: the figures are better than they would be on new rows."
-
-
-def _flattered(found: Evaluated) -> str:
-    """The same where it matters: later sections need not repeat that all rows are new, or that nobody knows."""
-    return _seen(found) if found.n_seen else ""
 
 
 def why_section(facts: ModelFacts, found: Evaluated, parts: Parts) -> Section:

@@ -15,7 +15,6 @@ from sklearn.preprocessing import StandardScaler
 
 from fuzzing import model_files
 from skcamel import CamelClassifier, ModelFileError, load, persistence, save
-from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from tiny_steps import Foreign
 
 RNG = np.random.default_rng(0)
@@ -27,10 +26,6 @@ MODELS = {
     "sparse": CamelClassifier(kernel="laplacian").fit(sparse.csr_array(X * (X > 0)), Y),
     "kernel": CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(20) % 3),
     "words": CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
-    "br": BinaryRelevance().fit(X, Y),
-    "ecc": EnsembleOfClassifierChains(2, random_state=0).fit(X, Y),
-    "rakel": RAkEL(2, random_state=0).fit(X, Y),
-    "llsf": LLSF(preset="fair").fit(X, Y),
     "pipeline": make_pipeline("passthrough", make_pipeline(StandardScaler(), "passthrough"), make_pipeline(CamelClassifier())).fit(X, Y),
 }
 
@@ -110,7 +105,6 @@ def parameter(**values):
     return lambda header, arrays: header["parameters"].update(values)
 
 
-CHAIN = ("estimators_", "$list", 0, "$Chain")
 SCALE = ("_scaling", "$Scaling")
 RANKS = (*SCALE, "ranks", "$Ranks")
 REFUSED = {
@@ -159,19 +153,10 @@ REFUSED = {
     "three classes of a binary target": ("words", setting("classes_", to={"$text": ["a", "b", "c"]})),
     "kept columns out of range": ("kernel", replace("_kept", by=lambda a: a + 20)),
     "a huge number": ("camel", setting("n_iter_", to=10**1000)),
-    "spread of 0": ("br", replace("model_", "$Logistic", "columns", "$Columns", "spread", by=first_set_to(0.0))),
-    "columns beyond the last": ("br", replace("model_", "$Logistic", "columns", "$Columns", "kept", by=lambda a: a + 1)),
-    "an order that is no permutation": ("ecc", replace(*CHAIN, "order", by=lambda a: a * 0)),
-    "no chain": ("ecc", setting("estimators_", to={"$list": []})),
-    "label sets out of range": ("rakel", replace("labelsets_", by=lambda a: a + 2)),
-    "patterns of other numbers": ("rakel", replace("patterns_", "$list", 0, by=lambda a: a + 1)),
-    "a set without model": ("rakel", setting("_models", "$list", 0, "$tuple", 0, to={"$list": [0, 0]})),
-    "a cut as text": ("llsf", setting("thresholds_", to="tuned")),
     "a parameter out of range": ("camel", parameter(alpha=7)),
     "a parameter of the wrong kind": ("camel", parameter(max_iter="a")),
     "a parameter that is a tree": ("camel", parameter(random_state={"$dict": {"a": 1}})),
     "a device that is none": ("camel", parameter(device="__import__('os')")),
-    "a foreign estimator": ("br", parameter(base_estimator="LogisticRegression")),
 }
 
 

@@ -16,8 +16,11 @@ from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, load, save
+from skcamel.baselines import LLSF, BinaryRelevance
 
 X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, n_labels=2, random_state=0)
 NEW = X[40:] + 0.1
@@ -78,8 +81,9 @@ def test_what_cannot_be_written_without_pickle_is_refused_and_names_skops(tmp_pa
     path = tmp_path / "model"
     with pytest.raises(TypeError, match=r"a kernel function and a model file do not go together: .*; use skops.io.dump"):
         save(CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y), path)
-    with pytest.raises(TypeError, match=r"save takes a fitted estimator of skcamel .*, got LogisticRegression; .* skops"):
-        save(LogisticRegression(), path)
+    for other in (LogisticRegression(), LLSF().fit(X, Y), BinaryRelevance().fit(X, Y), make_pipeline(StandardScaler(), LLSF()).fit(X, Y)):
+        with pytest.raises(TypeError, match=r"save takes a fitted CamelClassifier or CamelClassifierCV, .*, got \w+; for others use skops"):
+            save(other, path)
     with pytest.raises(ValueError, match="not fitted; call fit before save"):
         save(CamelClassifier(), path)
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,6 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import skcamel
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, persistence, save
-from skcamel.baselines import LLSF, RAkEL
 from skcamel.persistence import schema
 from skcamel.pipeline import final, prepared, source_names, transformers
 from tiny_steps import TABLE, Columns, Foreign
@@ -47,8 +46,8 @@ TRUSTED = ["sklearn.compose._column_transformer._RemainderColsList"]  # of sciki
 PIPELINES = {
     "own": lambda: fitted(Columns(), CamelClassifier(scaling="standard"), X=FRAME[["age", "town"]]),
     "foreign": lambda: fitted(MIXED, CamelClassifier()),
-    "several": lambda: fitted(MIXED, "passthrough", VarianceThreshold(), RAkEL(random_state=0)),
-    "none": lambda: Pipeline([("first", None), ("model", LLSF())]).fit(NUMBERS.to_numpy(), LABELS),
+    "several": lambda: fitted(MIXED, "passthrough", VarianceThreshold(), CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1,))),
+    "none": lambda: Pipeline([("first", None), ("model", CamelClassifier())]).fit(NUMBERS.to_numpy(), LABELS),
     "inner": lambda: fitted(make_pipeline(MIXED, VarianceThreshold()), make_pipeline(StandardScaler(with_mean=False), CamelClassifier())),
     "search": lambda: fitted(MIXED, CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.1,))),
 }

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skcamel import CamelClassifier, load, save
-from skcamel.baselines import LLSF
 from skcamel.text import file_size
 
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
@@ -46,7 +45,5 @@ def test_a_table_is_predicted_by_the_small_model_of_its_pipeline(cli, tmp_path):
 
 
 def test_what_cannot_be_compressed_is_refused(cli):
-    save(LLSF().fit(X, Y), "other.skcamel")
-    assert "holds LLSF; only CAMEL can be compressed" in cli("compress", "other.skcamel", "-o", "small.skcamel").output
     assert "is the same file" in cli("compress", "model.skcamel", "-o", "model.skcamel").output
     assert "--landmarks" in cli("compress", "model.skcamel", "--landmarks", 0, "-o", "small.skcamel").output

@@ -147,7 +147,6 @@ def test_a_bad_file_is_named_and_nothing_is_written(refused, files, make, messag
     ("options", "message"),
     [
         (("--test-size", "0.2"), "--test-size needs all rows in memory, and several files are one table; keep a file aside"),
-        (("--method", "br"), "--method br needs all rows in memory"),
         (("--labels-file", "a.parquet"), "--labels-file goes with one file that fits into memory"),
         (("--max-memory", "much"), "a number of bytes, or text such as '1GiB', is needed, got 'much'"),
         (("--dask", "nowhere"), "dask='nowhere'" if find_spec("distributed") else "Dask clusters need distributed"),

@@ -102,10 +102,10 @@ def gap(k, label):
 def test_a_table_may_have_unknown_labels(cli, tickets):
     rows = [{"no": f"T-{k}", "paid": k, "age": k * k % 11, "a": gap(k, 0), "b": k % 2} for k in range(40)]
     tickets("gaps.csv", ["no", "paid", "age", "a", "b"], rows)
-    result = cli("fit", "gaps.csv", "--labels", "a,b", "--method", "br", "--test-size", "0.25")
+    result = cli("fit", "gaps.csv", "--labels", "a,b", "--test-size", "0.25")
     assert result.exit_code == 0, result.output
     assert "\n18 % of the label entries are unknown; the fit and the figures use the others.\n" in result.stdout
-    result = cli("fit", "gaps.csv", "--labels", "a,b", "--method", "br", "--json", "--force")
+    result = cli("fit", "gaps.csv", "--labels", "a,b", "--json", "--force")
     assert json.loads(result.stdout)["known"] == pytest.approx(1 - 14 / 80)
     told = cli("evaluate", "gaps.skcamel", "gaps.csv", "--per-label").stdout
     assert told.startswith("40 rows, 2 labels; 18 % of the label entries are unknown\n")

@@ -29,8 +29,6 @@ def compress(model: str, landmarks: int, output: str) -> None:
     from skcamel.pipeline import final
 
     larger = open_model(model)
-    if not hasattr(final(larger), "explain"):
-        raise click.UsageError(f"{model} holds {type(final(larger)).__name__}; only CAMEL can be compressed (skcamel fit --method camel).")
     small = compressed(larger, landmarks)
     save(small, output)
     told = final(small).compression_

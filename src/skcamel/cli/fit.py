@@ -42,11 +42,6 @@ METHODS = {
         "CamelClassifierCV",
         {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths", *options.OF_SOLVERS},
     ),
-    "br": ("BinaryRelevance", {"threshold"}),
-    "ecc": ("EnsembleOfClassifierChains", {"threshold"}),
-    "rakel": ("RAkEL", {"threshold"}),
-    "llsf": ("LLSFCV", {"scoring", "threshold"}),
-    "jfsc": ("JFSCCV", {"scoring", "threshold"}),
 }
 SCALINGS = ("none", "standard", "minmax", "unit", "rank")
 KERNELS = ("rbf", "laplacian", "exponential", "linear")
@@ -59,7 +54,6 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
         "skcamel fit tickets.xlsx --labels tags --text subject,body --drop internal_note",
         "skcamel fit patients.csv --labels-file diagnoses.csv --id patient",
         "skcamel fit 2024.parquet 2025.parquet --labels 'topic_*' --max-memory 2GiB -o topics.skcamel",
-        "skcamel fit mine.arff --method ecc -o ecc.skcamel",
         "skcamel fit mine.csv --labels sea,sun --scalings none,standard --kernels rbf,laplacian --threshold label",
         "skcamel fit large.parquet --labels 'topic_*' --solver landmark --landmarks 2000 --max-memory 4GiB",
     )

@@ -50,8 +50,6 @@ def _model_page(what: str, data: str | None, data_home: str | None, output: str)
     except ModelFileError as error:
         raise click.ClickException(f"{what} is neither a study folder nor a model file: {error}") from error
     estimator = final(model)
-    if not hasattr(estimator, "explain"):
-        raise click.UsageError(f"{what} holds {type(estimator).__name__}; only CAMEL has a page (skcamel fit --method camel).")
     dataset: Any = None
     if data is not None:
         rows = rows_for(model, data, data_home=data_home, truth=True)

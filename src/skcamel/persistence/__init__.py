@@ -48,13 +48,6 @@ SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
 MODELS = {
     "CamelClassifier": "skcamel.classifier",
     "CamelClassifierCV": "skcamel.classifier_cv",
-    "BinaryRelevance": "skcamel.baselines.transformation",
-    "EnsembleOfClassifierChains": "skcamel.baselines.transformation",
-    "RAkEL": "skcamel.baselines.transformation",
-    "LLSF": "skcamel.baselines.llsf",
-    "JFSC": "skcamel.baselines.jfsc",
-    "LLSFCV": "skcamel.baselines.llsf",
-    "JFSCCV": "skcamel.baselines.jfsc",
 }
 STEPS: dict[str, str] = {"TablePreparer": "skcamel.data.preparer"}  # transformers of ours
 PIPELINE, PIPELINES = "Pipeline", (Pipeline, LabelPipeline)
@@ -65,11 +58,6 @@ PARTS = {
     "Scaling": "skcamel.scaling",
     "Ranks": "skcamel.scaling",
     "Reference": "skcamel.selection.coverage",
-    "Chain": "skcamel.baselines.transformation",
-    "Columns": "skcamel.baselines.logistic",
-    "Logistic": "skcamel.baselines.logistic",
-    "Softmax": "skcamel.baselines.logistic",
-    "Ending": "skcamel.baselines.lbfgs",
     **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of
@@ -89,7 +77,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 
     Parameters
     ----------
-    model : fitted estimator of skcamel, or fitted Pipeline that ends in one
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
         Steps of other libraries need ``pip install skcamel[pipelines]``.
     path : str, path or binary file object
         A name is used as given, whatever its suffix, and the file appears whole or not at all. A file object is written to from
@@ -107,7 +95,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     """
     name, estimator = type(model).__name__, final(model) if type(model) in PIPELINES else model
     if MODELS.get(type(estimator).__name__) != type(estimator).__module__:
-        known = f"a fitted estimator of skcamel ({', '.join(MODELS)}) or a Pipeline that ends in one"
+        known = f"a fitted {' or '.join(MODELS)}, or a Pipeline that ends in one"
         raise TypeError(f"save takes {known}, got {type(estimator).__name__}; for others use skops.io.dump.")
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
@@ -344,7 +332,7 @@ def _pipeline_options() -> dict[str, Any]:
 def _model(node: dict[str, Any], stored: _Stored) -> Any:
     """A model, a member of one, or a transformer of ours, from its class, parameters and state."""
     parameters, state = ({key: _decode(value, stored) for key, value in node[tree].items()} for tree in ("parameters", "state"))
-    _bring_up_to_date(node["class"], parameters, state)
+    _bring_up_to_date(node["class"], state)
     model = getattr(import_module((MODELS | STEPS)[node["class"]]), node["class"])(**parameters)
     if model.get_params(deep=False).keys() - parameters.keys() - getattr(model, "ADDED", {}).keys():
         raise ValueError("some of its parameters are missing")
@@ -356,19 +344,10 @@ def _model(node: dict[str, Any], stored: _Stored) -> Any:
     return model
 
 
-def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, Any]) -> None:
-    """Add what files lack that were written before rows were centred for the linear kernel, or all estimators had one rule for cuts.
-
-    LLSF and JFSC had one cut τ of F, the other comparison methods predicted where F >= 1/2; now all have cuts of F - 1/2.
-    """
+def _bring_up_to_date(name: str, state: dict[str, Any]) -> None:
+    """Add what files lack that were written before rows were centred for the linear kernel."""
     if name.startswith("Camel") and "intercept_" in state:
         state.setdefault("_offset", state["intercept_"])
-    if name in STEPS or name.startswith("Camel") or "threshold_metric" in parameters:
-        return
-    tau, threshold = state.pop("threshold_", 0.5), parameters.get("threshold", 0.5)
-    parameters["threshold"] = threshold if isinstance(threshold, str) else "zero" if threshold == 0.5 else threshold - 0.5
-    parameters["threshold_metric"] = None
-    state["thresholds_"] = np.full(len(state["label_names_"]), 0.0 if tau == 0.5 else np.nextafter(tau - 0.5, -np.inf))
 
 
 OUTPUT = "_sklearn_output_config"  # what set_output chose; of transformers it is stored, since it is what the next step sees

@@ -66,8 +66,7 @@ def _written(told: Inspection) -> str:
 def _settings(told: Inspection) -> Iterator[str]:
     """Solver, kernels and cuts."""
     model = told.model
-    if model["solver"]:
-        yield f"Solver: {model['solver']}; label correlation learned {model['correlation']}."
+    yield f"Solver: {model['solver']}; label correlation learned {model['correlation']}."
     for own in model["members"]:
         weight = f"weight {own['weight']:.3g}, " if len(model["members"]) > 1 else ""
         numbers = ", ".join(f"{key} {own[key]:.4g}" for key in ("alpha", "lambda1", "lambda2", "bandwidth") if own[key] is not None)

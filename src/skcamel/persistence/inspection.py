@@ -14,7 +14,6 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from skcamel import persistence
-from skcamel.base import BaseCamel
 from skcamel.explanation import how_learned, in_place_of_rows, training_rows
 from skcamel.metrics import LOSSES, decision_metrics, f1_of
 from skcamel.pipeline import final, transformers
@@ -25,8 +24,8 @@ LEAVE_ONE_OUT = "leave-one-out of the training rows"
 # Attributes by what they are for; the others are "other numbers".
 PARTS = {
     "training rows or what stands for them": ("X_fit_", "_kept"),
-    "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean", "coef_", "model_", "estimators_", "_models"),
-    "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_", "label_distance_"),
+    "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean"),
+    "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_"),
     "leave-one-out scores": ("_reference",),
     "results of the search": ("cv_results_",),
     "preparation of the table": ("parts_",),
@@ -88,7 +87,7 @@ def inspect(model: Any) -> Inspection:
 
     Parameters
     ----------
-    model : str, path or binary file object; or fitted estimator of skcamel, or fitted Pipeline that ends in one
+    model : str, path or binary file object; or fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
         A model is told as the file that :func:`skcamel.save` would write of it.
 
     Returns
@@ -145,8 +144,6 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
     names = [str(name) for name in estimator.label_names_]
     cuts = getattr(estimator, "threshold_rule_", estimator.threshold)
     told = {"class": type(estimator).__name__, "steps": [_type_of(step) for step in transformers(model)], "labels": names, "cuts": cuts}
-    if not isinstance(estimator, BaseCamel):
-        return told | {"solver": None, "members": list[Any](), "correlation": None}
     compressed = getattr(estimator, "compression_", None)
     return told | {
         "solver": listed(sorted({_solver(own) for _, own in estimator.weighted_members()})),
@@ -173,14 +170,13 @@ def _member(weight: float, own: Any) -> dict[str, Any]:
 
 def _data(model: Any, estimator: Any) -> dict[str, Any]:
     """From what."""
-    is_camel = isinstance(estimator, BaseCamel)
     together = getattr(estimator, "known_together_", None)
     known = 1.0 if together is None else float(np.diag(together).mean() / estimator.total_weight_)
     return {
-        "rows": training_rows(estimator) if is_camel else None,
+        "rows": training_rows(estimator),
         "columns": _columns(model, estimator),
         "features": int(estimator.n_features_in_),
-        "known_labels": known if is_camel else None,
+        "known_labels": known,
     }
 
 
@@ -266,13 +262,12 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     held, detail = _rows_held(estimator)
     yield {"what": "training rows", "held": held, "detail": detail}
     is_row_wise = held == "yes"
-    if isinstance(estimator, BaseCamel):
-        recovered = "Each row has its coefficients; as a rule its labels can be computed from them." if is_row_wise else ""
-        yield {
-            "what": "labels of training rows",
-            "held": "yes" if is_row_wise else "no",
-            "detail": recovered or "Only counts over all rows are kept.",
-        }
+    recovered = "Each row has its coefficients; as a rule its labels can be computed from them." if is_row_wise else ""
+    yield {
+        "what": "labels of training rows",
+        "held": "yes" if is_row_wise else "no",
+        "detail": recovered or "Only counts over all rows are kept.",
+    }
     yield {"what": "whether a given row was in the fit", **_membership(held)}
     yield from _values_held(model, estimator)
     pairs = ["how often each label, and each pair of labels, occurs"] if hasattr(estimator, "cooccurrence_") else []
@@ -296,8 +291,6 @@ def _membership(rows: str) -> dict[str, str]:
 
 def _rows_held(estimator: Any) -> tuple[str, str]:
     """Whether training rows are in the file."""
-    if not isinstance(estimator, BaseCamel):
-        return "no", f"{type(estimator).__name__} keeps coefficients of columns."
     if hasattr(estimator, "compression_"):
         centres, rows = count(estimator.compression_["rows_after"], "centre"), count(training_rows(estimator), "row")
         return "no", f"The model is compressed: {centres}, means of clusters, stand for {rows}."
@@ -331,19 +324,13 @@ def _values_held(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
                 said.append(f"{part.name}: {count(len(part.words), 'word')}")
             elif kind in ("Number", "Moment") and part.steps is not None:
                 said.append(f"{part.name}: {count(len(part.steps.knots), 'value')}, sorted")
-    ranks = [
-        own for own in ([m for _, m in estimator.weighted_members()] if isinstance(estimator, BaseCamel) else [estimator]) if _ranks(own)
-    ]
+    ranks = [own._scaling.ranks for _, own in estimator.weighted_members() if own._scaling.ranks]
     if ranks:
-        said.append(f"scaling by rank: {count(len(_ranks(ranks[0]).knots), 'value')} of the columns, sorted")
+        said.append(f"scaling by rank: {count(len(ranks[0].knots), 'value')} of the columns, sorted")
     categories: Mapping[str, Any] = getattr(estimator, "input_columns_", {}).get("categories", {})
     said += [f"{name}: {count(len(values), 'value')}" for name, values in categories.items()]
     detail = "; ".join(said) + "." if said else "None beyond means, ranges and names of columns."
     yield {"what": "values, words and categories of single columns", "held": "yes" if said else "no", "detail": detail}
-
-
-def _ranks(own: Any) -> Any:
-    return getattr(getattr(own, "_scaling", getattr(own, "scaling_", None)), "ranks", None)
 
 
 def _sizes(header: dict[str, Any], members: list[Any], size: int) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ LARGEST = 1e50  # of a stored number; its inverse is the smallest divisor
 OF_PRODUCTS = 1e110  # of products of two such numbers, summed
 FINITE = float(np.finfo(np.float64).max)
 MOST = 2**31 - 1  # of whatever is counted
-MAY_BE_EMPTY = ("k", "p", "x")  # columns that vary, problems that were solved, columns of a table left out
+MAY_BE_EMPTY = ("k", "x")  # values of a column, columns of a table left out
 PLAIN = (type(None), bool, int, float, str)
 RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
 
@@ -102,14 +102,6 @@ def indices(value: Any, sizes: Sizes, *shape: str, below: int | tuple[str, ...],
     _check_range(value, 0, (below if isinstance(below, int) else sum(sizes[letter] for letter in below)) - 1)
     if ascending and (value[..., 1:] <= value[..., :-1]).any():
         raise ValueError("must ascend")
-
-
-@rule
-def permutation(value: Any, sizes: Sizes, letter: str) -> None:
-    """Each of the numbers from 0 to below a size, once."""
-    indices(letter, below=(letter,))(value, sizes)
-    if (np.bincount(value, minlength=len(value)) != 1).any():
-        raise ValueError("must hold each number once")
 
 
 @rule

@@ -38,7 +38,6 @@ from skcamel.persistence.rules import (
     one_of,
     pair,
     part,
-    permutation,
     record,
     results,
     rows,
@@ -108,26 +107,6 @@ SCALING = either(
     part("Scaling", name=one_of("rank"), shift=SHIFT, scale=nothing, ranks=_ranks),
     part("Scaling", name=one_of("standard", "minmax"), shift=SHIFT, scale=floats("d", **DIVISORS), ranks=nothing),
 )
-ENDING = part(
-    "Ending",
-    objective=floats("p", low=-OF_PRODUCTS, high=OF_PRODUCTS),
-    n_iter=indices("p", below=MOST),
-    converged=array_of((np.bool_,), "p"),
-)
-
-
-def _columns(*width: str) -> Rule:
-    """Standardised columns, among as many as these sizes add up to."""
-    return part("Columns", kept=indices("k", below=width, ascending=True), mean=floats("k"), spread=floats("k", **DIVISORS))
-
-
-def _logistic(*width: str) -> Rule:
-    """A binary model for each label; its intercept is infinite where training knew one class only."""
-    coefficients = {"coef": floats("k", "q"), "intercept": floats("q", low=-np.inf, high=np.inf)}
-    return part("Logistic", columns=_columns(*width), **coefficients, ending=ENDING)
-
-
-SOFTMAX = part("Softmax", columns=_columns("d"), coef=floats("k", "b"), intercept=floats("b"), n_classes=integer(2), ending=ENDING)
 FROM_A_FILE = {  # what the command line knows of the table that it fitted on
     "features": each(text, "d", any_tuple),
     "categories": mapping(each(text, "x", any_tuple)),
@@ -180,13 +159,6 @@ CAMEL = ANY_CAMEL | {
     "_lambda2": POSITIVE,
     "_kept": either(nothing, indices("n", below=("d",), ascending=True)),
 }
-LINEAR = COMMON | {
-    "coef_": floats("q", "d"),
-    "intercept_": floats("q"),
-    "label_distance_": floats("q", "q"),
-    "scaling_": SCALING,
-}
-JFSC = LINEAR | {"fisher_": floats("q", "d", low=-OF_PRODUCTS, high=OF_PRODUCTS)}
 
 
 def _search(**values: Rule) -> dict[str, Rule]:
@@ -267,19 +239,6 @@ TABLES: dict[str, dict[str, Rule]] = {
     | {"sampled_": pair(integer(1), integer(1))},
     "CamelClassifier": CAMEL,
     "CamelClassifierCV": CAMEL | CAMEL_SEARCH | {"bandwidth_multiplier_": POSITIVE},
-    "BinaryRelevance": COMMON | {"model_": _logistic("d"), "estimators_": nothing},
-    "EnsembleOfClassifierChains": COMMON
-    | {"estimators_": each(part("Chain", order=permutation("q"), links=_logistic("d", "q")), "m"), "_votes": flag},
-    "RAkEL": COMMON
-    | {
-        "labelsets_": indices("m", "l", below=("q",), ascending=True),
-        "patterns_": each(indices("s", "l", below=2), "m"),
-        "_models": each(pair(each(integer(0, below=("m",)), "s"), either(integer(0, 0), SOFTMAX)), "g"),
-    },
-    "LLSF": LINEAR,
-    "JFSC": JFSC,
-    "LLSFCV": LINEAR | _search(alpha=AT_LEAST_0, beta=AT_LEAST_0, rho=AT_LEAST_0),
-    "JFSCCV": JFSC | _search(alpha=AT_LEAST_0, beta=AT_LEAST_0, gamma=AT_LEAST_0, eta=AT_LEAST_0),
 }
 
 
@@ -301,8 +260,6 @@ def check(model: Any, state: Mapping[str, Any]) -> None:
         _check_labels(state, sizes["q"])
     if "_kernel" in table:
         _check_training_rows(state, sizes, pairwise=model._is_pairwise())
-    if "_models" in table:
-        _check_labelsets(state, sizes["m"])
 
 
 def _check_parameters(model: Any) -> None:
@@ -348,16 +305,3 @@ def _check_training_rows(state: Mapping[str, Any], sizes: Sizes, *, pairwise: bo
         raise ValueError("_kept is for kernel matrices only")
     if state["bandwidth_"] != state["_kernel"].bandwidth:
         raise ValueError(f"bandwidth_ is {state['bandwidth_']:g}, that of _kernel {state['_kernel'].bandwidth:g}")
-
-
-def _check_labelsets(state: Mapping[str, Any], m: int) -> None:
-    """Each label set has one model that answers for it, and that model knows its patterns."""
-    answered = sorted(one for sets, _ in state["_models"] for one in sets)
-    if answered != list(range(m)):
-        raise ValueError(f"_models must answer for each of the {m} label sets once")
-    for sets, model in state["_models"]:
-        n_classes = 1 if isinstance(model, int) else model.n_classes
-        if any(len(state["patterns_"][one]) != n_classes for one in sets):
-            raise ValueError(f"a model of {n_classes} patterns answers for sets with more or fewer")
-        if not isinstance(model, int) and len(model.intercept) != len(sets) * (n_classes - 1):
-            raise ValueError(f"a model of {len(model.intercept)} weights per feature answers for {len(sets)} sets of {n_classes} patterns")

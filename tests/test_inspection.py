@@ -130,12 +130,11 @@ def test_models_without_leave_one_out_scores_say_so_or_tell_their_search():
     assert list(inspect(model).quality["figures"]) == [model.scoring_]
 
 
-def test_a_file_tells_who_wrote_it_and_when(tmp_path):
+def test_a_file_tells_who_wrote_it(tmp_path):
     save(CamelClassifier().fit(X, Y), tmp_path / "model")
     file = inspect(tmp_path / "model").file
     assert file["written_by"] == f"skcamel {skcamel.__version__}"
     assert file["environment"]["numpy"] == np.__version__
-    assert pd.Timestamp(file["written"]).tzinfo is not None
     assert file["name"] == str(tmp_path / "model")
 
 

@@ -55,8 +55,8 @@ JUNK += (
     [],
     {},
     [[[]]],
-    {"$float": "nan"},
-    {"$float": "inf"},
+    float("nan"),
+    float("inf"),
     {"$list": []},
 )
 JUNK += ({"$tuple": [1, 2]}, {"$text": ["a", "b", "c"]}, {"$objects": [None, "a"]}, {"$dict": {"a": 1}}, {"$array": "a0"}, {"$array": "a3"})

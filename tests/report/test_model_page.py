@@ -263,15 +263,6 @@ def test_where_all_pushes_contradict_the_data_the_page_says_so(page_of):
     assert "against what the data show," not in page_of(CamelClassifier(correlation="centred").fit(X, Y), None)
 
 
-def test_the_page_of_an_earlier_model_does_without_what_was_seen(page_of):
-    given = pages.data(4, 80)
-    model = CamelClassifier().fit(given.X, given.labels)
-    del model.cooccurrence_
-    html = page_of(model, given)
-    assert sent(html, "page")["evidence"] is None
-    assert "The strongest: " in html
-
-
 def test_labels_absent_from_the_data_have_no_average_precision(page_of):
     rows = pages.new_rows(6, 60)
     Y = rows.Y.copy()

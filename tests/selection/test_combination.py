@@ -1,7 +1,5 @@
 """Representations combined: weights against a literal solution, and everything a model can do done by its members."""
 
-from copy import copy
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -257,13 +255,6 @@ def test_linked_scores_are_taken_apart_kept_and_shown_like_any(linked, tmp_path)
     own, pushing = facts.deviations(new)
     pushed = facts.alpha * pushing @ (facts.S - np.diag(np.diag(facts.S)))
     np.testing.assert_allclose(model.base_scores_ + (1 - facts.alpha) * own + facts.scales * pushed, scores, atol=1e-9)
-
-
-def test_a_file_of_an_earlier_version_has_no_scales(rows, model):
-    _, _, new, _ = rows
-    earlier = copy(model)
-    del earlier.scales_
-    np.testing.assert_array_equal(earlier.decision_function(new), model.decision_function(new))
 
 
 @pytest.mark.parametrize("metric", [*RANKING, "macro_f1"])

@@ -19,11 +19,10 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
 from importlib import import_module
 from inspect import signature
 from textwrap import shorten
-from typing import Any, BinaryIO, Never
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy
@@ -34,13 +33,14 @@ from sklearn.pipeline import Pipeline
 import skcamel
 from skcamel import memory
 from skcamel.persistence import schema
-from skcamel.persistence.archive import HEADER, Member, array, members, name_of, source, target
+from skcamel.persistence.archive import archive, array, name_of, source, target
 from skcamel.pipeline import LabelPipeline, final
 from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "skcamel-model", 2
+HEADER = "header"  # the first array; those that follow are called a0, a1, ...
+FORMAT = 1  # files of skcamel before 1.0 name another
 HEADER_BYTES = 2**25  # at most, so that its parsed form stays below HEADER_GROWTH times as much
 HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
@@ -65,7 +65,7 @@ SEARCH_ONLY = ("cv", "callback", "random_state", "landmarks")  # parameters that
 
 
 class ModelFileError(ValueError):
-    """The file is not a model that this version can load: damaged, cut short, foreign, not sound, or of another version."""
+    """The file is not a model that this version can load: damaged, cut short, foreign, not sound, or of another format."""
 
 
 class _StepError(ValueError):
@@ -100,7 +100,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     arrays = _Arrays()
-    header = {"format": FORMAT, "version": VERSION, **_circumstances(), **_node(model, arrays)}
+    header = {"format": FORMAT, **_circumstances(), **_node(model, arrays)}
     text = json.dumps(header).encode()
     try:
         if len(text) > HEADER_BYTES:
@@ -117,15 +117,14 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 
 
 def _circumstances() -> dict[str, Any]:
-    """Who wrote the file and when: for people and `inspect`, since loading depends on none of it."""
+    """Who wrote the file: for people and `inspect`, since loading depends on none of it. No time, so that equal models give equal files."""
     libraries = {
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
     }
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"written_by": f"skcamel {skcamel.__version__}", "written": now, "environment": libraries}
+    return {"written_by": f"skcamel {skcamel.__version__}", "environment": libraries}
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
@@ -149,14 +148,13 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     Raises
     ------
     ModelFileError
-        Where the file is damaged, truncated, foreign, of another version, holds numbers that no fit gives, or types that are not
+        Where the file is damaged, truncated, foreign, of another format, holds numbers that no fit gives, or types that are not
         trusted. A file that cannot be opened gives the error of the operating system.
     """
     if isinstance(trusted, str):
         raise TypeError(f"trusted={trusted!r} is one text; give a sequence of names, as in trusted=[{trusted!r}].")
     with opened(path) as file:
-        header, others = read_header(file)
-        return _built(header, {member.name: array(file, member) for member in others}, tuple(trusted))
+        return _built(*read(file), tuple(trusted))
 
 
 @contextmanager
@@ -180,31 +178,30 @@ def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
             raise ModelFileError(message.replace("\n", " ")) from error
 
 
-def read_header(file: BinaryIO) -> tuple[dict[str, Any], list[Member]]:
-    """What the file says of itself, of a version that this code reads, and where its arrays lie."""
-    first, *others = members(file)
-    if first.size > HEADER_BYTES:
-        raise ValueError(f"its header has {first.size} bytes, {HEADER_BYTES} are the most")
-    needed = HEADER_GROWTH * first.size + sum(member.size for member in others)
-    if needed > SMALL:
-        memory.require(needed, "The model", "Load it where more is free")
-    header = json.loads(array(file, first).tobytes(), parse_constant=_refuse)
-    if header["format"] != FORMAT:
-        raise ValueError(f"its format is not {FORMAT!r}")
-    if header["version"] != VERSION:
-        newer = f"upgrade skcamel (it was written by {shorten(str(header.get('written_by')), 80)})"
-        cure = newer if header["version"] > VERSION else "fit and save the model with this version"
-        raise ModelFileError(f"has format version {header['version']}, this skcamel reads {VERSION}; {cure}")
-    return header, others
+def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What the file says of itself, if it is of the format that this code reads, and its arrays."""
+    with archive(file) as found:
+        sizes = {member.filename.removesuffix(".npy"): member.file_size for member in found.infolist()}
+        if sizes[HEADER] > HEADER_BYTES:
+            raise ValueError(f"its header has {sizes[HEADER]} bytes, {HEADER_BYTES} are the most")
+        header = json.loads(array(found, HEADER).tobytes())
+        came = header["format"]
+        if came != FORMAT:
+            is_newer = type(came) is int and came > FORMAT
+            cure = "update skcamel" if is_newer else "fit again with this version"
+            raise ModelFileError(f"has the format {shorten(repr(came), 40)}, this skcamel reads {FORMAT}; {cure}")
+        names = [f"a{k}" for k in range(len(sizes) - 1)]
+        if [member.filename for member in found.infolist()] != [f"{name}.npy" for name in (HEADER, *names)]:
+            raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order")
+        needed = HEADER_GROWTH * sizes[HEADER] + sum(sizes[name] for name in names)
+        if needed > SMALL:
+            memory.require(needed, "The model", "Load it where more is free")
+        return header, {name: array(found, name) for name in names}
 
 
-def _refuse(constant: str) -> Never:
-    raise ValueError(f"its header holds {constant}, which is no JSON")
-
-
-def described(file: BinaryIO, header: dict[str, Any], others: list[Member]) -> Any:
+def described(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     """The model of a file, if it is sound, to be looked at: a :class:`Sealed` stands for each step of another library."""
-    return _built(header, {member.name: array(file, member) for member in others}, SEALED)
+    return _built(header, arrays, SEALED)
 
 
 def _built(header: dict[str, Any], arrays: dict[str, np.ndarray], trusted: tuple[str, ...] | None) -> Any:
@@ -273,7 +270,7 @@ class Sealed:
     @classmethod
     def of(cls, schema: bytes) -> Sealed:
         """Read the text that skops wrote."""
-        tree = json.loads(schema, parse_constant=_refuse)
+        tree = json.loads(schema)
         found: set[str] = set()
 
         def add(node: Any) -> None:
@@ -332,9 +329,8 @@ def _pipeline_options() -> dict[str, Any]:
 def _model(node: dict[str, Any], stored: _Stored) -> Any:
     """A model, a member of one, or a transformer of ours, from its class, parameters and state."""
     parameters, state = ({key: _decode(value, stored) for key, value in node[tree].items()} for tree in ("parameters", "state"))
-    _bring_up_to_date(node["class"], state)
     model = getattr(import_module((MODELS | STEPS)[node["class"]]), node["class"])(**parameters)
-    if model.get_params(deep=False).keys() - parameters.keys() - getattr(model, "ADDED", {}).keys():
+    if model.get_params(deep=False).keys() - parameters.keys():
         raise ValueError("some of its parameters are missing")
     schema.check(model, state)
     vars(model).update(state)
@@ -342,12 +338,6 @@ def _model(node: dict[str, Any], stored: _Stored) -> Any:
         schema.one_of("default", "pandas", "polars")(node["output"], {})
         model.set_output(transform=node["output"])
     return model
-
-
-def _bring_up_to_date(name: str, state: dict[str, Any]) -> None:
-    """Add what files lack that were written before rows were centred for the linear kernel."""
-    if name.startswith("Camel") and "intercept_" in state:
-        state.setdefault("_offset", state["intercept_"])
 
 
 OUTPUT = "_sklearn_output_config"  # what set_output chose; of transformers it is stored, since it is what the next step sees
@@ -359,7 +349,7 @@ def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
     if type(model) in PIPELINES:
         return _pipeline_node(model, arrays)
     parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
-    state = {key: value for key, value in vars(model).items() if key not in parameters and key not in (OUTPUT, STREAM)}
+    state = {key: value for key, value in sorted(vars(model).items()) if key not in parameters and key not in (OUTPUT, STREAM)}
     output = vars(model).get(OUTPUT, {}).get("transform")
     return {
         "class": type(model).__name__,
@@ -421,10 +411,8 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
     """A JSON tree for `value`; numeric arrays are put into `arrays` and referred to."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool | str | int) or (isinstance(value, float) and np.isfinite(value)):
+    if value is None or isinstance(value, bool | str | int | float):
         return value
-    if isinstance(value, float):
-        return {"$float": repr(value)}
     if isinstance(value, np.ndarray) and value.ndim:
         if value.dtype.kind in "UO":
             kind = "$text" if value.dtype.kind == "U" else "$objects"
@@ -457,8 +445,6 @@ def _decode(node: Any, stored: _Stored) -> Any:
     if node is None or isinstance(node, bool | int | float | str):
         return node
     ((kind, content),) = node.items()
-    if kind == "$float":
-        return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[content]
     if kind == "$array":
         return stored[content]
     if kind == "$csr":

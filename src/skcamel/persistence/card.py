@@ -56,11 +56,8 @@ def _what(told: Inspection) -> Iterator[str]:
 
 def _written(told: Inspection) -> str:
     file = told.file
-    when = f", {file['written'][:10]}" if file["written"] else ", at a time that it does not tell"
     libraries = listed([f"{name} {version}" for name, version in (file["environment"] or {}).items()])
-    return f"Written by {file['written_by'] or 'an unknown version'}{when}, format version {file['format_version']}" + (
-        f"; {libraries}." if libraries else "."
-    )
+    return f"Written by {file['written_by'] or 'an unknown version'}, format {file['format']}" + (f"; {libraries}." if libraries else ".")
 
 
 def _settings(told: Inspection) -> Iterator[str]:

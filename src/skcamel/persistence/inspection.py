@@ -40,7 +40,7 @@ class Inspection:
     Attributes
     ----------
     file : dict
-        name, bytes, format_version, written_by, written and environment; None where the file does not tell.
+        name, bytes, format, written_by and environment; None where the file does not tell.
     model : dict
         class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), cuts, correlation, labels.
     data : dict
@@ -116,19 +116,19 @@ def inspect(model: Any) -> Inspection:
 
 
 def _inspected(file: BinaryIO, name: str) -> Inspection:
-    header, members = persistence.read_header(file)
-    model = persistence.described(file, header, members)
+    header, arrays = persistence.read(file)
+    model = persistence.described(header, arrays)
     estimator: Any = final(model)
     size = file.seek(0, os.SEEK_END)
-    about = {"name": name, "bytes": size, "format_version": header["version"]}
-    about |= {key: _plain(header.get(key)) for key in ("written_by", "written", "environment")}
+    about = {"name": name, "bytes": size, "format": header["format"]}
+    about |= {key: _plain(header.get(key)) for key in ("written_by", "environment")}
     return Inspection(
         about,
         _model(model, estimator),
         _data(model, estimator),
         _quality(estimator),
         list(_reveals(model, estimator)),
-        _sizes(header, members, size),
+        _sizes(header, arrays, size),
     )
 
 
@@ -142,20 +142,15 @@ def _plain(value: Any) -> Any:
 def _model(model: Any, estimator: Any) -> dict[str, Any]:
     """What it is."""
     names = [str(name) for name in estimator.label_names_]
-    cuts = getattr(estimator, "threshold_rule_", estimator.threshold)
+    cuts = estimator.threshold_rule_
     told = {"class": type(estimator).__name__, "steps": [_type_of(step) for step in transformers(model)], "labels": names, "cuts": cuts}
     compressed = getattr(estimator, "compression_", None)
     return told | {
-        "solver": listed(sorted({_solver(own) for _, own in estimator.weighted_members()})),
+        "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
         "members": [_member(weight, own) for weight, own in estimator.weighted_members()],
         "correlation": how_learned(estimator.correlation),
         **({} if compressed is None else {"compression": compressed}),
     }
-
-
-def _solver(own: Any) -> str:
-    """By which a model was fitted; an earlier version had two, and did not tell."""
-    return getattr(own, "solver_", "alternating" if hasattr(own, "convergence_") else "spectral")
 
 
 def _type_of(step: Any) -> str:
@@ -223,7 +218,7 @@ def judged(model: Any) -> Judged | None:
     >>> bool(np.isclose(judged(model).figures["macro_f1"], model.estimate_["macro_f1"]))
     True
     """
-    reference = getattr(model, "_reference", None)
+    reference = model._reference
     if reference is None or model._target == "multiclass":
         return None
     counts = reference.counts(model.thresholds_)
@@ -270,9 +265,9 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     }
     yield {"what": "whether a given row was in the fit", **_membership(held)}
     yield from _values_held(model, estimator)
-    pairs = ["how often each label, and each pair of labels, occurs"] if hasattr(estimator, "cooccurrence_") else []
-    scores = ["leave-one-out scores, sorted within each label"] if getattr(estimator, "_reference", None) is not None else []
-    held_too = "; ".join(["Names of labels", *pairs, *scores, "means or ranges of columns"])
+    scores = [] if estimator._reference is None else ["leave-one-out scores, sorted within each label"]
+    pairs = "how often each label, and each pair of labels, occurs"
+    held_too = "; ".join(["Names of labels", pairs, *scores, "means or ranges of columns"])
     yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too}."}
     for step in transformers(model):
         if isinstance(step, persistence.Sealed):
@@ -333,9 +328,9 @@ def _values_held(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     yield {"what": "values, words and categories of single columns", "held": "yes" if said else "no", "detail": detail}
 
 
-def _sizes(header: dict[str, Any], members: list[Any], size: int) -> list[dict[str, Any]]:
+def _sizes(header: dict[str, Any], arrays: dict[str, np.ndarray], size: int) -> list[dict[str, Any]]:
     """Bytes by part, largest first; an array that two attributes share counts for the first."""
-    left = {member.name: member.size for member in members}
+    left = {name: array.nbytes for name, array in arrays.items()}
     found: dict[str, int] = {}
     home = {attribute: part for part, attributes in PARTS.items() for attribute in attributes}
 

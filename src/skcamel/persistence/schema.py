@@ -56,20 +56,11 @@ OPTIONAL = (
     "Z_",
     "residual_",
     "compression_",
+    "known_together_",
+    "estimate_",
 )  # not every fit sets them
 OF_FEW_LABELS = ("A_", "b_")  # lacking where S is sparse
 OF_PAIRS = ("label_correlation_", "collaboration_", "cooccurrence_")  # all sparse or none
-OPTIONAL += (
-    "cooccurrence_",
-    "total_weight_",
-    "known_together_",
-    "threshold_rule_",
-    "estimate_",
-    "scales_",
-    "_reference",
-    "solver_",
-    "_sparse_labels",
-)  # not every version did
 FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
 
 POSITIVE = number(1 / LARGEST, LARGEST)

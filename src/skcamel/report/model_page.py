@@ -122,11 +122,9 @@ class Parts:
         return cls(own, pushing, alone, replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions)
 
 
-def _sent(facts: ModelFacts) -> dict[str, Any] | None:
+def _sent(facts: ModelFacts) -> dict[str, Any]:
     """What the training rows show, as the page needs it: counts are symmetric, so one triangle is sent."""
     shown = facts.evidence
-    if shown is None:
-        return None
     seen = np.concatenate([row[i:] for i, row in enumerate(shown.seen)])
     told = {"seen": seen, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
     if isinstance(shown.total, np.ndarray):  # labels were unknown in some rows
@@ -181,7 +179,7 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
 
 def _settings(facts: ModelFacts) -> list[tuple[str, str]]:
     """How it was fitted, for experts."""
-    cuts = getattr(facts.model, "threshold_rule_", facts.model.threshold)
+    cuts = facts.model.threshold_rule_
     return [
         ("Solver", _solver(facts)),
         ("Label correlation", f"learned {facts.learned}"),
@@ -198,7 +196,7 @@ def _scales(facts: ModelFacts) -> str:
 
 
 def _solver(facts: ModelFacts) -> str:
-    """How the model was fitted; an earlier version had two ways, and only the alternation kept its course."""
+    """How the model was fitted."""
     if facts.summed:
         return f"sums over rows, by {facts.summed}"
     return "the paper’s Algorithm 1" if hasattr(facts.model, "convergence_") else "exact closed form"
@@ -262,13 +260,12 @@ def graph_section(facts: ModelFacts) -> Section:
 def _first_push(facts: ModelFacts) -> str:
     """The push to lead with, and how many have a sign that the training rows contradict; these never lead."""
     (first,) = ordered(facts.S, 1, facts.evidence)
-    n_against = 0 if facts.evidence is None else int(facts.evidence.contradicts.sum())
-    legend = "" if facts.evidence is None else f" {LEGEND}"
+    n_against = int(facts.evidence.contradicts.sum())
     if first.contradicts:
-        return f"All of them go {AGAINST}: up where labels avoid each other, or down where they go together.{legend}"
+        return f"All of them go {AGAINST}: up where labels avoid each other, or down where they go together. {LEGEND}"
     lead = "The strongest that the data bear out" if n_against else "The strongest"
     push = f"{facts.names[first.source]} pushes {facts.names[first.target]} {'up' if first.amount > 0 else 'down'}"
-    sentence = f"{lead}: {push}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}.{legend}"
+    sentence = f"{lead}: {push}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}. {LEGEND}"
     if n_against:
         verb = "goes" if n_against == 1 else "go"
         sentence += (

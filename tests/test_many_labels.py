@@ -457,7 +457,7 @@ def test_a_model_file_must_hold_pairs_of_labels_in_one_form_and_the_papers_varia
     model = CamelClassifier(0.4, solver="landmark", n_landmarks=40).fit(X, Y)
     state = {key: value for key, value in vars(model).items() if key not in model.get_params() and key != "_sklearn_output_config"}
     schema.check(clone(model), state)
-    with pytest.raises(ValueError, match="A_ missing"):
+    with pytest.raises(ValueError, match="A_, b_ missing"):
         schema.check(clone(model), {key: value for key, value in state.items() if key != "A_"})
     with pytest.raises(ValueError, match="must be sparse together or not at all"):
         schema.check(clone(model), state | {"label_correlation_": sparse.csr_array(model.label_correlation_)})

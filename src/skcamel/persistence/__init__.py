@@ -334,9 +334,11 @@ def _model(node: dict[str, Any], stored: _Stored) -> Any:
         raise ValueError("some of its parameters are missing")
     schema.check(model, state)
     vars(model).update(state)
-    if node["class"] in STEPS and node.get("output") is not None:
-        schema.one_of("default", "pandas", "polars")(node["output"], {})
-        model.set_output(transform=node["output"])
+    output = node.get("output")
+    if output is not None:
+        if output not in ("default", "pandas", "polars"):
+            raise ValueError(f"its output {schema.shown(output)} is not known")
+        model.set_output(transform=output)
     return model
 
 
@@ -470,15 +472,10 @@ def _decode(node: Any, stored: _Stored) -> Any:
 
 def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
-    n, d = shape
-    whole = all(array.ndim == 1 and array.dtype in (np.int32, np.int64) for array in (indices, indptr)) and data.dtype == np.float64
-    if not whole or data.shape != indices.shape or len(indptr) != n + 1 or not 0 < d < 2**31:
-        raise ValueError(f"the parts of a sparse matrix of shape {shape} do not fit together")
-    if indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("the rows of a sparse matrix do not follow each other")
-    ascending = np.ones(len(indices) + 1, dtype=bool)
-    ascending[1:-1] = indices[1:] > indices[:-1]
-    ascending[indptr] = True  # a new row begins
-    if not ascending.all() or (len(indices) and not 0 <= indices.min() <= indices.max() < d):
-        raise ValueError(f"the columns of a sparse matrix are out of range or out of order; there are {d}")
-    return sparse.csr_array((data, indices, indptr), shape=shape)
+    if data.dtype != np.float64 or any(part.dtype not in (np.int32, np.int64) for part in (indices, indptr)):
+        raise ValueError("the parts of a sparse matrix are not of its kinds of numbers")
+    found = sparse.csr_array((data, indices, indptr), shape=shape)
+    found.check_format(full_check=True)
+    if found.nnz != len(data) or not found.has_canonical_format:
+        raise ValueError("the columns of a sparse matrix are out of order")
+    return found

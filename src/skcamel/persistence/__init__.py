@@ -15,7 +15,6 @@ import json
 import os
 import platform
 import warnings
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -106,12 +105,10 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         if len(text) > HEADER_BYTES:
             raise ValueError(f"its names and search results take {memory.gib(len(text))}, {memory.gib(HEADER_BYTES)} are the most")
         _built(header, arrays.stored, None)
-    except _StepError as error:
-        raise ValueError(f"This {name} cannot be saved: {error}. Classes and functions that can be imported can.") from error
     except ValueError as error:
-        raise ValueError(
-            f"This {name} cannot be saved: {error}. Features and parameters of ordinary size can (scaling='standard')."
-        ) from error
+        of_steps = "Classes and functions that can be imported can"
+        cure = of_steps if isinstance(error, _StepError) else "Features and parameters of ordinary size can (scaling='standard')"
+        raise ValueError(f"This {name} cannot be saved: {error}. {cure}.") from error
     with target(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: np.frombuffer(text, dtype=np.uint8)}, **arrays.stored)
 
@@ -248,15 +245,16 @@ def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: in
     if depth > MOST_NESTED:
         raise ValueError(f"its Pipelines are nested more than {MOST_NESTED} deep")
     names, nodes = zip(*node["steps"], strict=True)
-    reserved = {"steps", *_pipeline_options()}
-    fit = all(isinstance(name, str) and "__" not in name and name not in reserved for name in names)
-    if not fit or len(set(names)) < len(names):
+    taken = {"steps", *_pipeline_options()}
+    if len(set(names)) < len(names) or any(not isinstance(name, str) or "__" in name or name in taken for name in names):
         raise ValueError("the names of its steps are not different texts that a Pipeline takes")
-    ends = [is_last and place == len(nodes) - 1 for place in range(len(nodes))]
-    steps = [_step(own, stored, is_last=end, depth=depth) for own, end in zip(nodes, ends, strict=True)]
-    widths = [len(step.source_columns_) for step in steps[-2:-1] if type(step).__name__ in STEPS]
-    if is_last and widths and type(steps[-1]).__name__ in MODELS and steps[-1].n_features_in_ != widths[0]:
-        raise ValueError(f"its model wants {steps[-1].n_features_in_} columns, the step before gives {widths[0]}")
+    steps = [_step(own, stored, is_last=False, depth=depth) for own in nodes[:-1]]
+    steps.append(_step(nodes[-1], stored, is_last=is_last, depth=depth))
+    before: Any = steps[-2] if len(steps) > 1 else None
+    if type(before).__name__ in STEPS and type(steps[-1]).__name__ in MODELS:
+        given, wanted = len(before.source_columns_), steps[-1].n_features_in_
+        if given != wanted:
+            raise ValueError(f"its model wants {wanted} columns, the step before gives {given}")
     return (LabelPipeline if is_last and depth == 1 else Pipeline)(list(zip(names, steps, strict=True)))
 
 
@@ -270,37 +268,28 @@ class Sealed:
     @classmethod
     def of(cls, schema: bytes) -> Sealed:
         """Read the text that skops wrote."""
-        tree = json.loads(schema)
-        found: set[str] = set()
+        found: list[str] = []
 
-        def add(node: Any) -> None:
-            if isinstance(node, dict) and "__class__" in node:
-                found.add(_told_type(node))
-            for item in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-                add(item)
+        def told(node: dict[str, Any]) -> dict[str, Any]:
+            if "__class__" in node:
+                found.append(shorten(f"{node.get('__module__')}.{node['__class__']}", 200))
+            return node
 
-        add(tree)
-        return cls(_told_type(tree), sorted(found))
-
-
-def _told_type(node: dict[str, Any]) -> str:
-    return shorten(f"{node.get('__module__')}.{node['__class__']}", 200)
+        json.loads(schema, object_hook=told)
+        return cls(found[-1], sorted(set(found)))  # the outermost comes last
 
 
 def _foreign(data: np.ndarray, trusted: tuple[str, ...] | None) -> Any:
     """A transformer that skops wrote."""
     content = data.tobytes()
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:  # skops reads whatever it unpacks to
-        members = archive.infolist()
-        if any(member.compress_type for member in members) or sum(member.file_size for member in members) > len(content):
-            raise ValueError("a step of another library is compressed, which skcamel never does")
+    with archive(io.BytesIO(content)) as found:  # skops reads whatever it unpacks to
         if trusted is SEALED:
-            return Sealed.of(archive.read("schema.json"))
+            return Sealed.of(found.read("schema.json"))
     skops = _skops("load")
     try:
-        found = skops.get_untrusted_types(data=content)
-        unknown = [] if trusted is None else sorted(set(found) - set(trusted))
-        step = None if unknown else skops.loads(content, trusted=found)
+        types = skops.get_untrusted_types(data=content)
+        unknown = [] if trusted is None else sorted(set(types) - set(trusted))
+        step = None if unknown else skops.loads(content, trusted=types)
     except MemoryError:
         raise
     except Exception as error:
@@ -415,25 +404,23 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
         value = value.item()
     if value is None or isinstance(value, bool | str | int | float):
         return value
+    name, place = type(value).__name__, type(value).__module__
     if isinstance(value, np.ndarray) and value.ndim:
-        if value.dtype.kind in "UO":
-            kind = "$text" if value.dtype.kind == "U" else "$objects"
-            return {kind: [_encode(item, arrays, where) for item in value.tolist()]}
-        return {"$array": arrays.add(value)}
+        kinds = {"U": "$text", "O": "$objects"}
+        if value.dtype.kind not in kinds:
+            return {"$array": arrays.add(value)}
+        return {kinds[value.dtype.kind]: [_encode(item, arrays, where) for item in value.tolist()]}
     if sparse.issparse(value):
-        if not value.has_canonical_format:
-            value = value.copy()
-            value.sum_duplicates()
+        value.sum_duplicates()  # into canonical form, if it is not in it
         return {"$csr": [*(arrays.add(part) for part in (value.data, value.indices, value.indptr)), *map(int, value.shape)]}
-    for kind in (list, tuple):
-        if isinstance(value, kind):
-            return {f"${kind.__name__}": [_encode(item, arrays, where) for item in value]}
-    if isinstance(value, dict):
+    if type(value) in (list, tuple):
+        return {f"${name}": [_encode(item, arrays, where) for item in value]}
+    if type(value) is dict:
         return {"$dict": {str(key): _encode(item, arrays, where) for key, item in value.items()}}
-    if type(value).__name__ == MEMBER and MODELS[MEMBER] == type(value).__module__:
+    if name == MEMBER and MODELS[MEMBER] == place:
         return {"$member": _node(value, arrays)}
-    if PARTS.get(type(value).__name__) == type(value).__module__:
-        return {f"${type(value).__name__}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
+    if PARTS.get(name) == place:
+        return {f"${name}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
     if callable(value) and where in ("kernel", "kernels"):
         raise TypeError(reason_against(FUNCTION, FILE))
     raise TypeError(
@@ -456,13 +443,13 @@ def _decode(node: Any, stored: _Stored) -> Any:
         if content["class"] != MEMBER:
             raise ValueError(f"a member is a {MEMBER}")
         return _model(content, stored)
-    if kind in ("$list", "$tuple", "$text", "$objects"):
+    if isinstance(content, list):
         items = [_decode(item, stored) for item in content]
         if kind in ("$list", "$tuple"):
             return items if kind == "$list" else tuple(items)
         column = np.empty(len(items), dtype=object)
         column[:] = items
-        return column if kind == "$objects" else column.astype(str)
+        return column.astype(str) if kind == "$text" else column
     values = {key: _decode(item, stored) for key, item in content.items()}
     if kind == "$dict":
         return values

@@ -57,7 +57,9 @@ def _what(told: Inspection) -> Iterator[str]:
 def _written(told: Inspection) -> str:
     file = told.file
     libraries = listed([f"{name} {version}" for name, version in (file["environment"] or {}).items()])
-    return f"Written by {file['written_by'] or 'an unknown version'}, format {file['format']}" + (f"; {libraries}." if libraries else ".")
+    return f"Written by {file['written_by'] or 'an unknown version'}, format version {file['format_version']}" + (
+        f"; {libraries}." if libraries else "."
+    )
 
 
 def _settings(told: Inspection) -> Iterator[str]:

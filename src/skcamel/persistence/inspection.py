@@ -20,6 +20,8 @@ from skcamel.pipeline import final, transformers
 from skcamel.text import count, listed
 
 WEAKEST = 5  # labels named first
+OF_LABELS = ("rows", "positives", "precision", "recall", "f1", "auc")
+NOTHING = "The file holds no leave-one-out scores; measure the model on rows that were kept out of the fit (skcamel evaluate)."
 LEAVE_ONE_OUT = "leave-one-out of the training rows"
 # Attributes by what they are for; the others are "other numbers".
 PARTS = {
@@ -29,6 +31,11 @@ PARTS = {
     "leave-one-out scores": ("_reference",),
     "results of the search": ("cv_results_",),
     "preparation of the table": ("parts_",),
+}
+MEMBERSHIP = {
+    "yes": "The rows themselves tell it.",
+    "in part": "The rows that it holds tell it of themselves.",
+    "no": "It holds no row.",
 }
 OTHER, FOREIGN, TEXT = "other numbers", "steps of other libraries", "names, settings and the frame of the file"
 
@@ -40,7 +47,7 @@ class Inspection:
     Attributes
     ----------
     file : dict
-        name, bytes, format, written_by and environment; None where the file does not tell.
+        name, bytes, format_version, written_by and environment; None where the file does not tell.
     model : dict
         class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), cuts, correlation, labels.
     data : dict
@@ -120,7 +127,7 @@ def _inspected(file: BinaryIO, name: str) -> Inspection:
     model = persistence.described(header, arrays)
     estimator: Any = final(model)
     size = file.seek(0, os.SEEK_END)
-    about = {"name": name, "bytes": size, "format": header["format"]}
+    about = {"name": name, "bytes": size, "format_version": header["format"]}
     about |= {key: _plain(header.get(key)) for key in ("written_by", "environment")}
     return Inspection(
         about,
@@ -234,36 +241,32 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def _quality(estimator: Any) -> dict[str, Any]:
     """How good, by what the file holds."""
+    told: dict[str, Any] = {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": ""}
     found = judged(estimator)
     if found is not None:
-        columns = ("rows", "positives", "precision", "recall", "f1", "auc")
-        rows = zip(estimator.label_names_, *(getattr(found, name).tolist() for name in columns), strict=True)
-        labels = [dict(zip(("label", *columns), (str(name), *values), strict=True)) for name, *values in rows]
+        names = [str(name) for name in estimator.label_names_]
+        columns = {"label": names} | {key: getattr(found, key).tolist() for key in OF_LABELS}
+        labels = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         is_sample = in_place_of_rows(estimator) and estimator.n_judged_ < training_rows(estimator)
         source = f"leave-one-out of a sample of {count(estimator.n_judged_, 'training row')}" if is_sample else LEAVE_ONE_OUT
         source += ", with the model before it was compressed" if hasattr(estimator, "compression_") else ""
         weakest = [labels[j] for j in found.weakest(WEAKEST)]
-        return {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest, "reason": ""}
+        return told | {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest}
     if hasattr(estimator, "best_score_"):
         name = estimator.scoring_
         score = -estimator.best_score_ if name in LOSSES else estimator.best_score_
-        return {"source": "the folds of its search", "figures": {name: float(score)}, "labels": [], "weakest": [], "reason": ""}
-    reason = "The file holds no leave-one-out scores; measure the model on rows that were kept out of the fit (skcamel evaluate)."
-    return {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": reason}
+        return told | {"source": "the folds of its search", "figures": {name: float(score)}}
+    return told | {"reason": NOTHING}
 
 
 def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     """What the file holds of the training data, as sentences."""
     held, detail = _rows_held(estimator)
     yield {"what": "training rows", "held": held, "detail": detail}
-    is_row_wise = held == "yes"
-    recovered = "Each row has its coefficients; as a rule its labels can be computed from them." if is_row_wise else ""
-    yield {
-        "what": "labels of training rows",
-        "held": "yes" if is_row_wise else "no",
-        "detail": recovered or "Only counts over all rows are kept.",
-    }
-    yield {"what": "whether a given row was in the fit", **_membership(held)}
+    labels = ("yes", "Each row has its coefficients; as a rule its labels can be computed from them.")
+    labels = labels if held == "yes" else ("no", "Only counts over all rows are kept.")
+    yield {"what": "labels of training rows", "held": labels[0], "detail": labels[1]}
+    yield {"what": "whether a given row was in the fit", "held": held, "detail": MEMBERSHIP[held]}
     yield from _values_held(model, estimator)
     scores = [] if estimator._reference is None else ["leave-one-out scores, sorted within each label"]
     pairs = "how often each label, and each pair of labels, occurs"
@@ -272,16 +275,6 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     for step in transformers(model):
         if isinstance(step, persistence.Sealed):
             yield {"what": f"step {step.type}", "held": "unknown", "detail": f"It was not opened. It names the types {listed(step.types)}."}
-
-
-def _membership(rows: str) -> dict[str, str]:
-    """Whether the file tells of a row if it was in the fit; `rows` says whether it holds training rows."""
-    details = {
-        "yes": "The rows themselves tell it.",
-        "in part": "The rows that it holds tell it of themselves.",
-        "no": "It holds no row.",
-    }
-    return {"held": rows, "detail": details[rows]}
 
 
 def _rows_held(estimator: Any) -> tuple[str, str]:
@@ -307,18 +300,7 @@ def _rows_held(estimator: Any) -> tuple[str, str]:
 
 def _values_held(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     """Single values and words of columns, in words."""
-    said: list[str] = []
-    for step in transformers(model):
-        for part in getattr(step, "parts_", ()):
-            kind = type(part).__name__
-            if kind in ("Category", "Tags"):
-                said.append(
-                    f"{part.name}: {count(len(part.values), 'value')}" + (f" and {count(len(part.rare), 'rare one')}" if part.rare else "")
-                )
-            elif kind == "Text":
-                said.append(f"{part.name}: {count(len(part.words), 'word')}")
-            elif kind in ("Number", "Moment") and part.steps is not None:
-                said.append(f"{part.name}: {count(len(part.steps.knots), 'value')}, sorted")
+    said = [words for step in transformers(model) for part in getattr(step, "parts_", ()) if (words := _of_part(part))]
     ranks = [own._scaling.ranks for _, own in estimator.weighted_members() if own._scaling.ranks]
     if ranks:
         said.append(f"scaling by rank: {count(len(ranks[0].knots), 'value')} of the columns, sorted")
@@ -328,21 +310,36 @@ def _values_held(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     yield {"what": "values, words and categories of single columns", "held": "yes" if said else "no", "detail": detail}
 
 
+def _of_part(part: Any) -> str:
+    """What a part of a preparer holds of the cells of its column; nothing for some."""
+    kind = type(part).__name__
+    if kind in ("Category", "Tags"):
+        rare = f" and {count(len(part.rare), 'rare one')}" if part.rare else ""
+        return f"{part.name}: {count(len(part.values), 'value')}{rare}"
+    if kind == "Text":
+        return f"{part.name}: {count(len(part.words), 'word')}"
+    if kind in ("Number", "Moment") and part.steps is not None:
+        return f"{part.name}: {count(len(part.steps.knots), 'value')}, sorted"
+    return ""
+
+
 def _sizes(header: dict[str, Any], arrays: dict[str, np.ndarray], size: int) -> list[dict[str, Any]]:
     """Bytes by part, largest first; an array that two attributes share counts for the first."""
-    left = {name: array.nbytes for name, array in arrays.items()}
     found: dict[str, int] = {}
     home = {attribute: part for part, attributes in PARTS.items() for attribute in attributes}
+    left = {name: array.nbytes for name, array in arrays.items()}
 
     def add(node: Any, part: str) -> None:
-        for key, item in node.items() if isinstance(node, dict) else ():
-            own = FOREIGN if key == "$skops" else home.get(key, part)
-            for name in {"$array": [item], "$skops": [item], "$csr": item}.get(key, ()):
-                found[own] = found.get(own, 0) + (left.pop(name, 0) if isinstance(name, str) else 0)
-            add(item, own)
         for item in node if isinstance(node, list) else ():
             add(item, part)
+        for key, item in node.items() if isinstance(node, dict) else ():
+            own = FOREIGN if key == "$skops" else home.get(key, part)
+            if key in ("$array", "$skops", "$csr"):
+                names = item if key == "$csr" else [item]
+                found[own] = found.get(own, 0) + sum(left.pop(name, 0) for name in names)
+            else:
+                add(item, own)
 
-    add({key: header.get(key) for key in ("steps", "parameters", "state")}, OTHER)
+    add([header.get("steps"), header.get("state")], OTHER)
     found[TEXT] = size - sum(found.values())
     return [{"part": part, "bytes": own} for part, own in sorted(found.items(), key=lambda pair: -pair[1])]

@@ -95,7 +95,8 @@ RECORDS = {  # mappings with just these names
 }
 PARTS = {"_kernel": "Kernel", "_scaling": "Scaling", "Scaling.ranks": "Ranks", "_reference": "Reference"}
 PARTS |= {"Number.steps": "Steps", "Moment.steps": "Steps"}
-OF_TABLES = ("LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text")  # parts of a TablePreparer
+OF_TABLES = "LeftOut Number Flag Category Tags Moment Text"
+PARTS["parts_"] = OF_TABLES
 
 Sizes = dict[str, int]
 
@@ -122,35 +123,16 @@ def check(model: Any, state: Mapping[str, Any]) -> None:
 
 def _check_value(name: str, key: str, value: Any, sizes: Sizes) -> None:
     """A value under its name, or its key in the tables above; a message begins with the name."""
+    if value is None and key in MAY_BE_NONE:
+        return
     try:
-        if value is not None or key not in MAY_BE_NONE:
-            _check_kind(key, value, sizes)
+        for table, check_kind in KINDS:
+            if key in table:
+                check_kind(key, value, sizes)
+                return
+        raise ValueError("is not known")
     except ValueError as error:
         raise ValueError(f"{name} {error}") from error
-
-
-def _check_kind(key: str, value: Any, sizes: Sizes) -> None:
-    if key in FLOATS and sparse.issparse(value) and key in SPARSE:  # its parts were checked when it was built
-        _check_shape(FLOATS[key], value.shape, sizes)
-        _check_range(key, value.data)
-    elif key in FLOATS or key in INTEGERS:
-        _check_array(key, value, sizes)
-    elif key in WHOLE:
-        _check_number(value, *RANGES.get(key, (0, MOST)), int)
-    elif key in NUMBERS or (key == "threshold_rule_" and not isinstance(value, str)):
-        _check_number(value, *RANGES.get(key, (-LARGEST, LARGEST)), int, float)
-    elif key in WORDS:
-        _must(isinstance(value, str) and value in WORDS[key], f"one of {', '.join(WORDS[key])}", value)
-    elif key in TEXTS:
-        _check_texts(key, value, sizes)
-    elif key in RECORDS:
-        _check_record(key, value, sizes)
-    elif key in PARTS:
-        _check_part(value, (PARTS[key],), sizes)
-    elif key in CHECKS:
-        CHECKS[key](value, sizes)
-    else:
-        raise ValueError("is not known")
 
 
 def _must(holds: bool, what: str, value: Any) -> None:
@@ -181,27 +163,35 @@ def _check_shape(letters: str, shape: tuple[int, ...], sizes: Sizes) -> None:
         raise ValueError(f"has shape {shape}, which is empty")
 
 
-def _check_range(key: str, value: np.ndarray) -> None:
-    low, high = RANGES.get(key, (-LARGEST, LARGEST))
-    if value.size and not (low <= value.min() and value.max() <= high):
-        raise ValueError(f"must hold numbers from {low:g} to {high:g} only, got {value.min():g} to {value.max():g}")
-
-
 def _check_array(key: str, value: Any, sizes: Sizes) -> None:
-    """An array of float64, or of whole numbers."""
-    kinds = [np.float64] if key in FLOATS else [np.int64, np.int32]
-    _must(isinstance(value, np.ndarray) and value.dtype in kinds, f"an array of {kinds[0].__name__}", value)
-    _check_shape(FLOATS.get(key) or INTEGERS[key], value.shape, sizes)
-    _check_range(key, value)
+    """An array of float64 or of whole numbers, or a sparse matrix, whose parts were checked when it was built."""
+    if sparse.issparse(value) and key in SPARSE:
+        entries = value.data
+    else:
+        kinds = [np.float64] if key in FLOATS else [np.int64, np.int32]
+        _must(isinstance(value, np.ndarray) and value.dtype in kinds, f"an array of {kinds[0].__name__}", value)
+        entries = value
+    _check_shape((FLOATS | INTEGERS)[key], value.shape, sizes)
+    low, high = RANGES.get(key, (-LARGEST, LARGEST))
+    if entries.size and not (low <= entries.min() and entries.max() <= high):
+        raise ValueError(f"must hold numbers from {low:g} to {high:g} only, got {entries.min():g} to {entries.max():g}")
 
 
-def _check_number(value: Any, low: float, high: float, *kinds: type) -> None:
-    """A number in a range, both ends included."""
-    what = "a number" if float in kinds else "a whole number"
-    _must(type(value) in kinds and low <= value <= high, f"{what} from {low:g} to {high:g}", value)
+def _check_whole(key: str, value: Any, _: Sizes) -> None:
+    low, high = RANGES.get(key, (0, MOST))
+    _must(type(value) is int and low <= value <= high, f"a whole number from {low:g} to {high:g}", value)
 
 
-def _check_text(value: Any, sizes: Sizes) -> None:
+def _check_number(key: str, value: Any, _: Sizes) -> None:
+    low, high = RANGES.get(key, (-LARGEST, LARGEST))
+    _must(type(value) in (int, float) and low <= value <= high, f"a number from {low:g} to {high:g}", value)
+
+
+def _check_word(key: str, value: Any, _: Sizes) -> None:
+    _must(isinstance(value, str) and value in WORDS[key], f"one of {', '.join(WORDS[key])}", value)
+
+
+def _check_text(_: str, value: Any, __: Sizes) -> None:
     """Text that can be written and shown."""
     _must(isinstance(value, str), "text", value)
     try:
@@ -216,7 +206,7 @@ def _check_texts(key: str, value: Any, sizes: Sizes) -> None:
     _must(is_array if key in ("label_names_", "feature_names_in_") else isinstance(value, tuple), "a sequence of texts", value)
     _check_shape(TEXTS[key], value.shape if is_array else (len(value),), sizes)
     for one in value.tolist() if is_array else value:
-        _check_text(one, sizes)
+        _check_text(key, one, sizes)
     if "." in key and len(set(value)) < len(value):
         raise ValueError("must hold different texts")
 
@@ -228,10 +218,10 @@ def _check_record(key: str, value: Any, sizes: Sizes) -> None:
         _check_value(name, f"{key}.{name}" if key == "input_columns_" else name, item, dict(sizes))
 
 
-def _check_part(value: Any, kinds: tuple[str, ...], sizes: Sizes) -> None:
-    """An object of one of these classes of skcamel, which has all its fields."""
+def _check_part(key: str, value: Any, sizes: Sizes) -> None:
+    """An object of a class of skcamel, which has all its fields."""
     kind = type(value).__name__
-    _must(kind in kinds, f"a {' or '.join(kinds)}", value)
+    _must(kind in PARTS[key].split(), f"a {PARTS[key]}", value)
     own = dict(sizes)
     for name, item in vars(value).items():
         _check_value(name, name if name in ("gap", "gaps") else f"{kind}.{name}", item, own)
@@ -284,15 +274,16 @@ def _within(ends: np.ndarray, n: int) -> np.ndarray:
 RUNS = {"Scaling": _check_scaling, "Ranks": _check_ranks, "Steps": _check_steps, "Reference": _check_reference, "Moment": _check_moment}
 
 
-def _check_flag(value: Any, _: Sizes) -> None:
+def _check_flag(_: str, value: Any, __: Sizes) -> None:
     _must(isinstance(value, bool), "True or False", value)
 
 
-def _check_rule(value: Any, _: Sizes) -> None:
-    _must(value in ("zero", "common", "label"), "zero, common, label or a number", value)
+def _check_rule(key: str, value: Any, sizes: Sizes) -> None:
+    if value not in ("zero", "common", "label"):
+        _check_number(key, value, sizes)
 
 
-def _check_classes(value: Any, _: Sizes) -> None:
+def _check_classes(_: str, value: Any, __: Sizes) -> None:
     """An array of different plain values."""
     _must(isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biufUO", "an array of plain values", value)
     known = value.tolist()
@@ -300,20 +291,20 @@ def _check_classes(value: Any, _: Sizes) -> None:
         raise ValueError("must hold different plain values")
 
 
-def _check_categories(value: Any, sizes: Sizes) -> None:
+def _check_categories(key: str, value: Any, sizes: Sizes) -> None:
     _must(isinstance(value, dict), "a mapping", value)
     for name, values in value.items():
-        _check_text(name, sizes)
+        _check_text(key, name, sizes)
         _check_value(name, "Category.values", values, {})
 
 
-def _check_estimate(value: Any, _: Sizes) -> None:
+def _check_estimate(_: str, value: Any, __: Sizes) -> None:
     """A figure for each metric; NaN where no row defines it."""
     _must(isinstance(value, dict) and set(value) == set(METRICS), "a mapping of metrics", value)
     _must(all(type(one) is float and abs(one) != np.inf for one in value.values()), "a mapping to numbers", value)
 
 
-def _check_results(value: Any, sizes: Sizes) -> None:
+def _check_results(_: str, value: Any, sizes: Sizes) -> None:
     """The table of a search: its candidates, a column for each of their parameters, and columns of numbers."""
     _must(isinstance(value, dict) and isinstance(value.get("params"), list), "a table with params", value)
     candidates = value["params"]
@@ -331,7 +322,7 @@ def _check_results(value: Any, sizes: Sizes) -> None:
             raise ValueError(f"has a column {shown(name)}, which no search writes")
 
 
-def _check_members(value: Any, sizes: Sizes) -> None:
+def _check_members(_: str, value: Any, sizes: Sizes) -> None:
     """Models of their own, sound by themselves, of as many features and labels."""
     _must(isinstance(value, list), "a list", value)
     _check_shape("m", (len(value),), sizes)
@@ -340,35 +331,44 @@ def _check_members(value: Any, sizes: Sizes) -> None:
             raise ValueError(f"must hold fitted CamelClassifiers of {sizes['d']} features and {sizes['q']} labels")
 
 
-def _check_parts(value: Any, sizes: Sizes) -> None:
+def _check_columns(key: str, value: Any, sizes: Sizes) -> None:
     """Parts of columns with different names, each of which gives columns unless it is left out."""
     _must(isinstance(value, tuple), "a tuple", value)
     _check_shape("d", (len(value),), sizes)
     for part in value:
-        _check_part(part, OF_TABLES, sizes)
+        _check_part(key, part, sizes)
         if type(part).__name__ != "LeftOut" and not part.features():
             raise ValueError(f"must give a column, {part.name!r:.60} gives none")
     if len({part.name for part in value}) < len(value):
         raise ValueError("must have different names")
 
 
-def _check_sampled(value: Any, _: Sizes) -> None:
+def _check_sampled(_: str, value: Any, __: Sizes) -> None:
     counts = isinstance(value, tuple) and len(value) == 2 and all(type(one) is int and one > 0 for one in value)
     _must(counts, "two numbers of rows", value)
 
 
-CHECKS = {
-    **dict.fromkeys(("_sparse_labels", "gap"), _check_flag),
-    **dict.fromkeys((*(f"{kind}.name" for kind in OF_TABLES), "LeftOut.reason", "Number.unit", "Flag.yes", "Flag.no"), _check_text),
-    "threshold_rule_": _check_rule,
-    "classes_": _check_classes,
-    "input_columns_.categories": _check_categories,
-    "estimate_": _check_estimate,
-    "cv_results_": _check_results,
-    "members_": _check_members,
-    "parts_": _check_parts,
-    "sampled_": _check_sampled,
-}
+TEXT = ("LeftOut.reason", "Number.unit", "Flag.yes", "Flag.no", *(f"{kind}.name" for kind in OF_TABLES.split()))
+KINDS = (
+    (FLOATS, _check_array),
+    (INTEGERS, _check_array),
+    (WHOLE, _check_whole),
+    (NUMBERS, _check_number),
+    (WORDS, _check_word),
+    (TEXT, _check_text),
+    (TEXTS, _check_texts),
+    (RECORDS, _check_record),
+    (("_sparse_labels", "gap"), _check_flag),
+    (("threshold_rule_",), _check_rule),
+    (("classes_",), _check_classes),
+    (("input_columns_.categories",), _check_categories),
+    (("estimate_",), _check_estimate),
+    (("cv_results_",), _check_results),
+    (("members_",), _check_members),
+    (("parts_",), _check_columns),
+    (("sampled_",), _check_sampled),
+    (PARTS, _check_part),
+)
 
 
 def _check_parameters(model: Any) -> None:

@@ -201,6 +201,7 @@ def edited(stored, edit):
     ("edit", "message"),
     [
         (lambda h, a: h.update(format=2), "model has the format 2, this skcamel reads 1; update skcamel"),
+        (lambda h, a: h.pop("format"), "has the format None, this skcamel reads 1; fit again with this version"),
         (lambda h, a: h.update(format=0), "has the format 0, this skcamel reads 1; fit again with this version"),
         (lambda h, a: h.update(format="skcamel-model", version=2), "has the format 'skcamel-model', this skcamel reads 1; fit again"),
         (lambda h, a: h.update({"class": "Popen"}), "holds a 'Popen'"),

@@ -181,8 +181,11 @@ def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         sizes = {member.filename.removesuffix(".npy"): member.file_size for member in found.infolist()}
         if sizes[HEADER] > HEADER_BYTES:
             raise ValueError(f"its header has {sizes[HEADER]} bytes, {HEADER_BYTES} are the most")
+        needed = HEADER_GROWTH * sizes[HEADER] + sum(sizes.values()) + max(sizes.values())
+        if needed > SMALL:
+            memory.require(needed, "The model", "Load it where more is free")
         header = json.loads(array(found, HEADER).tobytes())
-        came = header["format"]
+        came = header.get("format") if isinstance(header, dict) else header
         if came != FORMAT:
             is_newer = type(came) is int and came > FORMAT
             cure = "update skcamel" if is_newer else "fit again with this version"
@@ -190,9 +193,6 @@ def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         names = [f"a{k}" for k in range(len(sizes) - 1)]
         if [member.filename for member in found.infolist()] != [f"{name}.npy" for name in (HEADER, *names)]:
             raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order")
-        needed = HEADER_GROWTH * sizes[HEADER] + sum(sizes[name] for name in names)
-        if needed > SMALL:
-            memory.require(needed, "The model", "Load it where more is free")
         return header, {name: array(found, name) for name in names}
 
 

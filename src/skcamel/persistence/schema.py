@@ -44,19 +44,47 @@ OPTIONAL = "feature_names_in_ input_columns_ label_columns_ known_together_ esti
 
 # Shapes of arrays of float64. What has a dot is a field of a part, of whatever attribute.
 FLOATS = {
-    **{"label_correlation_": "qq", "collaboration_": "qq", "cooccurrence_": "qq", "known_together_": "qq"},
-    **{"thresholds_": "q", "_slopes": "q", "scales_": "q", "weights_": "m"},
-    **{"dual_coef_": "nq", "A_": "nq", "Z_": "nq", "_kernel_mean": "n", "X_fit_": "nd"},
-    **{"intercept_": "q", "b_": "q", "_offset": "q", "convergence_": "i"},
-    **{"Scaling.shift": "d", "Scaling.scale": "d", "Ranks.knots": "t", "Ranks.levels": "t"},
-    **{"Reference.scores": "h", "Reference.weights": "h"},
-    **{"Steps.knots": "t", "Steps.levels": "t", "Text.idf": "w"},
+    "label_correlation_": "qq",
+    "collaboration_": "qq",
+    "cooccurrence_": "qq",
+    "known_together_": "qq",
+    "thresholds_": "q",
+    "_slopes": "q",
+    "scales_": "q",
+    "weights_": "m",
+    "dual_coef_": "nq",
+    "A_": "nq",
+    "Z_": "nq",
+    "_kernel_mean": "n",
+    "X_fit_": "nd",
+    "intercept_": "q",
+    "b_": "q",
+    "_offset": "q",
+    "convergence_": "i",
+    "Scaling.shift": "d",
+    "Scaling.scale": "d",
+    "Ranks.knots": "t",
+    "Ranks.levels": "t",
+    "Reference.scores": "h",
+    "Reference.weights": "h",
+    "Steps.knots": "t",
+    "Steps.levels": "t",
+    "Text.idf": "w",
 }
 INTEGERS = {"Ranks.ends": "d", "Reference.ends": "qs", "_kept": "n"}
 SPARSE = ("label_correlation_", "collaboration_", "cooccurrence_", "X_fit_")  # or dense
 TEXTS = {  # sequences of texts, * of any length
-    **{"label_names_": "q", "feature_names_in_": "d", "label_columns_": "*", "input_columns_.features": "d", "input_columns_.dropped": "*"},
-    **{"Category.values": "*", "Category.rare": "*", "Tags.values": "*", "Tags.rare": "*", "Text.words": "w", "Moment.cycles": "*"},
+    "label_names_": "q",
+    "feature_names_in_": "d",
+    "label_columns_": "*",
+    "input_columns_.features": "d",
+    "input_columns_.dropped": "*",
+    "Category.values": "*",
+    "Category.rare": "*",
+    "Tags.values": "*",
+    "Tags.rare": "*",
+    "Text.words": "w",
+    "Moment.cycles": "*",
 }
 MAY_BE_NONE = ("_reference", "_slopes", "X_fit_", "_kept", "Scaling.shift", "Scaling.scale", "Scaling.ranks", "Reference.weights")
 MAY_BE_NONE += ("Number.steps", "Moment.steps")
@@ -375,18 +403,22 @@ def _check_parameters(model: Any) -> None:
     """Plain values, and such as the estimator accepts; a device that this machine lacks is no fault of the model."""
     parameters = model.get_params(deep=False)
     for name, value in parameters.items():
-        items = value.tolist() if isinstance(value, np.ndarray) else value if type(value) in (list, tuple) else [value]
-        flat = [part for item in items for part in (item if name == "representations" and type(item) in (list, tuple) else [item])]
-        if not all(isinstance(item, PLAIN) for item in flat):
+        if not _is_plain(value):
             raise ValueError(f"parameter {name} is neither a plain value nor a sequence of such")
-        if len(items) > 100 and name in FEW:
-            raise ValueError(f"parameter {name} has {len(items)} entries, 100 are the most")
+        if name in FEW and type(value) in (list, tuple) and len(value) > 100:
+            raise ValueError(f"parameter {name} has {len(value)} entries, 100 are the most")
     device = parameters.get("device")
     if device is not None:
         _must(isinstance(device, str) and re.fullmatch(r"cpu|cuda(:\d{1,2})?", device) is not None, "cpu or cuda as device", device)
         parameters["device"] = None
     if hasattr(model, "_check_parameters"):  # transformers may have none
         type(model)(**parameters)._check_parameters()
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return isinstance(value, PLAIN) or (type(value) in (list, tuple) and all(map(_is_plain, value)))
 
 
 def _check_labels(state: Mapping[str, Any], q: int) -> None:

@@ -1,6 +1,5 @@
-"""A real HTTP server on this machine for tests of downloads: it knows ranges, and can be told to misbehave."""
+"""A real HTTP server on this machine for tests of downloads: it can be told to misbehave."""
 
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -20,11 +19,9 @@ class LoopbackServer(ThreadingHTTPServer):
         self.files: dict[str, bytes] = {}
         self.refuse: list[int] = []  # status codes to answer first
         self.cut: list[int] = []  # bytes after which the next answers end
-        self.ranges = True  # whether a Range header is honoured
-        self.range_error = 0  # bytes by which a resumed answer begins too late
         self.announce_length = True
         self.stall = 0.0  # seconds of silence before each answer
-        self.requests: list[tuple[str, str | None]] = []  # path and Range header of each request
+        self.requests: list[str] = []  # path of each request
 
     @property
     def url(self) -> str:
@@ -35,8 +32,8 @@ class Handler(BaseHTTPRequestHandler):
     server: Any
 
     def do_GET(self) -> None:
-        wanted, server = self.headers.get("Range"), self.server
-        server.requests.append((self.path, wanted))
+        server = self.server
+        server.requests.append(self.path)
         time.sleep(server.stall)
         if server.refuse:
             self.send_error(server.refuse.pop(0))
@@ -45,19 +42,12 @@ class Handler(BaseHTTPRequestHandler):
         if content is None:
             self.send_error(404)
             return
-        start = int(re.fullmatch(r"bytes=(\d+)-", wanted)[1]) + server.range_error if wanted and server.ranges else 0
-        if start >= len(content):
-            self.send_error(416)
-            return
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.send_response(200)
         if server.announce_length:
-            self.send_header("Content-Length", str(len(content) - start))
+            self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        end = start + server.cut.pop(0) if server.cut else len(content)
         with suppress(ConnectionError):  # whoever asked may have had enough
-            self.wfile.write(content[start:end])
+            self.wfile.write(content[: server.cut.pop(0)] if server.cut else content)
 
     def log_message(self, *_: Any) -> None:
         """Nothing on stderr."""

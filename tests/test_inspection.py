@@ -13,7 +13,6 @@ from sklearn.preprocessing import StandardScaler
 
 import skcamel
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, save
-from skcamel.baselines import LLSF, LLSFCV, BinaryRelevance
 from skcamel.data import TablePreparer
 from skcamel.persistence.inspection import judged
 from skcamel.pipeline import LabelPipeline
@@ -82,7 +81,6 @@ def test_figures_agree_with_the_estimate_of_a_search(hidden):
         (lambda: CamelClassifier(solver="landmark", n_landmarks=8, landmarks="kmeans").fit(X, Y), "no", "no"),
         (lambda: CamelClassifier(solver="primal", kernel="linear").fit(X, Y), "no", "no"),
         (lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y), "no", "no"),
-        (lambda: BinaryRelevance().fit(X, Y), "no", None),
     ],
 )
 def test_what_a_file_reveals_follows_from_what_it_holds(model, rows, labels):
@@ -119,19 +117,17 @@ def test_a_step_that_nobody_trusts_is_named_and_never_built(monkeypatch):
 
 
 def test_models_without_leave_one_out_scores_say_so_or_tell_their_search():
-    assert "measure the model on rows that were kept out" in str(inspect(LLSF().fit(X, Y)))
     assert inspect(CamelClassifier(0.1, solver="alternating").fit(X, Y)).quality["source"] is None
     assert inspect(CamelClassifier().fit(X, np.arange(60) % 3)).quality["labels"] == []  # the largest score decides, not a cut
-    model = LLSFCV(alphas=(0.1,), betas=(0.1,), rhos=(0.1,), cv=2).fit(X, Y)
+    model = CamelClassifierCV(**GRID, cv=2).fit(X, np.arange(60) % 3)
     assert list(inspect(model).quality["figures"]) == [model.scoring_]
 
 
-def test_a_file_tells_who_wrote_it_and_when(tmp_path):
+def test_a_file_tells_who_wrote_it(tmp_path):
     save(CamelClassifier().fit(X, Y), tmp_path / "model")
     file = inspect(tmp_path / "model").file
     assert file["written_by"] == f"skcamel {skcamel.__version__}"
     assert file["environment"]["numpy"] == np.__version__
-    assert pd.Timestamp(file["written"]).tzinfo is not None
     assert file["name"] == str(tmp_path / "model")
 
 
@@ -139,7 +135,7 @@ def test_what_is_no_model_is_refused_as_by_load(tmp_path):
     (tmp_path / "model").write_bytes(b"PK nothing")
     with pytest.raises(ModelFileError, match="is not a whole skcamel model file"):
         inspect(tmp_path / "model")
-    with pytest.raises(TypeError, match="save takes a fitted estimator of skcamel"):
+    with pytest.raises(TypeError, match="save takes a fitted CamelClassifier or CamelClassifierCV"):
         inspect(3)
 
 

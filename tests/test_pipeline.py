@@ -16,11 +16,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import skcamel
-from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, persistence, save
-from skcamel.baselines import LLSF, RAkEL
-from skcamel.persistence import schema
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+from skcamel.data import TablePreparer
 from skcamel.pipeline import final, prepared, source_names, transformers
-from tiny_steps import TABLE, Columns, Foreign
+from tiny_steps import Columns, Foreign
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -43,12 +42,16 @@ def fitted(*steps, X=FRAME):
     return make_pipeline(*steps).fit(X, LABELS)
 
 
-TRUSTED = ["sklearn.compose._column_transformer._RemainderColsList"]  # of scikit-learn before 1.7, which skops does not know
+# Both are unknown to skops, the second of scikit-learn before 1.7.
+TRUSTED = [
+    "tiny_steps.Columns",
+    "sklearn.compose._column_transformer._RemainderColsList",
+]
 PIPELINES = {
     "own": lambda: fitted(Columns(), CamelClassifier(scaling="standard"), X=FRAME[["age", "town"]]),
     "foreign": lambda: fitted(MIXED, CamelClassifier()),
-    "several": lambda: fitted(MIXED, "passthrough", VarianceThreshold(), RAkEL(random_state=0)),
-    "none": lambda: Pipeline([("first", None), ("model", LLSF())]).fit(NUMBERS.to_numpy(), LABELS),
+    "several": lambda: fitted(MIXED, "passthrough", VarianceThreshold(), CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1,))),
+    "none": lambda: Pipeline([("first", None), ("model", CamelClassifier())]).fit(NUMBERS.to_numpy(), LABELS),
     "inner": lambda: fitted(make_pipeline(MIXED, VarianceThreshold()), make_pipeline(StandardScaler(with_mean=False), CamelClassifier())),
     "search": lambda: fitted(MIXED, CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.1,))),
 }
@@ -140,13 +143,6 @@ def test_columns_of_bare_estimators_and_of_steps_without_names():
     assert source_names(fitted(FunctionTransformer(), CamelClassifier(), X=NUMBERS)) == ["age", "size"]
 
 
-@pytest.fixture
-def own_steps(monkeypatch):
-    """`Columns` as a transformer of skcamel."""
-    monkeypatch.setitem(persistence.STEPS, "Columns", "tiny_steps")
-    monkeypatch.setitem(schema.TABLES, "Columns", TABLE)
-
-
 def stored(model):
     file = io.BytesIO()
     save(model, file)
@@ -155,7 +151,7 @@ def stored(model):
 
 
 @each_pipeline
-def test_a_saved_pipeline_predicts_the_same(kind, own_steps, tmp_path):
+def test_a_saved_pipeline_predicts_the_same(kind, tmp_path):
     model, X = PIPELINES[kind](), rows_for(kind)
     save(model, tmp_path / "model")
     again = load(tmp_path / "model", trusted=TRUSTED)
@@ -167,9 +163,9 @@ def test_a_saved_pipeline_predicts_the_same(kind, own_steps, tmp_path):
     again.fit(X, LABELS)
 
 
-def test_a_step_of_ours_keeps_the_frames_that_it_gives(own_steps):
+def test_a_step_of_ours_keeps_the_frames_that_it_gives():
     own = rows_for("own")
-    model = fitted(Columns().set_output(transform="pandas"), CamelClassifier().set_output(predict="pandas"), X=own)
+    model = fitted(TablePreparer().set_output(transform="pandas"), CamelClassifier().set_output(predict="pandas"), X=own)
     again = load(stored(model))
     assert isinstance(again[0].transform(own), pd.DataFrame)
     np.testing.assert_array_equal(again.predict(own), model.predict(own))  # a warning of names would be an error

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from skcamel import CamelClassifier, CamelClassifierCV, explanation
-from skcamel.explanation import Evidence, cooccurrence, evidence, ordered
+from skcamel.explanation import Evidence, cooccurrence, ordered
 
 LABELS = arrays(np.int8, st.tuples(st.integers(2, 20), st.integers(1, 6)), elements=st.sampled_from([-1, 1]))
 
@@ -70,15 +70,6 @@ def test_models_keep_what_was_seen_and_integer_weights_equal_repeated_rows(make,
     np.testing.assert_array_equal(repeated.cooccurrence_, np.repeat(Y, weights, axis=0).T @ np.repeat(Y, weights, axis=0))
     assert weighted.total_weight_ == repeated.total_weight_ == weights.sum()
     np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-9)
-
-
-def test_a_model_of_an_earlier_version_has_no_evidence(rng):
-    model = CamelClassifier().fit(rng.normal(size=(20, 2)), rng.integers(2, size=(20, 3)))
-    assert evidence(model) is not None
-    del model.cooccurrence_
-    assert evidence(model) is None
-    assert "seen" not in str(model.explain(rng.normal(size=(3, 2))))
-    assert "seen" not in model._repr_html_().rpartition("<div><strong>Collaboration")[2]
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 
-from skcamel.persistence import schema
-
 
 class Columns(TransformerMixin, BaseEstimator):
     """Numbers as they are, text as one column for each value; it knows where its columns come from, and can say so."""
@@ -39,14 +37,6 @@ class Columns(TransformerMixin, BaseEstimator):
             (name, "text" if name in self.values_ else "number", ", ".join(self.values_.get(name, ())) or self.note)
             for name in self.feature_names_in_
         ]
-
-
-TABLE = {  # of what a file may hold of it
-    "n_features_in_": schema.count("d"),
-    "feature_names_in_": schema.names("d"),
-    "values_": schema.mapping(schema.each(schema.text, "x", schema.any_tuple)),
-    "source_columns_": schema.names("o"),
-}
 
 
 class Foreign(StandardScaler):

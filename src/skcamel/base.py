@@ -72,8 +72,8 @@ FITTED = (
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 NO_REFERENCE = (
-    "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: an earlier version saved it, "
-    "or it is a member of a combination. Fit it anew, or ask the combination."
+    "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: "
+    "it is a member of a combination. Ask the combination."
 )
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
@@ -81,7 +81,7 @@ PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 class BaseCamel(MultiLabelClassifier):
     """What a fitted CAMEL model can do, however its hyper-parameters were found."""
 
-    # parameters that files and studies of earlier versions lack, and what stands for them
+    # parameters that studies of earlier versions lack, and what stands for them
     ADDED: ClassVar = {
         "correlation": "paper",
         "representations": None,
@@ -281,7 +281,7 @@ class BaseCamel(MultiLabelClassifier):
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(probabilities, slopes=self._slopes) if linked else None
         without = reason_against(ALTERNATING if self._slopes is None else "", SETS) or NO_REFERENCE
-        reference = getattr(self, "_reference", None) or without
+        reference = self._reference or without
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
 
     @by_partition
@@ -314,7 +314,7 @@ class BaseCamel(MultiLabelClassifier):
 
     def _summands(self) -> list[tuple[Any, BaseCamel]]:
         """Models and their weights for all labels or for each, (q,), with which scores add up to this model's."""
-        scales = getattr(self, "scales_", 1.0)
+        scales = self.scales_ if hasattr(self, "members_") else 1.0
         return [(weight * scales, member) for weight, member in self.weighted_members()]
 
     def explain(self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None) -> Explanation:
@@ -400,7 +400,7 @@ class BaseCamel(MultiLabelClassifier):
     @property
     def n_judged_(self) -> int | None:
         """Rows whose leave-one-out scores set cuts and probabilities, a sample if rows were summed up; None where there are none."""
-        reference = getattr(self, "_reference", None)
+        reference = self._reference
         return None if reference is None else int(np.diff(reference.ends.ravel(), prepend=0).reshape(-1, 2).sum(axis=1).max())
 
     def scaled_rows(self, X: Array) -> Array:

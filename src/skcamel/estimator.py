@@ -307,8 +307,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Raises
         ------
         AttributeError
-            Where the model has no leave-one-out scores: after the alternating solver, in a file of an earlier version, and for the
-            comparison methods.
+            Where the model has no leave-one-out scores: after the alternating solver, and for the comparison methods.
 
         Notes
         -----

@@ -67,10 +67,8 @@ def how_learned(correlation: str) -> str:
     return LEARNED.get(correlation, correlation)
 
 
-def evidence(model: Any) -> Evidence | None:
-    """What the training rows of a fitted model show; None for a model of an earlier version, which did not keep it."""
-    if not hasattr(model, "cooccurrence_") or not hasattr(model, "total_weight_"):
-        return None
+def evidence(model: Any) -> Evidence:
+    """What the training rows of a fitted model show."""
     return Evidence(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
 
 
@@ -433,9 +431,8 @@ def collaboration_summary(model: Any) -> str:
     S, names, shown = model.label_correlation_, [escape(str(name)) for name in model.label_names_], evidence(model)
     pushes = [f"<li>{names[i]} → {names[j]}: {s:+.3f}{push.shown}</li>" for push in ordered(S, STRONGEST, shown) for i, j, s in [push[:3]]]
     share = np.count_nonzero(S) / max(1, S.size - len(S))
-    legend = f" {LEGEND}" if shown is not None else ""
     found = (
-        f"Strongest pushes between labels (s; {share:.0%} of all pairs have one).{legend}<ul>{''.join(pushes)}</ul>"
+        f"Strongest pushes between labels (s; {share:.0%} of all pairs have one). {LEGEND}<ul>{''.join(pushes)}</ul>"
         if pushes
         else "No label pushes another."
     )

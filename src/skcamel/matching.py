@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from skcamel.data.formats import Expected
     from skcamel.data.preparer import Differences, TablePreparer
 
-# What the estimator of a model fitted by the command knows of its file, saved with it. Of a table: the columns that held the labels,
-# and a digest of every training row; the rest is in the TablePreparer before it. Of another file: names of the features, values of
-# those that were nominal, columns that were left out, and the digests.
-TABLE, REMEMBERED = "input_table_", "input_columns_"
+# What the estimator of a model fitted by the command knows of its file, saved with it. Of a table: the columns that held the labels; the
+# rest is in the TablePreparer before it. Of another file: names of the features, values of those that were nominal, and columns that
+# were left out.
+LABEL_COLUMNS, REMEMBERED = "label_columns_", "input_columns_"
 LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are no features
 
 
@@ -53,7 +53,6 @@ def expected_by(model: Any) -> Expected:
         None if features is None else tuple(map(str, features)),
         known.get("categories", {}),
         tuple(map(str, estimator.label_names_)),
-        known.get("nominal", "index"),
     )
 
 
@@ -81,7 +80,7 @@ def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str
 
     estimator = final(model)
     names = [str(name) for name in estimator.label_names_]
-    there = [name for name in (*getattr(estimator, TABLE, {}).get("labels", ()), *names) if name in columns.column_names]
+    there = [name for name in (*getattr(estimator, LABEL_COLUMNS, ()), *names) if name in columns.column_names]
     labels = [name for name in dict.fromkeys(there) if name not in preparer.kinds_]
     columns = columns.drop_columns(labels)
     try:

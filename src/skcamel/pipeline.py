@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 
-from skcamel.data.dataset import row_digests
 from skcamel.estimator import MultiLabelClassifier, Outputs
 
 
@@ -105,21 +103,6 @@ def _renamed(step: Any, names: list[str] | None) -> list[str] | None:
         return None
     sources = dict(zip(given, names, strict=True)) if given is not None and names is not None and len(given) == len(names) else {}
     return [str(sources.get(name, name)) for name in out]
-
-
-def n_seen(model: Any, X: Any) -> int | None:
-    """How many rows X (m, d), as the final estimator takes them, were in its fit; None where the model does not tell.
-
-    The command line keeps a digest of every training row with a model; other models hold the rows, or landmarks, which do not tell.
-    """
-    estimator: Any = final(model)
-    known = getattr(estimator, "input_table_", getattr(estimator, "input_columns_", {})).get("rows")
-    if known is not None:
-        return int(np.isin(row_digests(X), known).sum())
-    first = getattr(estimator, "members_", [estimator])[0]
-    if getattr(first, "X_fit_", None) is None or getattr(first, "solver_", "") == "landmark":
-        return None
-    return int(np.isin(row_digests(first.scaled_rows(X)), row_digests(first.X_fit_)).sum())
 
 
 def outputs(model: Any, X: Any) -> Outputs:

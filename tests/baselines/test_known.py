@@ -1,7 +1,6 @@
 """Comparison methods on labels that are known in part: each learns by its own rule, and nothing unknown changes nothing."""
 
 import copy
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 
 from baselines import overlapping
-from skcamel import load, metrics, save
+from skcamel import metrics
 from skcamel.baselines import IMCC, IMCCCV, JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.baselines.base import WithCuts, below_known
 from skcamel.baselines.linear import filled, tuned_cut
@@ -86,19 +85,6 @@ def test_every_form_of_a_gap_is_understood(method):
     for labels in (gaps.tolist(), objects, frame, np.where(gaps == 0, -1.0, gaps), sparse.csr_array(gaps)):
         np.testing.assert_array_equal(copy.deepcopy(method).fit(X, labels).decision_function(X), expected)
     assert copy.deepcopy(method).fit(X, frame).label_names_.tolist() == list("abcd")
-
-
-@pytest.mark.parametrize("method", [m for m in METHODS if getattr(m, "base_estimator", None) is None and "IMCC" not in str(m)], ids=str)
-def test_models_of_partial_labels_come_back_from_a_file(method, tmp_path):
-    X, _, gaps = partial()
-    X[np.isnan(gaps[:, 0]), 0] = 3.0
-    X[~np.isnan(gaps[:, 0]), 1] = 2.0  # constant where the first label is known
-    gaps[:, 3] = NAN
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        model = copy.deepcopy(method).fit(X, gaps)
-    save(model, tmp_path / "model.skcamel")
-    np.testing.assert_array_equal(load(tmp_path / "model.skcamel").decision_function(X), model.decision_function(X))
 
 
 # Binary relevance

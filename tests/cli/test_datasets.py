@@ -14,7 +14,7 @@ import pytest
 import skcamel
 import tiny
 from loopback import loopback_server
-from skcamel.data import catalogue, fetch
+from skcamel.data import catalogue
 
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
@@ -304,7 +304,6 @@ def test_convert_overwrites_only_on_request(cli, mulan_file, tmp_path):
 
 
 def test_fetch(cli, only_tiny, monkeypatch, tmp_path):
-    monkeypatch.setattr(fetch, "PAUSE", 0)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     with loopback_server() as server:

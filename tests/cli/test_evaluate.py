@@ -91,12 +91,6 @@ def test_undefined_metrics_are_null_not_nan(cli, tmp_path):
     assert "undefined" in cli("evaluate", "mine.skcamel", "mine.csv").stdout
 
 
-def test_training_rows_are_known_again(cli, model):
-    assert "40 of the 40 rows were in the fit" in cli("evaluate", "m.skcamel", "mine.csv").stderr
-    cli("fit", "mine.csv", "--labels", "4", "--test-size", "0.25", "-o", "part.skcamel")
-    assert "30 of the 40 rows were in the fit" in cli("evaluate", "part.skcamel", "mine.csv").stderr
-
-
 def test_predictions_made_elsewhere(cli, refused, model, tmp_path):
     fitted, X, Y = model
     pd.DataFrame(fitted.predict(X), columns=list(HOSTILE)).to_csv("p.csv", index=False)
@@ -155,12 +149,3 @@ def test_benchmark_sets(cli, name, tmp_path):
     cli("predict", f"{name}.skcamel", name, "--data-home", HOME, "-o", "p.parquet")
     assert json.loads(cli("evaluate", "--truth", name, "--predictions", "p.parquet", "--data-home", HOME, "--json").stdout) == found
     np.testing.assert_array_equal(fitted.label_names_, data.label_names)
-
-
-@pytest.mark.parametrize("solver", ["landmark", "primal"])
-def test_training_rows_that_a_model_does_not_hold_are_known_again(cli, tmp_path, solver):
-    table(tmp_path / "mine.csv", range(40))
-    table(tmp_path / "new.csv", range(40, 60))
-    assert cli("fit", "mine.csv", "--labels", "sea,sun", "--solver", solver, "--landmarks", "9").exit_code == 0
-    assert "40 of the 40 rows were in the fit" in cli("evaluate", "mine.skcamel", "mine.csv").stderr
-    assert "in the fit" not in cli("evaluate", "mine.skcamel", "new.csv").stderr

@@ -124,8 +124,6 @@ def test_wrong_use(cli, refused, model):
     refused(2, "--row 21: new.csv has 20 rows", "explain", "m.skcamel", "new.csv", "--row", "21")
     refused(2, "0 is not in the range x>=1", "explain", "m.skcamel", "new.csv", "--row", "0")
     refused(2, "--label fog: the model has no such label; it has 'sea, \"deep\"'", "explain", "m.skcamel", "new.csv", "--label", "fog")
-    cli("fit", "mine.csv", "--labels", "4", "--method", "br", "-o", "br.skcamel")
-    refused(2, "br.skcamel holds BinaryRelevance; only CAMEL explains its scores", "explain", "br.skcamel", "new.csv")
 
 
 @pytest.mark.data

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from skcamel import CamelClassifier, load, save
-from skcamel.baselines import LLSF
 from skcamel.text import file_size
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed: pip install skcamel[export]")
@@ -55,8 +54,7 @@ def test_many_columns_are_told_in_short(cli, tmp_path):
 
 
 def test_what_cannot_be_exported_is_refused(cli, refused, tmp_path):
-    save(LLSF().fit(X, Y), "other.skcamel")
-    refused(2, "holds LLSF; only CAMEL can be exported", "export", "other.skcamel", "-o", "other.onnx")
+    save(CamelClassifier().fit(X, Y), "other.skcamel")
     refused(2, "ends in '.txt'; it must be .onnx.", "export", "other.skcamel", "-o", "other.txt")
     refused(2, "Missing option '-o'", "export", "other.skcamel")
     lines = [f"{2000 + k % 20}-01-0{1 + k % 9},{a:.3f},{int(a > 0)}" for k, a in enumerate(X[:, 0])]

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 
 import skcamel
-from skcamel import CamelClassifierCV, baselines, load
+from skcamel import CamelClassifierCV, load
 from skcamel.cli import fit as module
 from skcamel.cli.options import METRICS
 from skcamel.cli.output import bars
 from skcamel.data import load_dataset
 from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
 from skcamel.metrics import NAMES, evaluate
-from skcamel.pipeline import final
 from skcamel.presets import PRESETS
 from tables import HOSTILE, table
 
@@ -69,26 +68,6 @@ def test_the_model_is_that_of_the_python_api(cli, tmp_path, options, arguments):
     assert list(load(tmp_path / "mine.skcamel").label_names_) == ["sea", "sun"]
 
 
-@pytest.mark.parametrize(
-    ("method", "model"),
-    [
-        ("br", baselines.BinaryRelevance()),
-        ("ecc", baselines.EnsembleOfClassifierChains(random_state=3)),
-        ("rakel", baselines.RAkEL(random_state=3)),
-        ("llsf", baselines.LLSFCV(random_state=3)),
-        ("jfsc", baselines.JFSCCV(random_state=3)),
-    ],
-)
-def test_the_other_methods(cli, tmp_path, method, model):
-    X, Y = table(tmp_path / "mine.csv", range(40), labels=("a", "b", "c"))
-    result = cli("fit", "mine.csv", "--labels", "3", "--method", method, "--random-state", "3", "-o", "m.skcamel")
-    assert result.exit_code == 0, result.stderr
-    same_model(tmp_path / "m.skcamel", model.fit(X, Y), X)
-    assert ("5 folds" in result.stdout) == hasattr(model, "cv_results_")
-    assert ("add --test-size 0.25" in result.stdout) != hasattr(model, "cv_results_")
-    assert "skcamel explain" not in result.stdout
-
-
 def test_json_tells_what_was_chosen_and_how_good_it_is(cli, tmp_path):
     X, Y = table(tmp_path / "mine.csv", range(40))
     facts = json.loads(cli("fit", "mine.csv", "--labels", "2", "--preset", "paper", "--test-size", "0.25", "--json").stdout)
@@ -115,7 +94,6 @@ def test_names_of_metrics_and_choices_are_those_of_the_library():
     from skcamel import kernel, scaling
 
     assert METRICS == NAMES
-    assert {name for _, (name, _) in module.METHODS.items()} <= {"CamelClassifierCV", *baselines.__all__}
     options = {option.name: option.type for option in module.fit.params}
     assert options["scalings"].choices == scaling.NAMES
     assert set(options["kernels"].choices) == set(kernel.NAMES) - {"precomputed"}
@@ -126,8 +104,6 @@ def test_wrong_use(refused, tmp_path):
     fit = ("fit", "mine.csv", "--labels", "2")
     refused(2, "a table does not say which columns are labels; name them by --labels", "fit", "mine.csv")
     refused(2, "there is no such file", "fit", "none.csv", "--labels", "2")
-    refused(2, "--kernels does not apply to --method br", *fit, "--method", "br", "--kernel", "rbf")
-    refused(2, "--preset does not apply to --method llsf", *fit, "--method", "llsf", "--preset", "best")
     refused(2, "'quadratic' is not one of rbf, laplacian, exponential, linear", *fit, "--kernel", "quadratic")
     refused(2, "'a' is not a list of numbers", *fit, "--alpha", "a")
     refused(2, "is empty", *fit, "--alpha", ",")
@@ -137,27 +113,6 @@ def test_wrong_use(refused, tmp_path):
     refused(2, "alphas must be a number in [0, 1], got 2.0", *fit, "--alpha", "2")
     refused(1, "no column begins with 'tag_'", "fit", "mine.csv", "--labels", "tag_*")
     assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
-
-
-@pytest.mark.parametrize("method", ["br", "ecc", "rakel", "llsf", "jfsc"])
-@pytest.mark.parametrize("threshold", ["label", "-0.1"])
-def test_every_method_takes_a_rule_for_its_cuts(cli, tmp_path, method, threshold):
-    X, _ = table(tmp_path / "mine.csv", range(40))
-    result = cli("fit", "mine.csv", "--labels", "2", "--method", method, "--threshold", threshold, "-o", "m.skcamel")
-    assert result.exit_code == 0, result.stderr
-    model = load(tmp_path / "m.skcamel")
-    assert final(model).threshold == ("label" if threshold == "label" else -0.1)
-    assert (model.thresholds_ == -0.1).all() == (threshold == "-0.1")
-    np.testing.assert_array_equal(model.predict(X), model.decision_function(X) > model.thresholds_)
-
-
-def test_the_authors_rule_is_for_their_methods_alone(cli, refused, tmp_path):
-    table(tmp_path / "mine.csv", range(40))
-    fit = ("fit", "mine.csv", "--labels", "2", "--threshold", "tuned")
-    assert cli(*fit, "--method", "jfsc").exit_code == 0
-    refused(
-        2, "threshold='tuned' is not known; choose 'zero', 'common', 'label', 'auto' or a number", *fit, "--method", "br", "-o", "m.skcamel"
-    )
 
 
 def test_an_existing_model_is_kept_unless_forced(cli, refused, tmp_path):
@@ -265,7 +220,6 @@ def test_json_tells_what_stands_for_the_rows(cli, tmp_path):
         (2, "'fast' is not one of 'auto', 'spectral', 'landmark', 'primal'", ["--solver", "fast"]),
         (2, "0 is not in the range x>=1", ["--landmarks", "0"]),
         (2, "'--max-memory': a number of bytes, or text such as '1GiB', is needed, got 'lots'", ["--max-memory", "lots"]),
-        (2, "--max-memory does not apply to --method br", ["--method", "br", "--max-memory", "1GiB"]),
         (2, "use kernel='linear', or solver='landmark'", ["--solver", "primal", "--kernels", "rbf"]),
         (1, "max_memory allows 1 MiB", ["--solver", "landmark", "--max-memory", "1MiB"]),
     ],

@@ -89,7 +89,6 @@ def test_a_missing_extra_is_told_before_any_work(refused, place, monkeypatch, co
         ((*FIT, "n.skcamel", "--lambda2", "inf"), "'inf' is not a list of numbers"),
         ((*FIT, "n.skcamel", "--test-size", "nan"), "nan is not a finite number"),
         ((*FIT, "n.skcamel", "--random-state", "99999999999"), "is not in the range"),
-        ((*FIT, "n.skcamel", "--method", "llsf", "--threshold", "half"), "choose 'zero', 'common', 'label', 'auto', 'tuned' or a number."),
         ((*FIT, "m.skcamel"), "m.skcamel exists already"),
         ((*WRITING["sensitivity"], "new", "--alpha", "nan", "--lambda1", "1", "--lambda2", "1"), "nan is not a finite number"),
         ((*WRITING["sensitivity"], "new", "--alpha", "2", "--lambda1", "1", "--lambda2", "1"), "2.0 is not in the range 0<=x<=1"),

@@ -275,8 +275,10 @@ def test_a_model_with_half_its_columns_is_not_saved(model, tmp_path):
 
 
 def test_probabilities_of_a_method_that_has_none(cli, refused, model, tmp_path):
-    cli("fit", "mine.csv", "--labels", "4", "--method", "llsf", "-o", "llsf.skcamel")
-    refused(2, "LLSFCV in llsf.skcamel has scores but no probabilities", "predict", "llsf.skcamel", "new.csv", "--probabilities")
+    fitted, _ = model
+    fitted.steps[-1] = ("model", CamelClassifier(0.1, solver="alternating", threshold="zero").fit(np.eye(6, 3), np.eye(6, 4, dtype=int)))
+    save(fitted, tmp_path / "old.skcamel")
+    refused(2, "CamelClassifier in old.skcamel has scores but no probabilities", "predict", "old.skcamel", "new.csv", "--probabilities")
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.jsonl", "p.parquet"])

@@ -98,7 +98,6 @@ def test_what_the_columns_were_prepared_from_is_stated(cli, files, monkeypatch):
     assert skcamel.load(files / "m.skcamel").steps[0][1].sampled_ == (60, 91)
     assert cli("report", "m.skcamel", "-o", "m.html").exit_code == 0
     assert "Columns were prepared from a sample of 60 of 91 rows." in (files / "m.html").read_text(encoding="utf-8")
-    assert "were in the fit" not in cli("evaluate", "m.skcamel", "all.parquet").stderr
 
 
 def lacking(folder):
@@ -135,7 +134,6 @@ def test_a_bad_file_is_named_and_nothing_is_written(refused, files, make, messag
     ("options", "message"),
     [
         (("--test-size", "0.2"), "--test-size needs all rows in memory, and several files are one table; keep a file aside"),
-        (("--method", "br"), "--method br needs all rows in memory"),
         (("--labels-file", "a.parquet"), "--labels-file goes with one file that fits into memory"),
         (("--max-memory", "much"), "a number of bytes, or text such as '1GiB', is needed, got 'much'"),
     ],

@@ -102,10 +102,10 @@ def gap(k, label):
 def test_a_table_may_have_unknown_labels(cli, tickets):
     rows = [{"no": f"T-{k}", "paid": k, "age": k * k % 11, "a": gap(k, 0), "b": k % 2} for k in range(40)]
     tickets("gaps.csv", ["no", "paid", "age", "a", "b"], rows)
-    result = cli("fit", "gaps.csv", "--labels", "a,b", "--method", "br", "--test-size", "0.25")
+    result = cli("fit", "gaps.csv", "--labels", "a,b", "--test-size", "0.25")
     assert result.exit_code == 0, result.output
     assert "\n18 % of the label entries are unknown; the fit and the figures use the others.\n" in result.stdout
-    result = cli("fit", "gaps.csv", "--labels", "a,b", "--method", "br", "--json", "--force")
+    result = cli("fit", "gaps.csv", "--labels", "a,b", "--json", "--force")
     assert json.loads(result.stdout)["known"] == pytest.approx(1 - 14 / 80)
     told = cli("evaluate", "gaps.skcamel", "gaps.csv", "--per-label").stdout
     assert told.startswith("40 rows, 2 labels; 18 % of the label entries are unknown\n")
@@ -123,7 +123,6 @@ def test_evaluate_finds_the_labels_as_they_were_kept(cli, refused, tickets):
     assert cli("fit", "tickets.csv", "--labels", "tags", "--test-size", "0.3").exit_code == 0
     result = cli("evaluate", "tickets.skcamel", "tickets.csv", "--json")
     assert json.loads(result.stdout)["labels"] == 3
-    assert "of the 60 rows were in the fit" in result.stderr
     tickets("bare.csv", ["no", "plan", "paid", "message"])
     refused(1, "bare.csv: no column holds the labels 'billing', 'late', 'shipping'", "evaluate", "tickets.skcamel", "bare.csv")
     tickets("other.csv", list(ROWS[0]), [row | {"tags": "urgent|late"} for row in ROWS])

@@ -10,10 +10,9 @@ from scipy import sparse
 
 from reference import mulan
 from skcamel.data import Dataset
-from skcamel.data.checks import check_dataset, features_like_labels, features_of_rows, shifted_block
+from skcamel.data.checks import check_dataset, features_like_labels
 
 DENSE_AND_SPARSE = pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
-SHIFTS = {"rcv1-s1": 1, "rcv1-s2": 12, "rcv1-s3": 14, "rcv1-s4": 24, "rcv1-s5": 11, "rcv1-s4-llsf": 24, "rcv1-s5-llsf": 11}
 
 
 def sound(rng, n=200, d=6, q=4):
@@ -22,18 +21,6 @@ def sound(rng, n=200, d=6, q=4):
     Y = (rng.random((n, q)) < 0.4).astype(int)
     Y[np.arange(n), rng.integers(0, q, n)] = 1
     return X, Y
-
-
-def joined(rng, shift, *, rows=1200, boundary=600, q=40, block="after"):
-    """Labels in two blocks, the labels of one of them `shift` columns too far to the left, the ends empty."""
-    frequency = rng.permutation(np.geomspace(0.4, 0.01, q))
-    Y = (rng.random((rows, q)) < frequency).astype(int)
-    part = slice(boundary, None) if block == "after" else slice(0, boundary)
-    moved = np.zeros_like(Y[part])
-    moved[:, : q - shift] = Y[part][:, shift:]
-    lost = Y[part][:, :shift].copy()
-    Y[part] = moved
-    return Y, lost
 
 
 def codes(findings):
@@ -167,70 +154,6 @@ def test_equal_and_opposite_labels_are_those_of_a_literal_search(seed, hidden):
             assert ("in every row that knows both: " if np.isnan(Y).any() else "in every row: ") in found[code].message
 
 
-# Shifted labels
-
-
-@pytest.mark.parametrize("block", ["before", "after"])
-@pytest.mark.parametrize("shift", [1, 3, 15])
-@pytest.mark.parametrize("boundary", [300, 600, 900])
-def test_a_shifted_block_is_found_where_the_two_files_know_different_shares(rng, shift, boundary, block):
-    Y, _ = joined(rng, shift, boundary=boundary, block=block)
-    known = rng.random(Y.shape) >= np.where(np.arange(len(Y)) < boundary, 0.1, 0.6)[:, None] * np.arange(Y.shape[1]) / Y.shape[1]
-    found = shifted_block(sparse.csr_array(Y * known), unknown=sparse.csr_array((~known).astype(int)))
-    assert found is not None
-    assert (found.columns, found.start, found.stop) == (shift, *((boundary, 1200) if block == "after" else (0, boundary)))
-
-
-@pytest.mark.parametrize("block", ["before", "after"])
-@pytest.mark.parametrize("shift", [1, 3, 15])
-@pytest.mark.parametrize("boundary", [300, 600, 900])
-def test_a_shifted_block_is_found_with_its_rows_and_its_shift(rng, shift, boundary, block):
-    Y, _ = joined(rng, shift, boundary=boundary, block=block)
-    found = shifted_block(sparse.csr_array(Y))
-    assert found is not None
-    assert found.columns == shift
-    assert (found.start, found.stop) == ((boundary, 1200) if block == "after" else (0, boundary))
-    assert found.agreement > 0.95 > 0.5 > found.in_place
-
-
-def test_a_boundary_between_parts_is_tried(rng):
-    Y, _ = joined(rng, 5, boundary=1100)
-    X = rng.normal(size=(1200, 2))
-    finding = one(check_dataset(X, Y, train=np.arange(1100), test=np.arange(1100, 1200)), "shifted-labels")
-    assert finding.where.tolist() == list(range(1100, 1200))
-    assert "5 columns too far to the left" in finding.message
-
-
-def test_labels_shifted_the_other_way(rng):
-    Y, _ = joined(rng, 4)
-    finding = one(check_dataset(rng.normal(size=(1200, 2)), Y[:, ::-1]), "shifted-labels")
-    assert "4 columns too far to the right" in finding.message
-
-
-@DENSE_AND_SPARSE
-def test_labels_that_slid_among_the_features_are_named(rng, stored):
-    Y, lost = joined(rng, 3)
-    X = (rng.random((1200, 8)) < 0.3).astype(float)
-    X[:600, :3] = 0
-    X[600:, :3] = lost
-    finding = one(check_dataset(stored(X), Y), "leaked-labels")
-    assert set(finding.where.tolist()) == {k for k in range(3) if lost[:, k].sum() >= 8}
-    assert features_of_rows(stored(X), np.arange(600)).tolist() == []
-
-
-@given(seed=st.integers(0, 10**6), q=st.integers(1, 60), n=st.integers(1, 900))
-def test_rows_in_random_order_show_no_shift(seed, q, n):
-    rng = np.random.default_rng(seed)
-    Y = rng.random((n, q)) < rng.permutation(np.geomspace(0.5, 0.02, q))
-    assert shifted_block(sparse.csr_array(Y.astype(int))) is None
-
-
-@pytest.mark.parametrize("q", [10, 20, 40])
-def test_rows_sorted_by_label_show_no_shift(q):
-    Y = np.repeat(np.eye(q, dtype=int), 40, axis=0)
-    assert shifted_block(sparse.csr_array(Y)) is None
-
-
 # Everything else
 
 
@@ -310,34 +233,13 @@ def test_what_cannot_be_checked_is_refused(rng):
         check_dataset(X, Y + 1)
 
 
-# The benchmark sets
-
-
-def stored_set(name):
+@pytest.mark.data
+@pytest.mark.parametrize("name", [*mulan.SMALL, "enron", "medical", "arts", "rcv1-s1", "rcv1-s1-realigned"])
+def test_no_error_is_seen_in_the_benchmark_sets(name):
     if mulan.data_home() is None:
         pytest.skip("SKCAMEL_DATA is not set")
-    return mulan.read(name)
-
-
-@pytest.mark.data
-@pytest.mark.parametrize(("name", "shift"), SHIFTS.items())
-def test_the_shifted_halves_of_rcv1_are_found(name, shift):
-    X, Y = stored_set(name)
+    X, Y = mulan.read(name)
     start = time.perf_counter()
     findings = check_dataset(sparse.csr_array(X), Y)
-    seconds = time.perf_counter() - start
-    finding = one(findings, "shifted-labels")
-    first, second = list(range(3000)), list(range(3000, 6000))
-    assert finding.where.tolist() == (first if name.startswith("rcv1-s5") else second)
-    assert f" {shift} column" in finding.message
-    leaked = one(findings, "leaked-labels")
-    assert shift - 4 < len(leaked.where) <= shift
-    assert seconds < 2
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", [*mulan.SMALL, "enron", "genbase", "medical", "arts", *(f"rcv1-s{k}-realigned" for k in range(1, 6))])
-def test_no_shift_is_seen_where_there_is_none(name):
-    found = codes(check_dataset(*stored_set(name)))
-    assert "shifted-labels" not in found
-    assert "leaked-labels" not in found
+    assert time.perf_counter() - start < 2
+    assert [finding.severity for finding in findings if finding.severity != "info"] == []

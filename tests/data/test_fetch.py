@@ -18,14 +18,13 @@ from reference.mulan import data_home, read
 from skcamel.data import DataError, catalogue, fetch
 from skcamel.data.catalogue import DatasetNotFoundError, dataset_facts, list_datasets, load_dataset
 from skcamel.data.dataset import digest
-from skcamel.data.fetch import DownloadError, TermsError, exclusive, fetch_dataset
+from skcamel.data.fetch import DownloadError, TermsError, fetch_dataset
 
 
 @pytest.fixture
 def server(monkeypatch):
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(fetch, "PAUSE", 0)
     with loopback_server() as running:
         running.files = tiny.served()
         yield running
@@ -50,7 +49,7 @@ def fetched(server, entry, tmp_path):
 
 def left_over(tmp_path):
     """What a reader of the cache could find."""
-    return sorted(path.name for path in (tmp_path / "cache").iterdir() if not path.name.endswith((".lock", ".part")))
+    return sorted(path.name for path in (tmp_path / "cache").glob("*"))
 
 
 def test_a_download_is_the_data_set_and_load_dataset_finds_it(fetched, server, tmp_path, monkeypatch):
@@ -81,63 +80,17 @@ def test_a_damaged_cache_is_repaired(fetched, server, tmp_path):
     assert left_over(tmp_path) == ["tiny"]
 
 
-def test_a_truncated_download_goes_on_where_it_stopped(fetched, server):
-    server.cut = [100, 50]
-    assert fetched().n == tiny.N
-    assert [wanted for _, wanted in server.requests] == [None, "bytes=100-", "bytes=150-", None]
-
-
-def test_a_later_call_resumes_what_an_earlier_one_left(fetched, server, tmp_path):
-    server.cut = [100, 0, 0, 0]
-    with pytest.raises(DownloadError, match=r"ended after 100 of \d+ bytes\) in 4 tries; 100 bytes are kept, run it again"):
+def test_a_truncated_download_leaves_nothing(fetched, server, tmp_path):
+    server.cut = [100]
+    with pytest.raises(DownloadError, match=r"the connection ended after 100 of \d+ bytes\); is this machine online\? Run it again"):
         fetched()
     assert left_over(tmp_path) == []
-    server.requests.clear()
-    assert fetched().n == tiny.N
-    assert server.requests[0][1] == "bytes=100-"
-
-
-def test_a_finished_file_is_not_fetched_again_when_another_failed(fetched, server):
-    _, xml = server.files
-    label_file = server.files.pop(xml)
-    with pytest.raises(DownloadError, match="HTTP 404"):
-        fetched()
-    server.files[xml] = label_file
-    server.requests.clear()
-    assert fetched().n == tiny.N
-    assert [path.rsplit("/", 1)[1] for path, _ in server.requests] == ["tiny.xml"]
-
-
-def test_a_host_that_sends_another_range_is_not_believed(fetched, server):
-    server.cut, server.range_error = [100], 7
-    with pytest.raises(DownloadError, match="another part of the file than asked for"):
-        fetched()
-
-
-def test_a_host_without_ranges_sends_all_again(fetched, server):
-    server.cut, server.ranges = [100], False
     assert fetched().n == tiny.N
 
 
-def test_a_finished_part_whose_end_was_not_noted_is_fetched_anew(fetched, server, tmp_path):
-    partial = tmp_path / "cache" / ".tiny.part"
-    partial.mkdir(parents=True)
-    (partial / "tiny.arff").write_bytes(tiny.arff())
-    assert fetched().n == tiny.N  # the range beyond the end gives 416
-
-
-def test_server_errors_are_tried_again_and_then_told(fetched, server, tmp_path):
-    server.refuse = [500, 503]
-    assert fetched().n == tiny.N
-    server.refuse = [500] * 4
-    (tmp_path / "cache" / "tiny" / "tiny.xml").unlink()
-    with pytest.raises(DownloadError, match=r"HTTP 500 .* in 4 tries"):
-        fetched()
-
-
-def test_a_refusal_is_not_tried_again(fetched, server, tmp_path):
+def test_a_refusal_leaves_nothing(fetched, server, tmp_path):
     server.refuse = [403]
-    with pytest.raises(DownloadError, match="answered HTTP 403 Forbidden; nothing was changed"):
+    with pytest.raises(DownloadError, match="HTTP Error 403: Forbidden"):
         fetched()
     assert len(server.requests) == 1
     assert left_over(tmp_path) == []
@@ -161,7 +114,6 @@ def test_wrong_values_are_refused(fetched, server, tmp_path):
     with pytest.raises(DownloadError, match=r"not the expected data .* Nothing was kept"):
         fetched()
     assert left_over(tmp_path) == []
-    assert not (tmp_path / "cache" / ".tiny.part").exists()
     server.files[path] = right
     assert fetched().n == tiny.N
 
@@ -186,7 +138,6 @@ def test_an_oversize_file_is_refused(fetched, server, tmp_path, announced):
     with pytest.raises(DownloadError, match="larger than 5000 bytes"):
         fetched()
     assert left_over(tmp_path) == []
-    assert not (tmp_path / "cache" / ".tiny.part").exists()
 
 
 def test_a_host_that_is_not_there_is_told(entry, server, tmp_path):
@@ -195,63 +146,30 @@ def test_a_host_that_is_not_there_is_told(entry, server, tmp_path):
 
 
 def test_a_silent_host_is_given_up(fetched, server, tmp_path):
-    server.stall = 0.5
-    with pytest.raises(DownloadError, match=r"could not be fetched \(timed out\) in 4 tries"):
+    server.stall = 0.3
+    with pytest.raises(DownloadError, match=r"could not be fetched \(timed out\)"):
         fetched(timeout=0.05)
     assert left_over(tmp_path) == []
 
 
-class FullDisk:
-    """A file on a disk that takes no more."""
-
-    def __init__(self, file):
-        self.file = file
-
-    def write(self, block):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_full_disk_while_downloading_leaves_nothing(fetched, tmp_path, monkeypatch):
-    whole = fetch.write_block
-    monkeypatch.setattr(fetch, "write_block", lambda file, block, target: whole(FullDisk(file), block, target))
-    with pytest.raises(DownloadError, match="the disk is full; free some space"):
-        fetched()
-    assert left_over(tmp_path) == []
-    assert not (tmp_path / "cache" / ".tiny.part").exists()
-
-
-def test_a_full_disk_while_converting_leaves_nothing(fetched, tmp_path, monkeypatch):
-    def full(facts, files, staged):
+def test_a_full_disk_leaves_nothing(fetched, tmp_path, monkeypatch):
+    def full(facts, contents, staged):
         (staged.folder / "tiny.arff").write_bytes(b"half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setitem(fetch.BUILDERS, "mulan", full)
+    monkeypatch.setattr(fetch, "_write_mulan", full)
     with pytest.raises(DownloadError, match="No space left on device; free some space"):
         fetched()
     assert left_over(tmp_path) == []
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="file size limits are POSIX")
-def test_a_disk_that_refuses_for_real_leaves_nothing(server, tmp_path):
-    limit = (
-        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))\n"
-    )
-    process = start_fetch(server.url, tmp_path, before=limit)
-    _, errors = process.communicate(timeout=60)
-    assert "DownloadError" in errors
-    assert "File too large" in errors
-    assert left_over(tmp_path) == []
-
-
-def start_fetch(url, tmp_path, before=""):
+def start_fetch(url, tmp_path):
     """Fetch the made-up set in a process of its own."""
     (tmp_path / "facts.json").write_text(json.dumps(asdict(tiny.facts())))
     code = (
         "import json, sys\nfrom skcamel.data import catalogue, fetch\n"
         "facts = catalogue.DatasetFacts(**json.load(open(sys.argv[1])))\n"
-        "catalogue._catalogue = lambda: {'tiny': facts}\n"
-        + before
-        + "print(fetch.fetch_dataset('tiny', cache=sys.argv[2], base_url=sys.argv[3]).n)"
+        "catalogue._catalogue = lambda: {'tiny': facts}\n" + "print(fetch.fetch_dataset('tiny', cache=sys.argv[2], base_url=sys.argv[3]).n)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "facts.json"), str(tmp_path / "cache"), url]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # noqa: S603
@@ -262,32 +180,7 @@ def test_two_processes_at_once_leave_one_right_set(server, entry, tmp_path):
     answers = [process.communicate(timeout=60) for process in processes]
     assert [answer.strip() for answer, _ in answers] == [str(tiny.N)] * 3, answers
     assert left_over(tmp_path) == ["tiny"]
-    assert len(server.requests) == 2  # one process fetched two files, the others waited
     assert fetch_dataset("tiny", cache=tmp_path / "cache", base_url=server.url).n == tiny.N
-
-
-def test_the_lock_dies_with_its_holder(tmp_path):
-    code = "import os, sys, pathlib, skcamel.data.fetch as fetch\nwith fetch.exclusive(pathlib.Path(sys.argv[1])): os._exit(9)"
-    assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "lock")], check=False).returncode == 9  # noqa: S603
-    with exclusive(tmp_path / "lock", wait=0):
-        pass
-
-
-def test_a_held_lock_is_waited_for_and_then_told(tmp_path):
-    with (
-        exclusive(tmp_path / "lock"),
-        pytest.raises(TimeoutError, match="Another process has held"),
-        exclusive(tmp_path / "lock", wait=0.1),
-    ):
-        pass
-
-
-def test_leavings_of_a_killed_process_do_no_harm(fetched, tmp_path):
-    for name in (".tiny.new", ".tiny.old"):
-        (tmp_path / "cache" / name).mkdir(parents=True)
-        (tmp_path / "cache" / name / "tiny.arff").write_bytes(b"half")
-    assert fetched().n == tiny.N
-    assert left_over(tmp_path) == ["tiny"]
 
 
 @pytest.mark.parametrize("name", ["../tiny", "/etc/passwd", "tiny/../../x", "..", "", "tiny\0"])
@@ -336,7 +229,7 @@ def test_parts_with_other_attributes_are_refused(fetched, server, entry):
     with pytest.raises(DownloadError, match="declare different attributes"):
         fetched()
     server.files[f"/{tiny.REPOSITORY}/test.arff"] = b"nothing"
-    with pytest.raises(DownloadError, match="no @data line"):
+    with pytest.raises(DownloadError, match="declare different attributes"):
         fetched()
 
 

@@ -70,12 +70,6 @@ def test_without_data_the_training_rows_are_left_out_in_turn():
     assert page.findings[0].endswith("on 60 training rows, each left out in turn.")
 
 
-def test_seen_rows_are_told_in_the_first_sentence():
-    given = pages.data(6, 120)
-    page = model_page(pages.model(6, 60), (given.X[:60], given.labels[:60]))
-    assert "All of these rows were seen in training: the figures are better" in page.findings[0]
-
-
 @pytest.mark.parametrize("dataset", [None, "new"])
 def test_where_no_model_with_alpha_0_can_be_fitted_the_page_says_why(dataset):
     page = model_page(pages.model(6, 60, solver="landmark", n_landmarks=10), dataset and pages.new_rows(6, 60))

@@ -112,24 +112,6 @@ def test_features_are_not_in_the_page(page_of):
     assert not any(f"{value:.6g}" in html for value in X[:5].ravel())
 
 
-def test_seen_rows_are_told(page_of):
-    model, given = pages.model(6, 60), pages.data(6, 120)
-    part = lambda rows: Dataset(given.X[rows], given.Y[rows], label_names=given.label_names)  # noqa: E731
-    assert "None of these rows was seen in training" in page_of(model, part(slice(60, 120)))
-    assert "All of these rows were seen in training" in page_of(model, part(slice(0, 60)))
-    assert "10 of these rows were seen in training" in page_of(model, part(slice(50, 120)))
-    assert "1 of these rows was seen in training" in page_of(model, part(slice(59, 120)))
-
-
-@pytest.mark.parametrize("scaling", ["none", "unit"])
-def test_seen_rows_of_sparse_data_are_told(page_of, scaling, rng):
-    X = sparse.random_array((60, 9), density=0.4, rng=rng, format="csr")
-    Y = (X @ rng.normal(size=(9, 3)) > 0.2).astype(int)
-    model = CamelClassifier(scaling=scaling).fit(X[:40], Y[:40])
-    found = evaluated(model, Dataset(X[35:], Y[35:], label_names=("label1", "label2", "label3")))
-    assert found.n_seen == sum((X[35:][[i]] != X[:40][[j]]).nnz == 0 for i in range(25) for j in range(40)) >= 5
-
-
 def test_labels_are_matched_by_name():
     model, rows = pages.model(6, 60), pages.new_rows(6, 60)
     turned = Dataset(rows.X, rows.Y[:, ::-1], label_names=rows.label_names[::-1])
@@ -281,15 +263,6 @@ def test_where_all_pushes_contradict_the_data_the_page_says_so(page_of):
     assert "against what the data show," not in page_of(CamelClassifier(correlation="centred").fit(X, Y), None)
 
 
-def test_the_page_of_an_earlier_model_does_without_what_was_seen(page_of):
-    given = pages.data(4, 80)
-    model = CamelClassifier().fit(given.X, given.labels)
-    del model.cooccurrence_
-    html = page_of(model, given)
-    assert sent(html, "page")["evidence"] is None
-    assert "The strongest: " in html
-
-
 def test_labels_absent_from_the_data_have_no_average_precision(page_of):
     rows = pages.new_rows(6, 60)
     Y = rows.Y.copy()
@@ -404,7 +377,6 @@ def test_a_pipeline_of_texts_has_a_page(page_of, rng):
     labels = pd.DataFrame({"wet": ["sea" in text or "rain" in text for text in texts], "warm": ["s" in text for text in texts]}).astype(int)
     model = make_pipeline(TfidfVectorizer(), CamelClassifier()).fit(texts[:40], labels[:40])
     found = evaluated(model, (texts[40:], labels[40:]))
-    assert found.n_seen == 20  # equal texts
     np.testing.assert_array_equal(found.scores, model.decision_function(texts[40:]))
     assert sections(page_of(model, (texts[40:], labels[40:]))) == ALL
 
@@ -540,8 +512,6 @@ def test_the_page_of_a_model_fitted_by_sums_over_rows_says_so_and_claims_no_more
     shown = facts_of(model)
     assert (shown["Training rows"], shown["Solver"]) == ("60", f"sums over rows, by {kept}")
     assert shown["Cuts and probabilities"] == "leave-one-out of all rows"
-    assert "The model does not hold its training rows, so nobody can tell whether these are among them." in html
-    assert "seen in training" not in html
     assert "the model was fitted by sums over rows, and does not hold them" in html
 
 
@@ -565,13 +535,6 @@ def test_the_page_of_a_combination_names_landmarks_and_columns():
     ).fit(given.X, given.labels)
     assert len(model.members_) == 2
     assert facts_of(model)["Solver"] == "sums over rows, by 12 landmarks and 12 columns"
-
-
-def test_a_precomputed_kernel_does_not_tell_which_rows_were_seen(page_of):
-    given = pages.data(3, 60)
-    K = given.X @ given.X.T
-    model = CamelClassifier(kernel="precomputed").fit(K, given.labels)
-    assert "nobody can tell whether these are among them" in page_of(model, Dataset(K, given.Y, label_names=given.label_names))
 
 
 @pytest.mark.parametrize("solver", SUMMED)

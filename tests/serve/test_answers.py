@@ -16,7 +16,6 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skc
 
 from serving import NAMES, ask, asked, body, mixed, mixed_table, numbers, rows, values
 from skcamel import CamelClassifier, CamelClassifierCV, explain, outputs
-from skcamel.baselines import BinaryRelevance
 from skcamel.serve import Limits, Served, create_app
 
 
@@ -178,11 +177,11 @@ def test_scores_that_are_not_finite_are_no_answer():
 
 def test_models_that_lack_something_say_so_and_answer_the_rest():
     X, Y = rows()
-    app = create_app(Served(BinaryRelevance().fit(X, Y), "br"))
+    app = create_app(Served(CamelClassifier(0.1, solver="alternating").fit(X, Y), "old"))
     facts = ask(app, "GET", "/model").json()
-    assert facts["answers"] == {"probabilities": True, "coverage": False, "reasons": False}
+    assert facts["answers"] == {"probabilities": False, "coverage": False}
     assert [column["name"] for column in facts["columns"]] == ["x1", "x2", "x3"]
-    for option, said in (("coverage", "no answers with a stated coverage"), ("reasons", "gives no reasons")):
+    for option, said in (("coverage", "no answers with a stated coverage"), ("probabilities", "scores but no probabilities")):
         response = ask(app, "POST", "/predict", **body([[1, 2, 3]], **{option: 1.0 if option == "coverage" else True}))
         assert (response.status_code, said in response.json()["error"]) == (422, True)
     assert ask(app, "POST", "/predict", **body([[1, 2, 3]])).status_code == 200

@@ -87,7 +87,7 @@ class GridSearch(Baseline):
     race: float | None = None
     random_state: Any = None
     GRIDS: ClassVar[dict[str, Any]]  # of axes, see `_axes`
-    ADDED: ClassVar[dict[str, Any]] = {"race": None}  # what stands for a parameter that files and studies of earlier versions lack
+    ADDED: ClassVar[dict[str, Any]] = {"race": None}  # what stands for a parameter that studies of earlier versions lack
 
     def _check_parameters(self) -> None:
         choice(self.grid, tuple(self.GRIDS), "grid")

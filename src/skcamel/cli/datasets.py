@@ -137,14 +137,14 @@ def convert(source: str, target: str, *, meka: bool, force: bool, **how: Any) ->
         say(f"{sizes(dataset)}; wrote {' and '.join(one_line(str(file)) for file in files)}")
 
 
-@datasets.command(epilog=examples("skcamel datasets check rcv1-s2", "skcamel datasets check mine.csv --labels 'topic_*'"))
+@datasets.command(epilog=examples("skcamel datasets check yeast", "skcamel datasets check mine.csv --labels 'topic_*'"))
 @click.argument("name_or_file", shell_complete=options.complete_source)
 @options.dataset_options
 @options.table_options
 @options.as_json
 @click.pass_context
 def check(ctx: click.Context, name_or_file: str, *, as_json: bool, **how: Any) -> None:
-    """Look for defects: labels among the features, shifted label blocks, constant or duplicate labels, and more.
+    """Look for defects: labels among the features, test rows that are in the training part, constant or duplicate labels, and more.
 
     Of a table it also tells what a fit would make of each column; without --labels that alone.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.inputs import is_catalogue_name, note_training_rows, open_model, rows_for, told_unknown
+from skcamel.cli.inputs import is_catalogue_name, open_model, rows_for, told_unknown
 from skcamel.cli.options import SHARE, as_json, complete_source, data_home, examples
 from skcamel.cli.output import note, say, say_json
 from skcamel.data import DataError
@@ -83,7 +83,6 @@ def _of_model(model: str, file: str, data_home: str | None) -> tuple[Found, Outp
     fitted = open_model(model)
     rows = rows_for(fitted, file, data_home=data_home, truth=True)
     assert rows.Y is not None  # noqa: S101 asked for
-    note_training_rows(fitted, rows.X)
     from skcamel.checks import names_compared
     from skcamel.pipeline import final
 

@@ -54,8 +54,6 @@ def explain(
 
     whole = open_model(model)
     fitted: Any = final(whole)
-    if not hasattr(fitted, "explain"):
-        raise click.UsageError(f"{model} holds {type(fitted).__name__}; only CAMEL explains its scores (skcamel fit --method camel).")
     names = [str(name) for name in fitted.label_names_]
     places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
     if unknown := [label for label in labels if label not in places]:

@@ -33,8 +33,6 @@ def export(model: str, dtype: str, output: str) -> None:
     from skcamel.pipeline import final
 
     fitted = open_model(model)
-    if not hasattr(final(fitted), "explain"):
-        raise click.UsageError(f"{model} holds {type(final(fitted)).__name__}; only CAMEL can be exported (skcamel fit --method camel).")
     made = to_onnx(fitted, dtype=dtype)
     content = made.SerializeToString()
     with whole_file(output) as file:

@@ -20,12 +20,11 @@ from skcamel.cli.inputs import (
     prepare,
     preparer_with,
     remember,
-    remember_table,
     told_unknown,
 )
 from skcamel.cli.options import examples
 from skcamel.cli.output import bars, note, print_columns, say, say_json, words_beside
-from skcamel.matching import LEFT_OUT
+from skcamel.matching import LABEL_COLUMNS, LEFT_OUT
 from skcamel.presets import PRESETS
 from skcamel.text import count, file_size, one_line, sampled_words
 
@@ -43,11 +42,6 @@ METHODS = {
         "CamelClassifierCV",
         {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths", *options.OF_SOLVERS},
     ),
-    "br": ("BinaryRelevance", {"threshold"}),
-    "ecc": ("EnsembleOfClassifierChains", {"threshold"}),
-    "rakel": ("RAkEL", {"threshold"}),
-    "llsf": ("LLSFCV", {"scoring", "threshold"}),
-    "jfsc": ("JFSCCV", {"scoring", "threshold"}),
 }
 SCALINGS = ("none", "standard", "minmax", "unit", "rank")
 KERNELS = ("rbf", "laplacian", "exponential", "linear")
@@ -60,7 +54,6 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
         "skcamel fit tickets.xlsx --labels tags --text subject,body --drop internal_note",
         "skcamel fit patients.csv --labels-file diagnoses.csv --id patient",
         "skcamel fit 2024.parquet 2025.parquet --labels 'topic_*' --max-memory 2GiB -o topics.skcamel",
-        "skcamel fit mine.arff --method ecc -o ecc.skcamel",
         "skcamel fit mine.csv --labels sea,sun --scalings none,standard --kernels rbf,laplacian --threshold label",
         "skcamel fit large.parquet --labels 'topic_*' --solver landmark --landmarks 2000 --max-memory 4GiB",
     )
@@ -258,7 +251,7 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
     """Fit on some rows; a table is prepared first. `preset`: that of a search whose representations may be chosen for prepared rows."""
     if preparer is None:
         model.fit(source.X[train], source.labels[train])
-        remember(model, source, train)
+        remember(model, source)
         return model
     from skcamel.pipeline import LabelPipeline
     from skcamel.presets import PREPARED
@@ -268,10 +261,9 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
         model.set_params(representations=PREPARED[preset])
     if isinstance(source, FiledTable):
         _fit_in_batches(model, source, preparer)
-        X = None if hasattr(preparer, "sampled_") else X  # all rows are too many to be remembered
     else:
         model.fit(X, source.Y[train])
-    remember_table(model, X, source.labels)
+    setattr(model, LABEL_COLUMNS, source.labels.columns)
     return LabelPipeline([("prepare", preparer), ("classify", model)])
 
 

@@ -14,7 +14,7 @@ import click
 
 from skcamel.cli.output import note
 from skcamel.data import DataError
-from skcamel.matching import REMEMBERED, TABLE, check_complete, expected_by, match_columns, preparer_of
+from skcamel.matching import REMEMBERED, check_complete, expected_by, match_columns, preparer_of
 from skcamel.text import count
 
 if TYPE_CHECKING:
@@ -190,38 +190,15 @@ def sizes(dataset: Dataset) -> str:
     return f"{dataset.n} rows, {dataset.d} features, {dataset.q} labels"
 
 
-def remember(model: Any, dataset: Dataset, fitted_rows: np.ndarray) -> None:
-    """Keep with a model what is needed to read another file as this one was read, and to know its training rows again."""
+def remember(model: Any, dataset: Dataset) -> None:
+    """Keep with a model what is needed to read another file as this one was read."""
     import numpy as np
-
-    from skcamel.data.dataset import row_digests
 
     names = np.array(dataset.feature_names, dtype=object)
     for own in (model, *getattr(model, "members_", ())):
         own.feature_names_in_ = names  # a frame in Python is compared with them
-    known = {
-        "features": dataset.feature_names,
-        "categories": dict(dataset.categories),
-        "dropped": dataset.dropped,
-        "nominal": "index",
-        "rows": row_digests(dataset.X[fitted_rows]),
-    }
+    known = {"features": dataset.feature_names, "categories": dict(dataset.categories), "dropped": dataset.dropped}
     setattr(model, REMEMBERED, known)
-
-
-def remember_table(model: Any, X: Any, labels: Labels) -> None:
-    """Keep with the estimator of a prepared table the columns of its labels, and its training rows if they are here."""
-    from skcamel.data.dataset import row_digests
-
-    setattr(model, TABLE, {"labels": labels.columns, "rows": None if X is None else row_digests(X)})
-
-
-def note_training_rows(model: Any, X: Any) -> None:
-    """Warn where a model is judged by what it was fitted on."""
-    from skcamel.pipeline import n_seen
-
-    if again := n_seen(model, X):
-        note(f"{again:,} of the {X.shape[0]:,} rows were in the fit; judged by them, the model looks better than it is.")
 
 
 def open_model(path: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from skcamel.cli.inputs import note_training_rows, open_model, rows_for
+from skcamel.cli.inputs import open_model, rows_for
 from skcamel.cli.options import OutputFile, data_home, examples, need, output_file
 from skcamel.cli.output import say, words_beside
 from skcamel.text import one_line
@@ -50,12 +50,9 @@ def _model_page(what: str, data: str | None, data_home: str | None, output: str)
     except ModelFileError as error:
         raise click.ClickException(f"{what} is neither a study folder nor a model file: {error}") from error
     estimator = final(model)
-    if not hasattr(estimator, "explain"):
-        raise click.UsageError(f"{what} holds {type(estimator).__name__}; only CAMEL has a page (skcamel fit --method camel).")
     dataset: Any = None
     if data is not None:
         rows = rows_for(model, data, data_home=data_home, truth=True)
-        note_training_rows(model, rows.X)
         labels = NamedLabels.of(np.asarray(rows.Y), estimator.label_names_)
         dataset = Dataset(rows.X, labels, name=Path(data).stem) if rows.table is None else (rows.table, labels)
     build_model_report(model, dataset, output)

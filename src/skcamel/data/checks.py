@@ -18,12 +18,7 @@ from skcamel.rows import default_names
 NAMED = 5  # indices or names that a message lists
 GRAVITY = ("error", "warning", "info")
 FEWEST_POSITIVES = 5  # and negatives of a label: with fewer, it may equal a feature by chance
-FEWEST_ROWS = 50  # of a block whose label frequencies are compared
-FEWEST_COLUMNS = 8  # compared at a shift
-AGREES, DISAGREES = 0.95, 0.5  # correlations of label frequencies
-BOUNDARIES = 8  # blocks may start at multiples of n / 8
-FEWEST_OCCURRENCES = 8  # of a feature: with fewer, its rows say nothing
-NEARLY_ALL = 0.9
+HARDLY_RELATED = 0.5  # correlation of a feature and a label
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,9 +87,9 @@ def check_dataset(
     Returns
     -------
     list of Finding
-        Empty if nothing was found. Codes: ``non-finite``, ``label-in-features``, ``shifted-labels``, ``leaked-labels``,
-        ``train-test-overlap``, ``empty-labels``, ``full-labels``, ``duplicate-labels``, ``opposite-labels``,
-        ``contradicting-rows``, ``constant-features``, ``unlabelled-rows``, ``unknown-labels``.
+        Empty if nothing was found. Codes: ``non-finite``, ``label-in-features``, ``train-test-overlap``,
+        ``empty-labels``, ``full-labels``, ``duplicate-labels``, ``opposite-labels``, ``contradicting-rows``,
+        ``constant-features``, ``unlabelled-rows``, ``unknown-labels``.
 
     Examples
     --------
@@ -164,29 +159,6 @@ def _label_in_features(data: _Checked) -> Iterator[Parts]:
                 "compare the columns of both halves, and drop what is no feature."
             )
             yield "label-in-features", "error", said, half
-
-
-def _shifted_labels(data: _Checked) -> Iterator[Parts]:
-    boundaries = [int(part.min()) for part in (data.train, data.test) if part is not None and len(part) and part.min() > 0]
-    shift = shifted_block(data.Y, boundaries, data.unknown)
-    if shift is None:
-        return
-    rows = np.arange(shift.start, shift.stop)
-    said = (
-        f"In rows {shift.start} to {shift.stop - 1} the labels stand {counted(abs(shift.columns), 'column')} too far to the "
-        f"{'left' if shift.columns > 0 else 'right'}: label frequencies there agree with the other rows' at that shift (correlation "
-        f"{shift.agreement:.3f}) and not in place ({shift.in_place:.3f}), so a column means two different labels; "
-        "rebuild the set from its parts, or use a repaired version."
-    )
-    yield "shifted-labels", "error", said, rows
-    leaked = features_of_rows(data.X, rows)
-    if len(leaked):
-        said = (
-            f"{counted(len(leaked), 'feature')} ({_listed(data.feature_names, leaked)}) with values almost only in "
-            f"rows {shift.start} to {shift.stop - 1}, whose labels are shifted by {abs(shift.columns)}: "
-            "probably labels that slid among the features; drop them."
-        )
-        yield "leaked-labels", "error", said, leaked
 
 
 def _overlap(data: _Checked) -> Iterator[Parts]:
@@ -292,7 +264,6 @@ def _unknown_labels(data: _Checked) -> Iterator[Parts]:
 _CHECKS: tuple[Callable[[_Checked], Iterator[Parts]], ...] = (
     _non_finite,
     _label_in_features,
-    _shifted_labels,
     _overlap,
     _constant_labels,
     _equal_labels,
@@ -360,17 +331,6 @@ def _column(counts: sparse.csc_array | None, j: int) -> Any:
     return column
 
 
-@dataclass(frozen=True)
-class Shift:
-    """A block of rows whose labels stand some columns away from those of the other rows."""
-
-    start: int
-    stop: int
-    columns: int  # column j of the block is column j + columns of the other rows
-    agreement: float  # correlation of label frequencies at that shift
-    in_place: float  # and without a shift
-
-
 def features_like_labels(X: Array, Y: sparse.csr_array, rows: np.ndarray, unknown: sparse.csr_array | None = None) -> np.ndarray:
     """Pairs (feature, label) where a two-valued feature is equal or opposite to a label in the given rows that know it, (pairs, 2).
 
@@ -394,96 +354,32 @@ def features_like_labels_only_in(X: Array, Y: sparse.csr_array, rows: np.ndarray
     )
     known = np.ones(labels.shape, dtype=bool) if unknown is None else unknown[others][:, pairs[:, 1]].toarray() == 0
     related = [
-        abs(_correlation(feature[kept], label[kept].astype(np.float64), constant=0.0)) if kept.any() else 0.0
+        abs(_correlation(feature[kept], label[kept].astype(np.float64))) if kept.any() else 0.0
         for feature, label, kept in zip(features.T, labels.T, known.T, strict=True)
     ]
-    return pairs[np.array(related, dtype=np.float64) <= DISAGREES]
-
-
-def shifted_block(Y: sparse.csr_array, boundaries: Sequence[int] = (), unknown: sparse.csr_array | None = None) -> Shift | None:
-    """Find the block of rows, from the start or to the end, whose labels are shifted against the others', if there is one.
-
-    Frequencies of the labels, among known entries, before and after a boundary are correlated at every shift that leaves half of the
-    columns to compare. They must agree at a shift (0.95) and not in place (0.5). Boundaries are the given ones and the multiples of
-    n / 8.
-    """
-    n, q = Y.shape
-    regular = [n * k // BOUNDARIES for k in range(1, BOUNDARIES)]
-    gaps = sparse.csr_array(Y.shape, dtype=np.int64) if unknown is None else unknown
-    total, rows, found = label_counts(Y), n - label_counts(gaps), list[Shift]()
-    for edge in sorted({edge for edge in [*regular, *boundaries] if FEWEST_ROWS <= edge <= n - FEWEST_ROWS}):
-        before = np.bincount(Y.indices[: Y.indptr[edge]], minlength=q)
-        known = edge - np.bincount(gaps.indices[: gaps.indptr[edge]], minlength=q)
-        shift = _shift_at(before / np.maximum(known, 1), (total - before) / np.maximum(rows - known, 1), edge, n)
-        found += [] if shift is None else [shift]
-    return max(found, key=lambda shift: shift.agreement, default=None)
-
-
-def features_of_rows(X: Array, rows: np.ndarray) -> np.ndarray:
-    """Features whose nonzero values stand almost only in the given rows, ascending."""
-    total, inside = _nonzeros(X), _nonzeros(X[rows])
-    return np.flatnonzero((total >= FEWEST_OCCURRENCES) & (inside >= NEARLY_ALL * total))
+    return pairs[np.array(related, dtype=np.float64) <= HARDLY_RELATED]
 
 
 def _two_valued(X: Array, rows: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
-    """Ones where a two-valued feature has its greater value, and the columns of X they come from."""
-    part = X[rows]
-    if sparse.issparse(part):
-        if not len(rows):
-            return sparse.csr_array((0, 0)), np.arange(0)
-        low, high = np.asarray(part.min(axis=0).toarray()).ravel(), np.asarray(part.max(axis=0).toarray()).ravel()
-        stored = sparse.csr_array(part)
-        between = (stored.data != low[stored.indices]) & (stored.data != high[stored.indices])
-        odd = np.bincount(stored.indices, weights=between, minlength=part.shape[1]) > 0
-        odd |= (low != 0) & (high != 0) & (_nonzeros(part) < len(rows))
-    else:
-        low, high = part.min(axis=0, initial=np.inf), part.max(axis=0, initial=-np.inf)
-        odd = ~((part == low) | (part == high)).all(axis=0)
-    columns = np.flatnonzero(~odd & (low < high))
-    if not sparse.issparse(part):
-        return sparse.csr_array((part[:, columns] == high[columns]).astype(np.int64)), columns
-    return _greater_value(sparse.csr_array(part[:, columns]), high[columns]), columns
+    """Ones where a two-valued feature has one of its values, zeros where it has the other; and the columns of X they come from."""
+    if not len(rows):
+        return sparse.csr_array((0, 0), dtype=np.int64), np.arange(0)
+    part = sparse.csr_array(X[rows])
+    low, high = (np.asarray(extreme.toarray()).ravel() for extreme in (part.min(axis=0), part.max(axis=0)))
+    is_third = (part.data != low[part.indices]) & (part.data != high[part.indices])
+    thirds = np.bincount(part.indices, weights=is_third, minlength=part.shape[1])
+    has_zeros = np.bincount(part.indices, minlength=part.shape[1]) < len(rows)
+    zero_is_third = (low != 0) & (high != 0) & has_zeros
+    columns = np.flatnonzero((thirds == 0) & ~zero_is_third & (low < high))
+    marked = np.where(high != 0, high, low)[columns]  # a value that is stored
+    chosen = sparse.csr_array(part[:, columns])
+    chosen.data = (chosen.data == marked[chosen.indices]).astype(np.int64)
+    chosen.eliminate_zeros()
+    return chosen, columns
 
 
-def _greater_value(part: sparse.csr_array, high: np.ndarray) -> sparse.csr_array:
-    """Ones where sparse two-valued columns have their greater value, which may be the zero that is not stored."""
-    greater = part.copy()
-    greater.data = (part.data == high[part.indices]).astype(np.float64)
-    zero_is_greater = np.flatnonzero(high == 0)
-    if len(zero_is_greater):
-        dense = greater.tolil()
-        dense[:, zero_is_greater] = part[:, zero_is_greater].toarray() == 0
-        greater = sparse.csr_array(dense)
-    greater.eliminate_zeros()
-    return greater.astype(np.int64)
-
-
-def _nonzeros(X: Array) -> np.ndarray:
-    return np.bincount(X.indices, minlength=X.shape[1]) if sparse.issparse(X) else np.count_nonzero(X, axis=0)
-
-
-def _shift_at(before: np.ndarray, after: np.ndarray, edge: int, n: int) -> Shift | None:
-    """Find the best shift between the label frequencies on both sides of a boundary, if it explains them."""
-    q = len(before)
-    in_place = _correlation(before, after)
-    widest = q - max(FEWEST_COLUMNS, -(-q // 2))
-    if widest < 1 or not in_place <= DISAGREES:
-        return None
-    shifts = [s for s in range(-widest, widest + 1) if s != 0]
-    agreement = [_correlation(before[max(s, 0) : q + min(s, 0)], after[max(-s, 0) : q - max(s, 0)]) for s in shifts]
-    best = int(np.argmax(agreement))
-    if agreement[best] < AGREES:
-        return None
-    s = shifts[best]
-    # the shifted block is the one whose columns at the far end are empty: its labels moved away from there
-    emptied_after, emptied_before = (after[-s:], before[:s]) if s > 0 else (after[:-s], before[s:])
-    if emptied_after.sum() <= emptied_before.sum():
-        return Shift(edge, n, s, agreement[best], in_place)
-    return Shift(0, edge, -s, agreement[best], in_place)
-
-
-def _correlation(a: np.ndarray, b: np.ndarray, *, constant: float = -1.0) -> float:
-    """Pearson's correlation, or a given value where one side is constant."""
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    """Pearson's correlation, 0 where one side is constant."""
     if np.ptp(a) == 0 or np.ptp(b) == 0:
-        return constant
+        return 0.0
     return float(np.corrcoef(a, b)[0, 1])

@@ -349,11 +349,6 @@ def digest(X: Any, Y: Any) -> str:
     return hasher.hexdigest()
 
 
-def row_digests(X: Any) -> np.ndarray:
-    """A 64-bit digest of the nonzero values of each row, (n,) uint64; equal rows have equal ones, dense or sparse."""
-    return np.frombuffer(b"".join(hashlib.blake2b(row, digest_size=8).digest() for row in _row_bytes(X)), dtype="<u8")
-
-
 def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
     """Numbers (n,) that are equal exactly where rows of X, and of Y if given, are equal; NaN counts as equal to NaN.
 

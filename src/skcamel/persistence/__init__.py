@@ -15,15 +15,13 @@ import json
 import os
 import platform
 import warnings
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
 from importlib import import_module
 from inspect import signature
 from textwrap import shorten
-from typing import Any, BinaryIO, Never
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy
@@ -34,13 +32,14 @@ from sklearn.pipeline import Pipeline
 import skcamel
 from skcamel import memory
 from skcamel.persistence import schema
-from skcamel.persistence.archive import HEADER, Member, array, members, name_of, source, target
+from skcamel.persistence.archive import archive, array, name_of, source, target
 from skcamel.pipeline import LabelPipeline, final
 from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "skcamel-model", 2
+HEADER = "header"  # the first array; those that follow are called a0, a1, ...
+FORMAT = 1  # files of skcamel before 1.0 name another
 HEADER_BYTES = 2**25  # at most, so that its parsed form stays below HEADER_GROWTH times as much
 HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
@@ -48,13 +47,6 @@ SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
 MODELS = {
     "CamelClassifier": "skcamel.classifier",
     "CamelClassifierCV": "skcamel.classifier_cv",
-    "BinaryRelevance": "skcamel.baselines.transformation",
-    "EnsembleOfClassifierChains": "skcamel.baselines.transformation",
-    "RAkEL": "skcamel.baselines.transformation",
-    "LLSF": "skcamel.baselines.llsf",
-    "JFSC": "skcamel.baselines.jfsc",
-    "LLSFCV": "skcamel.baselines.llsf",
-    "JFSCCV": "skcamel.baselines.jfsc",
 }
 STEPS: dict[str, str] = {"TablePreparer": "skcamel.data.preparer"}  # transformers of ours
 PIPELINE, PIPELINES = "Pipeline", (Pipeline, LabelPipeline)
@@ -65,11 +57,6 @@ PARTS = {
     "Scaling": "skcamel.scaling",
     "Ranks": "skcamel.scaling",
     "Reference": "skcamel.selection.coverage",
-    "Chain": "skcamel.baselines.transformation",
-    "Columns": "skcamel.baselines.logistic",
-    "Logistic": "skcamel.baselines.logistic",
-    "Softmax": "skcamel.baselines.logistic",
-    "Ending": "skcamel.baselines.lbfgs",
     **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of
@@ -77,7 +64,7 @@ SEARCH_ONLY = ("cv", "callback", "random_state", "landmarks")  # parameters that
 
 
 class ModelFileError(ValueError):
-    """The file is not a model that this version can load: damaged, cut short, foreign, not sound, or of another version."""
+    """The file is not a model that this version can load: damaged, cut short, foreign, not sound, or of another format."""
 
 
 class _StepError(ValueError):
@@ -89,7 +76,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 
     Parameters
     ----------
-    model : fitted estimator of skcamel, or fitted Pipeline that ends in one
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
         Steps of other libraries need ``pip install skcamel[pipelines]``.
     path : str, path or binary file object
         A name is used as given, whatever its suffix, and the file appears whole or not at all. A file object is written to from
@@ -107,37 +94,34 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     """
     name, estimator = type(model).__name__, final(model) if type(model) in PIPELINES else model
     if MODELS.get(type(estimator).__name__) != type(estimator).__module__:
-        known = f"a fitted estimator of skcamel ({', '.join(MODELS)}) or a Pipeline that ends in one"
+        known = f"a fitted {' or '.join(MODELS)}, or a Pipeline that ends in one"
         raise TypeError(f"save takes {known}, got {type(estimator).__name__}; for others use skops.io.dump.")
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     arrays = _Arrays()
-    header = {"format": FORMAT, "version": VERSION, **_circumstances(), **_node(model, arrays)}
+    header = {"format": FORMAT, **_circumstances(), **_node(model, arrays)}
     text = json.dumps(header).encode()
     try:
         if len(text) > HEADER_BYTES:
             raise ValueError(f"its names and search results take {memory.gib(len(text))}, {memory.gib(HEADER_BYTES)} are the most")
         _built(header, arrays.stored, None)
-    except _StepError as error:
-        raise ValueError(f"This {name} cannot be saved: {error}. Classes and functions that can be imported can.") from error
     except ValueError as error:
-        raise ValueError(
-            f"This {name} cannot be saved: {error}. Features and parameters of ordinary size can (scaling='standard')."
-        ) from error
+        of_steps = "Classes and functions that can be imported can"
+        cure = of_steps if isinstance(error, _StepError) else "Features and parameters of ordinary size can (scaling='standard')"
+        raise ValueError(f"This {name} cannot be saved: {error}. {cure}.") from error
     with target(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: np.frombuffer(text, dtype=np.uint8)}, **arrays.stored)
 
 
 def _circumstances() -> dict[str, Any]:
-    """Who wrote the file and when: for people and `inspect`, since loading depends on none of it."""
+    """Who wrote the file: for people and `inspect`, since loading depends on none of it. No time, so that equal models give equal files."""
     libraries = {
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
     }
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"written_by": f"skcamel {skcamel.__version__}", "written": now, "environment": libraries}
+    return {"written_by": f"skcamel {skcamel.__version__}", "environment": libraries}
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
@@ -161,14 +145,13 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
     Raises
     ------
     ModelFileError
-        Where the file is damaged, truncated, foreign, of another version, holds numbers that no fit gives, or types that are not
+        Where the file is damaged, truncated, foreign, of another format, holds numbers that no fit gives, or types that are not
         trusted. A file that cannot be opened gives the error of the operating system.
     """
     if isinstance(trusted, str):
         raise TypeError(f"trusted={trusted!r} is one text; give a sequence of names, as in trusted=[{trusted!r}].")
     with opened(path) as file:
-        header, others = read_header(file)
-        return _built(header, {member.name: array(file, member) for member in others}, tuple(trusted))
+        return _built(*read(file), tuple(trusted))
 
 
 @contextmanager
@@ -192,31 +175,30 @@ def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
             raise ModelFileError(message.replace("\n", " ")) from error
 
 
-def read_header(file: BinaryIO) -> tuple[dict[str, Any], list[Member]]:
-    """What the file says of itself, of a version that this code reads, and where its arrays lie."""
-    first, *others = members(file)
-    if first.size > HEADER_BYTES:
-        raise ValueError(f"its header has {first.size} bytes, {HEADER_BYTES} are the most")
-    needed = HEADER_GROWTH * first.size + sum(member.size for member in others)
-    if needed > SMALL:
-        memory.require(needed, "The model", "Load it where more is free")
-    header = json.loads(array(file, first).tobytes(), parse_constant=_refuse)
-    if header["format"] != FORMAT:
-        raise ValueError(f"its format is not {FORMAT!r}")
-    if header["version"] != VERSION:
-        newer = f"upgrade skcamel (it was written by {shorten(str(header.get('written_by')), 80)})"
-        cure = newer if header["version"] > VERSION else "fit and save the model with this version"
-        raise ModelFileError(f"has format version {header['version']}, this skcamel reads {VERSION}; {cure}")
-    return header, others
+def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What the file says of itself, if it is of the format that this code reads, and its arrays."""
+    with archive(file) as found:
+        sizes = {member.filename.removesuffix(".npy"): member.file_size for member in found.infolist()}
+        if sizes[HEADER] > HEADER_BYTES:
+            raise ValueError(f"its header has {sizes[HEADER]} bytes, {HEADER_BYTES} are the most")
+        needed = HEADER_GROWTH * sizes[HEADER] + sum(sizes.values()) + max(sizes.values())
+        if needed > SMALL:
+            memory.require(needed, "The model", "Load it where more is free")
+        header = json.loads(array(found, HEADER).tobytes())
+        came = header.get("format") if isinstance(header, dict) else header
+        if came != FORMAT:
+            is_newer = type(came) is int and came > FORMAT
+            cure = "update skcamel" if is_newer else "fit again with this version"
+            raise ModelFileError(f"has the format {shorten(repr(came), 40)}, this skcamel reads {FORMAT}; {cure}")
+        names = [f"a{k}" for k in range(len(sizes) - 1)]
+        if [member.filename for member in found.infolist()] != [f"{name}.npy" for name in (HEADER, *names)]:
+            raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order")
+        return header, {name: array(found, name) for name in names}
 
 
-def _refuse(constant: str) -> Never:
-    raise ValueError(f"its header holds {constant}, which is no JSON")
-
-
-def described(file: BinaryIO, header: dict[str, Any], others: list[Member]) -> Any:
+def described(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     """The model of a file, if it is sound, to be looked at: a :class:`Sealed` stands for each step of another library."""
-    return _built(header, {member.name: array(file, member) for member in others}, SEALED)
+    return _built(header, arrays, SEALED)
 
 
 def _built(header: dict[str, Any], arrays: dict[str, np.ndarray], trusted: tuple[str, ...] | None) -> Any:
@@ -263,15 +245,16 @@ def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: in
     if depth > MOST_NESTED:
         raise ValueError(f"its Pipelines are nested more than {MOST_NESTED} deep")
     names, nodes = zip(*node["steps"], strict=True)
-    reserved = {"steps", *_pipeline_options()}
-    fit = all(isinstance(name, str) and "__" not in name and name not in reserved for name in names)
-    if not fit or len(set(names)) < len(names):
+    taken = {"steps", *_pipeline_options()}
+    if len(set(names)) < len(names) or any(not isinstance(name, str) or "__" in name or name in taken for name in names):
         raise ValueError("the names of its steps are not different texts that a Pipeline takes")
-    ends = [is_last and place == len(nodes) - 1 for place in range(len(nodes))]
-    steps = [_step(own, stored, is_last=end, depth=depth) for own, end in zip(nodes, ends, strict=True)]
-    widths = [len(step.source_columns_) for step in steps[-2:-1] if type(step).__name__ in STEPS]
-    if is_last and widths and type(steps[-1]).__name__ in MODELS and steps[-1].n_features_in_ != widths[0]:
-        raise ValueError(f"its model wants {steps[-1].n_features_in_} columns, the step before gives {widths[0]}")
+    steps = [_step(own, stored, is_last=False, depth=depth) for own in nodes[:-1]]
+    steps.append(_step(nodes[-1], stored, is_last=is_last, depth=depth))
+    before: Any = steps[-2] if len(steps) > 1 else None
+    if type(before).__name__ in STEPS and type(steps[-1]).__name__ in MODELS:
+        given, wanted = len(before.source_columns_), steps[-1].n_features_in_
+        if given != wanted:
+            raise ValueError(f"its model wants {wanted} columns, the step before gives {given}")
     return (LabelPipeline if is_last and depth == 1 else Pipeline)(list(zip(names, steps, strict=True)))
 
 
@@ -285,37 +268,28 @@ class Sealed:
     @classmethod
     def of(cls, schema: bytes) -> Sealed:
         """Read the text that skops wrote."""
-        tree = json.loads(schema, parse_constant=_refuse)
-        found: set[str] = set()
+        found: list[str] = []
 
-        def add(node: Any) -> None:
-            if isinstance(node, dict) and "__class__" in node:
-                found.add(_told_type(node))
-            for item in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
-                add(item)
+        def told(node: dict[str, Any]) -> dict[str, Any]:
+            if "__class__" in node:
+                found.append(shorten(f"{node.get('__module__')}.{node['__class__']}", 200))
+            return node
 
-        add(tree)
-        return cls(_told_type(tree), sorted(found))
-
-
-def _told_type(node: dict[str, Any]) -> str:
-    return shorten(f"{node.get('__module__')}.{node['__class__']}", 200)
+        json.loads(schema, object_hook=told)
+        return cls(found[-1], sorted(set(found)))  # the outermost comes last
 
 
 def _foreign(data: np.ndarray, trusted: tuple[str, ...] | None) -> Any:
     """A transformer that skops wrote."""
     content = data.tobytes()
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:  # skops reads whatever it unpacks to
-        members = archive.infolist()
-        if any(member.compress_type for member in members) or sum(member.file_size for member in members) > len(content):
-            raise ValueError("a step of another library is compressed, which skcamel never does")
+    with archive(io.BytesIO(content)) as found:  # skops reads whatever it unpacks to
         if trusted is SEALED:
-            return Sealed.of(archive.read("schema.json"))
+            return Sealed.of(found.read("schema.json"))
     skops = _skops("load")
     try:
-        found = skops.get_untrusted_types(data=content)
-        unknown = [] if trusted is None else sorted(set(found) - set(trusted))
-        step = None if unknown else skops.loads(content, trusted=found)
+        types = skops.get_untrusted_types(data=content)
+        unknown = [] if trusted is None else sorted(set(types) - set(trusted))
+        step = None if unknown else skops.loads(content, trusted=types)
     except MemoryError:
         raise
     except Exception as error:
@@ -344,31 +318,17 @@ def _pipeline_options() -> dict[str, Any]:
 def _model(node: dict[str, Any], stored: _Stored) -> Any:
     """A model, a member of one, or a transformer of ours, from its class, parameters and state."""
     parameters, state = ({key: _decode(value, stored) for key, value in node[tree].items()} for tree in ("parameters", "state"))
-    _bring_up_to_date(node["class"], parameters, state)
     model = getattr(import_module((MODELS | STEPS)[node["class"]]), node["class"])(**parameters)
-    if model.get_params(deep=False).keys() - parameters.keys() - getattr(model, "ADDED", {}).keys():
+    if model.get_params(deep=False).keys() - parameters.keys():
         raise ValueError("some of its parameters are missing")
     schema.check(model, state)
     vars(model).update(state)
-    if node["class"] in STEPS and node.get("output") is not None:
-        schema.one_of("default", "pandas", "polars")(node["output"], {})
-        model.set_output(transform=node["output"])
+    output = node.get("output")
+    if output is not None:
+        if output not in ("default", "pandas", "polars"):
+            raise ValueError(f"its output {schema.shown(output)} is not known")
+        model.set_output(transform=output)
     return model
-
-
-def _bring_up_to_date(name: str, parameters: dict[str, Any], state: dict[str, Any]) -> None:
-    """Add what files lack that were written before rows were centred for the linear kernel, or all estimators had one rule for cuts.
-
-    LLSF and JFSC had one cut τ of F, the other comparison methods predicted where F >= 1/2; now all have cuts of F - 1/2.
-    """
-    if name.startswith("Camel") and "intercept_" in state:
-        state.setdefault("_offset", state["intercept_"])
-    if name in STEPS or name.startswith("Camel") or "threshold_metric" in parameters:
-        return
-    tau, threshold = state.pop("threshold_", 0.5), parameters.get("threshold", 0.5)
-    parameters["threshold"] = threshold if isinstance(threshold, str) else "zero" if threshold == 0.5 else threshold - 0.5
-    parameters["threshold_metric"] = None
-    state["thresholds_"] = np.full(len(state["label_names_"]), 0.0 if tau == 0.5 else np.nextafter(tau - 0.5, -np.inf))
 
 
 OUTPUT = "_sklearn_output_config"  # what set_output chose; of transformers it is stored, since it is what the next step sees
@@ -380,7 +340,7 @@ def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
     if type(model) in PIPELINES:
         return _pipeline_node(model, arrays)
     parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
-    state = {key: value for key, value in vars(model).items() if key not in parameters and key not in (OUTPUT, STREAM)}
+    state = {key: value for key, value in sorted(vars(model).items()) if key not in parameters and key not in (OUTPUT, STREAM)}
     output = vars(model).get(OUTPUT, {}).get("transform")
     return {
         "class": type(model).__name__,
@@ -442,29 +402,25 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
     """A JSON tree for `value`; numeric arrays are put into `arrays` and referred to."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool | str | int) or (isinstance(value, float) and np.isfinite(value)):
+    if value is None or isinstance(value, bool | str | int | float):
         return value
-    if isinstance(value, float):
-        return {"$float": repr(value)}
+    name, place = type(value).__name__, type(value).__module__
     if isinstance(value, np.ndarray) and value.ndim:
-        if value.dtype.kind in "UO":
-            kind = "$text" if value.dtype.kind == "U" else "$objects"
-            return {kind: [_encode(item, arrays, where) for item in value.tolist()]}
-        return {"$array": arrays.add(value)}
+        kinds = {"U": "$text", "O": "$objects"}
+        if value.dtype.kind not in kinds:
+            return {"$array": arrays.add(value)}
+        return {kinds[value.dtype.kind]: [_encode(item, arrays, where) for item in value.tolist()]}
     if sparse.issparse(value):
-        if not value.has_canonical_format:
-            value = value.copy()
-            value.sum_duplicates()
+        value.sum_duplicates()  # into canonical form, if it is not in it
         return {"$csr": [*(arrays.add(part) for part in (value.data, value.indices, value.indptr)), *map(int, value.shape)]}
-    for kind in (list, tuple):
-        if isinstance(value, kind):
-            return {f"${kind.__name__}": [_encode(item, arrays, where) for item in value]}
-    if isinstance(value, dict):
+    if type(value) in (list, tuple):
+        return {f"${name}": [_encode(item, arrays, where) for item in value]}
+    if type(value) is dict:
         return {"$dict": {str(key): _encode(item, arrays, where) for key, item in value.items()}}
-    if type(value).__name__ == MEMBER and MODELS[MEMBER] == type(value).__module__:
+    if name == MEMBER and MODELS[MEMBER] == place:
         return {"$member": _node(value, arrays)}
-    if PARTS.get(type(value).__name__) == type(value).__module__:
-        return {f"${type(value).__name__}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
+    if PARTS.get(name) == place:
+        return {f"${name}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
     if callable(value) and where in ("kernel", "kernels"):
         raise TypeError(reason_against(FUNCTION, FILE))
     raise TypeError(
@@ -478,8 +434,6 @@ def _decode(node: Any, stored: _Stored) -> Any:
     if node is None or isinstance(node, bool | int | float | str):
         return node
     ((kind, content),) = node.items()
-    if kind == "$float":
-        return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[content]
     if kind == "$array":
         return stored[content]
     if kind == "$csr":
@@ -489,13 +443,13 @@ def _decode(node: Any, stored: _Stored) -> Any:
         if content["class"] != MEMBER:
             raise ValueError(f"a member is a {MEMBER}")
         return _model(content, stored)
-    if kind in ("$list", "$tuple", "$text", "$objects"):
+    if isinstance(content, list):
         items = [_decode(item, stored) for item in content]
         if kind in ("$list", "$tuple"):
             return items if kind == "$list" else tuple(items)
         column = np.empty(len(items), dtype=object)
         column[:] = items
-        return column if kind == "$objects" else column.astype(str)
+        return column.astype(str) if kind == "$text" else column
     values = {key: _decode(item, stored) for key, item in content.items()}
     if kind == "$dict":
         return values
@@ -505,15 +459,10 @@ def _decode(node: Any, stored: _Stored) -> Any:
 
 def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
-    n, d = shape
-    whole = all(array.ndim == 1 and array.dtype in (np.int32, np.int64) for array in (indices, indptr)) and data.dtype == np.float64
-    if not whole or data.shape != indices.shape or len(indptr) != n + 1 or not 0 < d < 2**31:
-        raise ValueError(f"the parts of a sparse matrix of shape {shape} do not fit together")
-    if indptr[0] != 0 or indptr[-1] != len(indices) or (indptr[1:] < indptr[:-1]).any():
-        raise ValueError("the rows of a sparse matrix do not follow each other")
-    ascending = np.ones(len(indices) + 1, dtype=bool)
-    ascending[1:-1] = indices[1:] > indices[:-1]
-    ascending[indptr] = True  # a new row begins
-    if not ascending.all() or (len(indices) and not 0 <= indices.min() <= indices.max() < d):
-        raise ValueError(f"the columns of a sparse matrix are out of range or out of order; there are {d}")
-    return sparse.csr_array((data, indices, indptr), shape=shape)
+    if data.dtype != np.float64 or any(part.dtype not in (np.int32, np.int64) for part in (indices, indptr)):
+        raise ValueError("the parts of a sparse matrix are not of its kinds of numbers")
+    found = sparse.csr_array((data, indices, indptr), shape=shape)
+    found.check_format(full_check=True)
+    if found.nnz != len(data) or not found.has_canonical_format:
+        raise ValueError("the columns of a sparse matrix are out of order")
+    return found

@@ -13,10 +13,60 @@ from skcamel.text import count, listed, one_line
 if TYPE_CHECKING:
     from skcamel.persistence.inspection import Inspection
 
+FEW = 10  # rows that have a label, for figures that mean much
 MOST_COLUMNS, MOST_LABELS = 20, 30  # shown; the others are counted
-BY_A_PERSON = "*To be filled in by a person:*"
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
 NOT_NEW = "Where settings or cuts were chosen by the same scores, figures on new rows are somewhat worse."
+CARD = """# {title}
+
+## What it is
+
+A {kind} of skcamel{steps}. It answers which of {n_labels} a row has: {labels}{more}.
+
+{settings}
+
+## Intended use
+
+- *To be filled in by a person:* what decisions this model should support, and for whom.
+- *To be filled in by a person:* what it must not be used for.
+- *To be filled in by a person:* who answers for it, and how to reach them.
+
+## Data
+
+Fitted on {data}
+
+*To be filled in by a person:* where the rows come from, when and how they were collected, and who labelled them.
+
+{columns}
+
+## How good it is
+
+{quality}
+
+## Limits
+
+- It knows the labels above and no others, and answers for rows like those of the fit; it does not notice rows of another kind.
+{limits}- *To be filled in by a person:* groups of rows that the data leave out, and what errors would cost.
+
+## What the file reveals about its training data
+
+{reveals}
+
+## How to load it
+
+```python
+import skcamel
+
+model = skcamel.load({file!r})
+model.label_sets(rows)
+```
+
+The file holds no code. Steps of other libraries are built only if their types are known to be harmless, or trusted by name.
+"""
+NO_COLUMNS = "The model does not know the names of its columns; rows are matched by position."
+MEASURE = (
+    "*To be filled in by a person:* figures on rows that were kept out of the fit, for the groups of rows that matter (`skcamel evaluate`)."
+)
 FIGURES = (("F1", "f1"), ("precision", "precision"), ("recall", "recall"), ("AUC", "auc"))
 
 
@@ -56,9 +106,8 @@ def _what(told: Inspection) -> Iterator[str]:
 
 def _written(told: Inspection) -> str:
     file = told.file
-    when = f", {file['written'][:10]}" if file["written"] else ", at a time that it does not tell"
     libraries = listed([f"{name} {version}" for name, version in (file["environment"] or {}).items()])
-    return f"Written by {file['written_by'] or 'an unknown version'}{when}, format version {file['format_version']}" + (
+    return f"Written by {file['written_by'] or 'an unknown version'}, format version {file['format_version']}" + (
         f"; {libraries}." if libraries else "."
     )
 
@@ -66,8 +115,7 @@ def _written(told: Inspection) -> str:
 def _settings(told: Inspection) -> Iterator[str]:
     """Solver, kernels and cuts."""
     model = told.model
-    if model["solver"]:
-        yield f"Solver: {model['solver']}; label correlation learned {model['correlation']}."
+    yield f"Solver: {model['solver']}; label correlation learned {model['correlation']}."
     for own in model["members"]:
         weight = f"weight {own['weight']:.3g}, " if len(model["members"]) > 1 else ""
         numbers = ", ".join(f"{key} {own[key]:.4g}" for key in ("alpha", "lambda1", "lambda2", "bandwidth") if own[key] is not None)
@@ -88,12 +136,9 @@ def _from(told: Inspection) -> Iterator[str]:
 
 def _data(told: Inspection) -> str:
     data = told.data
-    rows = "a number of rows that the file does not tell" if data["rows"] is None else count(data["rows"], "row")
     made = f", made from {count(len(data['columns']), 'column')}" if data["columns"] and len(data["columns"]) != data["features"] else ""
-    known = data["known_labels"]
-    share = f"; {100 * (1 - known):.2g} % of the labels were unknown" if known is not None and known < 1 else ""
-    digest = f"; digest of the rows {data['digest']}" if data["digest"] else ""
-    return f"{rows}, {count(data['features'], 'feature')}{made}{share}{digest}."
+    share = f"; {100 * (1 - data['known_labels']):.2g} % of the labels were unknown" if data["known_labels"] < 1 else ""
+    return f"{count(data['rows'], 'row')}, {count(data['features'], 'feature')}{made}{share}."
 
 
 def _quality(told: Inspection) -> Iterator[str]:
@@ -115,18 +160,23 @@ def _label(entry: dict[str, Any]) -> str:
 
 def card(told: Inspection, title: str | None = None) -> str:
     """Write a model card in Markdown."""
-    name = title or Path(told.file["name"]).stem or told.model["class"]
-    sections = {
-        "What it is": _card_what(told),
-        "Intended use": _card_use(),
-        "Data": _card_data(told),
-        "How good it is": _card_quality(told),
-        "Limits": _card_limits(told),
-        "What the file reveals about its training data": _card_reveals(told),
-        "How to load it": _card_load(told),
-    }
-    body = [f"## {heading}\n\n" + "\n".join(lines) for heading, lines in sections.items()]
-    return "\n\n".join([f"# {plain(name)}", *body]) + "\n"
+    model, path = told.model, Path(told.file["name"])
+    labels = model["labels"]
+    return CARD.format(
+        title=plain(title or path.stem or model["class"]),
+        kind=model["class"],
+        steps=f" behind {plain(listed(model['steps']))}" if model["steps"] else "",
+        n_labels=count(len(labels), "label"),
+        labels=listed([plain(name) for name in labels[:MOST_LABELS]]),
+        more=f" and {len(labels) - MOST_LABELS} more" if len(labels) > MOST_LABELS else "",
+        settings="\n".join(f"- {plain(line)}" for line in (*_settings(told), _written(told))),
+        data=plain(_data(told)),
+        columns=_card_columns(told.data["columns"]),
+        quality=_card_quality(told.quality),
+        limits=_card_limits(told),
+        reveals=_table(("What", "In the file", "Detail"), [(entry["what"], entry["held"], entry["detail"]) for entry in told.reveals]),
+        file=path.name or "model.skcamel",
+    )
 
 
 def plain(text: Any) -> str:
@@ -140,86 +190,40 @@ def plain(text: Any) -> str:
     return MARKDOWN.sub(r"\\\1", one_line(str(text)))
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     first, *others = (f"| {' | '.join(map(plain, cells))} |" for cells in (head, *rows))
-    return [first, "|" + " --- |" * len(head), *others]
+    return "\n".join([first, "|" + " --- |" * len(head), *others])
 
 
-def _card_what(told: Inspection) -> list[str]:
-    model = told.model
-    labels = listed([plain(name) for name in model["labels"][:MOST_LABELS]])
-    more = f" and {len(model['labels']) - MOST_LABELS} more" if len(model["labels"]) > MOST_LABELS else ""
-    steps = f" behind {plain(listed(model['steps']))}" if model["steps"] else ""
-    return [
-        f"A {model['class']} of skcamel{steps}. It answers which of {count(len(model['labels']), 'label')} a row has: {labels}{more}.",
-        "",
-        *(f"- {plain(line)}" for line in (*_settings(told), _written(told))),
-    ]
-
-
-def _card_use() -> list[str]:
-    return [
-        f"- {BY_A_PERSON} what decisions this model should support, and for whom.",
-        f"- {BY_A_PERSON} what it must not be used for.",
-        f"- {BY_A_PERSON} who answers for it, and how to reach them.",
-    ]
-
-
-def _card_data(told: Inspection) -> list[str]:
-    columns = told.data["columns"]
-    lines = [
-        f"Fitted on {plain(_data(told))}",
-        "",
-        f"{BY_A_PERSON} where the rows come from, when and how they were collected, and who labelled them.",
-        "",
-    ]
+def _card_columns(columns: list[dict[str, str]]) -> str:
     if not columns:
-        return [*lines, "The model does not know the names of its columns; rows are matched by position."]
-    more = [f"\n{len(columns) - MOST_COLUMNS} more columns are not listed."] if len(columns) > MOST_COLUMNS else []
-    rows = [(column["name"], column["kind"], column["detail"]) for column in columns[:MOST_COLUMNS]]
-    return [*lines, *_table(("Column", "Kind", "What becomes of it"), rows), *more]
+        return NO_COLUMNS
+    shown = _table(("Column", "Kind", "What becomes of it"), [tuple(column.values()) for column in columns[:MOST_COLUMNS]])
+    more = f"\n\n{len(columns) - MOST_COLUMNS} more columns are not listed." if len(columns) > MOST_COLUMNS else ""
+    return shown + more
 
 
-def _card_quality(told: Inspection) -> list[str]:
-    quality = told.quality
+def _card_quality(quality: dict[str, Any]) -> str:
     if not quality["source"]:
-        return [plain(quality["reason"])]
-    lines = [f"Measured by {plain(quality['source'])}. {NOT_NEW}", ""]
-    better = {name: "smaller is better" if name in LOSSES else "larger is better" for name in quality["figures"]}
-    lines += _table(("Metric", "Value", ""), [(TITLES[name], f"{value:.3f}", better[name]) for name, value in quality["figures"].items()])
+        return plain(quality["reason"])
+    figures = [
+        (TITLES[name], f"{value:.3f}", f"{'smaller' if name in LOSSES else 'larger'} is better")
+        for name, value in quality["figures"].items()
+    ]
+    said = [f"Measured by {plain(quality['source'])}. {NOT_NEW}", _table(("Metric", "Value", ""), figures)]
     if quality["weakest"]:
-        cells = [
-            (entry["label"], f"{entry['positives']:,.6g}", *(f"{entry[key]:.3f}" for _, key in FIGURES)) for entry in quality["weakest"]
-        ]
-        lines += ["", "The weakest labels:", "", *_table(("Label", "Rows that have it", *(title for title, _ in FIGURES)), cells)]
-    return [
-        *lines,
-        "",
-        f"{BY_A_PERSON} figures on rows that were kept out of the fit, for the groups of rows that matter (`skcamel evaluate`).",
-    ]
+        titles, keys = zip(*FIGURES, strict=True)
+        labels = [(own["label"], f"{own['positives']:,.6g}", *(f"{own[key]:.3f}" for key in keys)) for own in quality["weakest"]]
+        said += ["The weakest labels:", _table(("Label", "Rows that have it", *titles), labels)]
+    return "\n\n".join([*said, MEASURE])
 
 
-def _card_limits(told: Inspection) -> list[str]:
-    rare = [entry for entry in told.quality["labels"] if entry["positives"] < 10]
-    lines = [
-        "- It knows the labels above and no others, and answers for rows like those of the fit; it does not notice rows of another kind."
-    ]
+def _card_limits(told: Inspection) -> str:
+    said = ""
+    rare = [plain(entry["label"]) for entry in told.quality["labels"] if entry["positives"] < FEW]
     if rare:
-        names = listed([plain(entry["label"]) for entry in rare[:MOST_LABELS]]) + (" and others" if len(rare) > MOST_LABELS else "")
-        lines.append(f"- Fewer than 10 rows have {names}: figures of {'this label' if len(rare) == 1 else 'these labels'} are uncertain.")
-    if (known := told.data["known_labels"]) is not None and known < 1:
-        lines.append(f"- {100 * (1 - known):.2g} % of the labels were unknown in the fit; figures count the others.")
-    return [*lines, f"- {BY_A_PERSON} groups of rows that the data leave out, and what errors would cost."]
-
-
-def _card_reveals(told: Inspection) -> list[str]:
-    return _table(("What", "In the file", "Detail"), [(entry["what"], entry["held"], entry["detail"]) for entry in told.reveals])
-
-
-def _card_load(told: Inspection) -> list[str]:
-    name = Path(told.file["name"]).name or "model.skcamel"
-    lines = ["```python", "import skcamel", "", f"model = skcamel.load({name!r})", "model.label_sets(rows)", "```", ""]
-    return [
-        *lines,
-        "The file holds no code. Steps of other libraries are built only if their types are known to be harmless, or trusted by name.",
-    ]
+        names = listed(rare[:MOST_LABELS]) + (" and others" if len(rare) > MOST_LABELS else "")
+        said += f"- Fewer than {FEW} rows have {names}: figures of {'this label' if len(rare) == 1 else 'these labels'} are uncertain.\n"
+    if told.data["known_labels"] < 1:
+        said += f"- {100 * (1 - told.data['known_labels']):.2g} % of the labels were unknown in the fit; figures count the others.\n"
+    return said

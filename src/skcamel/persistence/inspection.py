@@ -5,7 +5,6 @@ Steps of other libraries are never built for this: their types are read from the
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -15,23 +14,28 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from skcamel import persistence
-from skcamel.base import BaseCamel
 from skcamel.explanation import how_learned, in_place_of_rows, training_rows
 from skcamel.metrics import LOSSES, decision_metrics, f1_of
 from skcamel.pipeline import final, transformers
 from skcamel.text import count, listed
 
 WEAKEST = 5  # labels named first
+OF_LABELS = ("rows", "positives", "precision", "recall", "f1", "auc")
+NOTHING = "The file holds no leave-one-out scores; measure the model on rows that were kept out of the fit (skcamel evaluate)."
 LEAVE_ONE_OUT = "leave-one-out of the training rows"
 # Attributes by what they are for; the others are "other numbers".
 PARTS = {
     "training rows or what stands for them": ("X_fit_", "_kept"),
-    "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean", "coef_", "model_", "estimators_", "_models"),
-    "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_", "label_distance_"),
+    "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean"),
+    "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_"),
     "leave-one-out scores": ("_reference",),
-    "digests of training rows": ("input_table_", "input_columns_"),
     "results of the search": ("cv_results_",),
     "preparation of the table": ("parts_",),
+}
+MEMBERSHIP = {
+    "yes": "The rows themselves tell it.",
+    "in part": "The rows that it holds tell it of themselves.",
+    "no": "It holds no row.",
 }
 OTHER, FOREIGN, TEXT = "other numbers", "steps of other libraries", "names, settings and the frame of the file"
 
@@ -43,11 +47,11 @@ class Inspection:
     Attributes
     ----------
     file : dict
-        name, bytes, format_version, written_by, written and environment; None where the file does not tell.
+        name, bytes, format_version, written_by and environment; None where the file does not tell.
     model : dict
         class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), cuts, correlation, labels.
     data : dict
-        rows, columns (name, kind, detail), features, known_labels (share), digest of the training rows.
+        rows, columns (name, kind, detail), features, known_labels (share).
     quality : dict
         source, figures, labels (label, rows, positives, precision, recall, f1, auc), weakest; or the reason why there are none.
     reveals : list of dict
@@ -90,7 +94,7 @@ def inspect(model: Any) -> Inspection:
 
     Parameters
     ----------
-    model : str, path or binary file object; or fitted estimator of skcamel, or fitted Pipeline that ends in one
+    model : str, path or binary file object; or fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
         A model is told as the file that :func:`skcamel.save` would write of it.
 
     Returns
@@ -119,19 +123,19 @@ def inspect(model: Any) -> Inspection:
 
 
 def _inspected(file: BinaryIO, name: str) -> Inspection:
-    header, members = persistence.read_header(file)
-    model = persistence.described(file, header, members)
+    header, arrays = persistence.read(file)
+    model = persistence.described(header, arrays)
     estimator: Any = final(model)
     size = file.seek(0, os.SEEK_END)
-    about = {"name": name, "bytes": size, "format_version": header["version"]}
-    about |= {key: _plain(header.get(key)) for key in ("written_by", "written", "environment")}
+    about = {"name": name, "bytes": size, "format_version": header["format"]}
+    about |= {key: _plain(header.get(key)) for key in ("written_by", "environment")}
     return Inspection(
         about,
         _model(model, estimator),
         _data(model, estimator),
         _quality(estimator),
         list(_reveals(model, estimator)),
-        _sizes(header, members, size),
+        _sizes(header, arrays, size),
     )
 
 
@@ -145,20 +149,13 @@ def _plain(value: Any) -> Any:
 def _model(model: Any, estimator: Any) -> dict[str, Any]:
     """What it is."""
     names = [str(name) for name in estimator.label_names_]
-    cuts = getattr(estimator, "threshold_rule_", estimator.threshold)
+    cuts = estimator.threshold_rule_
     told = {"class": type(estimator).__name__, "steps": [_type_of(step) for step in transformers(model)], "labels": names, "cuts": cuts}
-    if not isinstance(estimator, BaseCamel):
-        return told | {"solver": None, "members": list[Any](), "correlation": None}
     return told | {
-        "solver": listed(sorted({_solver(own) for _, own in estimator.weighted_members()})),
+        "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
         "members": [_member(weight, own) for weight, own in estimator.weighted_members()],
         "correlation": how_learned(estimator.correlation),
     }
-
-
-def _solver(own: Any) -> str:
-    """By which a model was fitted; an earlier version had two, and did not tell."""
-    return getattr(own, "solver_", "alternating" if hasattr(own, "convergence_") else "spectral")
 
 
 def _type_of(step: Any) -> str:
@@ -173,22 +170,14 @@ def _member(weight: float, own: Any) -> dict[str, Any]:
 
 def _data(model: Any, estimator: Any) -> dict[str, Any]:
     """From what."""
-    is_camel, digests = isinstance(estimator, BaseCamel), _row_digests(estimator)
     together = getattr(estimator, "known_together_", None)
     known = 1.0 if together is None else float(np.diag(together).mean() / estimator.total_weight_)
     return {
-        "rows": training_rows(estimator) if is_camel else None,
+        "rows": training_rows(estimator),
         "columns": _columns(model, estimator),
         "features": int(estimator.n_features_in_),
-        "known_labels": known if is_camel else None,
-        "digest": hashlib.sha256(np.sort(digests).tobytes()).hexdigest()[:16] if len(digests) else None,
+        "known_labels": known,
     }
-
-
-def _row_digests(estimator: Any) -> np.ndarray:
-    """One for each training row, where the command line kept them."""
-    found = getattr(estimator, "input_table_", getattr(estimator, "input_columns_", {})).get("rows")
-    return np.empty(0, dtype=np.uint64) if found is None else found
 
 
 def _columns(model: Any, estimator: Any) -> list[dict[str, str]]:
@@ -234,7 +223,7 @@ def judged(model: Any) -> Judged | None:
     >>> bool(np.isclose(judged(model).figures["macro_f1"], model.estimate_["macro_f1"]))
     True
     """
-    reference = getattr(model, "_reference", None)
+    reference = model._reference
     if reference is None or model._target == "multiclass":
         return None
     counts = reference.counts(model.thresholds_)
@@ -250,62 +239,43 @@ def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
 
 def _quality(estimator: Any) -> dict[str, Any]:
     """How good, by what the file holds."""
+    told: dict[str, Any] = {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": ""}
     found = judged(estimator)
     if found is not None:
-        columns = ("rows", "positives", "precision", "recall", "f1", "auc")
-        rows = zip(estimator.label_names_, *(getattr(found, name).tolist() for name in columns), strict=True)
-        labels = [dict(zip(("label", *columns), (str(name), *values), strict=True)) for name, *values in rows]
+        names = [str(name) for name in estimator.label_names_]
+        columns = {"label": names} | {key: getattr(found, key).tolist() for key in OF_LABELS}
+        labels = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         is_sample = in_place_of_rows(estimator) and estimator.n_judged_ < training_rows(estimator)
         source = f"leave-one-out of a sample of {count(estimator.n_judged_, 'training row')}" if is_sample else LEAVE_ONE_OUT
         weakest = [labels[j] for j in found.weakest(WEAKEST)]
-        return {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest, "reason": ""}
+        return told | {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest}
     if hasattr(estimator, "best_score_"):
         name = estimator.scoring_
         score = -estimator.best_score_ if name in LOSSES else estimator.best_score_
-        return {"source": "the folds of its search", "figures": {name: float(score)}, "labels": [], "weakest": [], "reason": ""}
-    reason = "The file holds no leave-one-out scores; measure the model on rows that were kept out of the fit (skcamel evaluate)."
-    return {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": reason}
+        return told | {"source": "the folds of its search", "figures": {name: float(score)}}
+    return told | {"reason": NOTHING}
 
 
 def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     """What the file holds of the training data, as sentences."""
     held, detail = _rows_held(estimator)
     yield {"what": "training rows", "held": held, "detail": detail}
-    is_row_wise = held == "yes"
-    if isinstance(estimator, BaseCamel):
-        recovered = "Each row has its coefficients; as a rule its labels can be computed from them." if is_row_wise else ""
-        yield {
-            "what": "labels of training rows",
-            "held": "yes" if is_row_wise else "no",
-            "detail": recovered or "Only counts over all rows are kept.",
-        }
-    yield {"what": "whether a given row was in the fit", **_membership(estimator, held)}
+    labels = ("yes", "Each row has its coefficients; as a rule its labels can be computed from them.")
+    labels = labels if held == "yes" else ("no", "Only counts over all rows are kept.")
+    yield {"what": "labels of training rows", "held": labels[0], "detail": labels[1]}
+    yield {"what": "whether a given row was in the fit", "held": held, "detail": MEMBERSHIP[held]}
     yield from _values_held(model, estimator)
-    pairs = ["how often each label, and each pair of labels, occurs"] if hasattr(estimator, "cooccurrence_") else []
-    scores = ["leave-one-out scores, sorted within each label"] if getattr(estimator, "_reference", None) is not None else []
-    held_too = "; ".join(["Names of labels", *pairs, *scores, "means or ranges of columns"])
+    scores = [] if estimator._reference is None else ["leave-one-out scores, sorted within each label"]
+    pairs = "how often each label, and each pair of labels, occurs"
+    held_too = "; ".join(["Names of labels", pairs, *scores, "means or ranges of columns"])
     yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too}."}
     for step in transformers(model):
         if isinstance(step, persistence.Sealed):
             yield {"what": f"step {step.type}", "held": "unknown", "detail": f"It was not opened. It names the types {listed(step.types)}."}
 
 
-def _membership(estimator: Any, rows: str) -> dict[str, str]:
-    """Whether the file tells of a row if it was in the fit; `rows` says whether it holds training rows."""
-    if digests := len(_row_digests(estimator)):
-        return {"held": "yes", "detail": f"It holds a digest of each of {count(digests, 'training row')}."}
-    details = {
-        "yes": "The rows themselves tell it.",
-        "in part": "The rows that it holds tell it of themselves.",
-        "no": "No digests of rows are kept.",
-    }
-    return {"held": rows, "detail": details[rows]}
-
-
 def _rows_held(estimator: Any) -> tuple[str, str]:
     """Whether training rows are in the file."""
-    if not isinstance(estimator, BaseCamel):
-        return "no", f"{type(estimator).__name__} keeps coefficients of columns."
     own: list[Any] = [member for _, member in estimator.weighted_members() if member.X_fit_ is not None]
     if not own:
         primal = "" if estimator._is_pairwise() else "It has coefficients for columns (solver primal)."
@@ -324,48 +294,46 @@ def _rows_held(estimator: Any) -> tuple[str, str]:
 
 def _values_held(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     """Single values and words of columns, in words."""
-    said: list[str] = []
-    for step in transformers(model):
-        for part in getattr(step, "parts_", ()):
-            kind = type(part).__name__
-            if kind in ("Category", "Tags"):
-                said.append(
-                    f"{part.name}: {count(len(part.values), 'value')}" + (f" and {count(len(part.rare), 'rare one')}" if part.rare else "")
-                )
-            elif kind == "Text":
-                said.append(f"{part.name}: {count(len(part.words), 'word')}")
-            elif kind in ("Number", "Moment") and part.steps is not None:
-                said.append(f"{part.name}: {count(len(part.steps.knots), 'value')}, sorted")
-    ranks = [
-        own for own in ([m for _, m in estimator.weighted_members()] if isinstance(estimator, BaseCamel) else [estimator]) if _ranks(own)
-    ]
+    said = [words for step in transformers(model) for part in getattr(step, "parts_", ()) if (words := _of_part(part))]
+    ranks = [own._scaling.ranks for _, own in estimator.weighted_members() if own._scaling.ranks]
     if ranks:
-        said.append(f"scaling by rank: {count(len(_ranks(ranks[0]).knots), 'value')} of the columns, sorted")
+        said.append(f"scaling by rank: {count(len(ranks[0].knots), 'value')} of the columns, sorted")
     categories: Mapping[str, Any] = getattr(estimator, "input_columns_", {}).get("categories", {})
     said += [f"{name}: {count(len(values), 'value')}" for name, values in categories.items()]
     detail = "; ".join(said) + "." if said else "None beyond means, ranges and names of columns."
     yield {"what": "values, words and categories of single columns", "held": "yes" if said else "no", "detail": detail}
 
 
-def _ranks(own: Any) -> Any:
-    return getattr(getattr(own, "_scaling", getattr(own, "scaling_", None)), "ranks", None)
+def _of_part(part: Any) -> str:
+    """What a part of a preparer holds of the cells of its column; nothing for some."""
+    kind = type(part).__name__
+    if kind in ("Category", "Tags"):
+        rare = f" and {count(len(part.rare), 'rare one')}" if part.rare else ""
+        return f"{part.name}: {count(len(part.values), 'value')}{rare}"
+    if kind == "Text":
+        return f"{part.name}: {count(len(part.words), 'word')}"
+    if kind in ("Number", "Moment") and part.steps is not None:
+        return f"{part.name}: {count(len(part.steps.knots), 'value')}, sorted"
+    return ""
 
 
-def _sizes(header: dict[str, Any], members: list[Any], size: int) -> list[dict[str, Any]]:
+def _sizes(header: dict[str, Any], arrays: dict[str, np.ndarray], size: int) -> list[dict[str, Any]]:
     """Bytes by part, largest first; an array that two attributes share counts for the first."""
-    left = {member.name: member.size for member in members}
     found: dict[str, int] = {}
     home = {attribute: part for part, attributes in PARTS.items() for attribute in attributes}
+    left = {name: array.nbytes for name, array in arrays.items()}
 
     def add(node: Any, part: str) -> None:
-        for key, item in node.items() if isinstance(node, dict) else ():
-            own = FOREIGN if key == "$skops" else home.get(key, part)
-            for name in {"$array": [item], "$skops": [item], "$csr": item}.get(key, ()):
-                found[own] = found.get(own, 0) + (left.pop(name, 0) if isinstance(name, str) else 0)
-            add(item, own)
         for item in node if isinstance(node, list) else ():
             add(item, part)
+        for key, item in node.items() if isinstance(node, dict) else ():
+            own = FOREIGN if key == "$skops" else home.get(key, part)
+            if key in ("$array", "$skops", "$csr"):
+                names = item if key == "$csr" else [item]
+                found[own] = found.get(own, 0) + sum(left.pop(name, 0) for name in names)
+            else:
+                add(item, own)
 
-    add({key: header.get(key) for key in ("steps", "parameters", "state")}, OTHER)
+    add([header.get("steps"), header.get("state")], OTHER)
     found[TEXT] = size - sum(found.values())
     return [{"part": part, "bytes": own} for part, own in sorted(found.items(), key=lambda pair: -pair[1])]

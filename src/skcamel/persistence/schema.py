@@ -1,313 +1,422 @@
-"""What a model file may hold: one table per class, from the name of an attribute to the rule for its value."""
+"""What a model file may hold: the shape and the range of every value, and what must fit together, checked before anything is used.
+
+A letter in a shape is a size, such as q labels: the first value that has it says how large it is, and all others must agree. Numbers
+are bounded by `LARGEST` and divisors by its inverse, so that no product formed by a prediction overflows for rows of ordinary size: a
+model that passes answers with finite numbers.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from skcamel import kernel, scaling
 from skcamel.data import cells
 from skcamel.data.parts import CYCLES
 from skcamel.metrics.conventions import NAMES as METRICS
-from skcamel.persistence.rules import (
-    FINITE,
-    LARGEST,
-    MOST,
-    OF_PRODUCTS,
-    PLAIN,
-    Rule,
-    Sizes,
-    any_tuple,
-    apply,
-    array_of,
-    classes,
-    count,
-    each,
-    either,
-    flag,
-    floats,
-    indices,
-    integer,
-    mapping,
-    names,
-    nothing,
-    number,
-    one_of,
-    pair,
-    part,
-    permutation,
-    record,
-    results,
-    rows,
-    shown,
-    text,
-    undefined,
-    words,
-)
 
-OPTIONAL = (
-    "feature_names_in_",
-    "input_columns_",
-    "input_table_",
-    "sampled_",
-    "convergence_",
-    "Z_",
-)  # not every fit sets them
-OPTIONAL += (
-    "cooccurrence_",
-    "total_weight_",
-    "known_together_",
-    "threshold_rule_",
-    "estimate_",
-    "scales_",
-    "_reference",
-    "solver_",
-)  # not every version did
-FEW = ("kernels", "scalings", "representations")  # sequences whose entries are checked against each other
+LARGEST = 1e50  # of a stored number; its inverse is the smallest divisor
+OF_PRODUCTS = 1e110  # of products of two such numbers, summed
+FINITE = float(np.finfo(np.float64).max)
+MOST = 2**31 - 1  # of whatever is counted
+PLAIN = (type(None), bool, int, float, str)
+RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
+FEW = ("kernels", "scalings", "representations")  # parameters whose entries are checked against each other
 
-POSITIVE = number(1 / LARGEST, LARGEST)
-DIVISORS = {"low": 1 / LARGEST, "high": LARGEST}
-
-
-def _ranks(value: Any, sizes: Sizes) -> None:
-    """Ranks whose knots increase, and whose levels do not fall, within each of the columns."""
-    ends = indices("d", below=MOST, ascending=True)
-    part("Ranks", knots=floats("t"), levels=floats("t", low=0, high=1), ends=ends)(value, sizes)
-    if value.ends[0] < 1 or value.ends[-1] != len(value.knots):
-        raise ValueError(f"must share {len(value.knots)} knots among its columns, none without any")
-    within = np.ones(len(value.knots) - 1, dtype=bool)
-    within[value.ends[:-1] - 1] = False  # from the last knot of a column to the first of the next
-    if (np.diff(value.knots)[within] <= 0).any() or (np.diff(value.levels)[within] < 0).any():
-        raise ValueError("must have knots and levels that increase within each column")
-
-
-def _reference(value: Any, sizes: Sizes) -> None:
-    """Leave-one-out scores that ascend within each of the runs: those without and those with each of the labels."""
-    ends, weights = array_of((np.int64, np.int32), "q", "sides"), either(nothing, floats("h", low=0))
-    part("Reference", scores=floats("h", low=-FINITE, high=FINITE), ends=ends, weights=weights)(value, sizes)
-    flat = value.ends.ravel()
-    if value.ends.shape[1] != 2 or flat[0] < 0 or (np.diff(flat) < 0).any() or flat[-1] != len(value.scores):
-        raise ValueError(f"must share {len(value.scores)} scores among two runs for each label")
-    within = np.ones(len(value.scores) - 1, dtype=bool)
-    within[flat[(flat > 0) & (flat < len(value.scores))] - 1] = False  # from the last of a run to the first of the next
-    if (np.diff(value.scores)[within] < 0).any():
-        raise ValueError("must have scores that ascend within each run")
-
-
-SHIFT = either(nothing, floats("d"))
-SCALING = either(
-    part("Scaling", name=one_of("none", "unit"), shift=SHIFT, scale=nothing, ranks=nothing),
-    part("Scaling", name=one_of("rank"), shift=SHIFT, scale=nothing, ranks=_ranks),
-    part("Scaling", name=one_of("standard", "minmax"), shift=SHIFT, scale=floats("d", **DIVISORS), ranks=nothing),
-)
-ENDING = part(
-    "Ending",
-    objective=floats("p", low=-OF_PRODUCTS, high=OF_PRODUCTS),
-    n_iter=indices("p", below=MOST),
-    converged=array_of((np.bool_,), "p"),
-)
-
-
-def _columns(*width: str) -> Rule:
-    """Standardised columns, among as many as these sizes add up to."""
-    return part("Columns", kept=indices("k", below=width, ascending=True), mean=floats("k"), spread=floats("k", **DIVISORS))
-
-
-def _logistic(*width: str) -> Rule:
-    """A binary model for each label; its intercept is infinite where training knew one class only."""
-    coefficients = {"coef": floats("k", "q"), "intercept": floats("q", low=-np.inf, high=np.inf)}
-    return part("Logistic", columns=_columns(*width), **coefficients, ending=ENDING)
-
-
-SOFTMAX = part("Softmax", columns=_columns("d"), coef=floats("k", "b"), intercept=floats("b"), n_classes=integer(2), ending=ENDING)
-FROM_A_FILE = {  # what the command line knows of the table that it fitted on
-    "features": each(text, "d", any_tuple),
-    "categories": mapping(each(text, "x", any_tuple)),
-    "dropped": each(text, "x", any_tuple),
-    "nominal": one_of("index", "onehot"),
-    "rows": array_of((np.uint64,), "r"),
+# Attributes of fitted models that must be there, and those that only some fits set.
+OF_ALL = "n_features_in_ label_names_ classes_ _target thresholds_ threshold_rule_ n_iter_ total_weight_ label_correlation_ cooccurrence_"
+OF_ALL += " _slopes _reference"
+OF_ONE = "solver_ A_ b_ bandwidth_ dual_coef_ intercept_ collaboration_ X_fit_ _offset _kernel _scaling _kernel_mean _lambda2 _kept"
+OF_SEARCH = "cv_results_ best_index_ best_score_ best_params_ scoring_"
+OF_CHOSEN = "scaling_ kernel_ alpha_ lambda1_ lambda2_ bandwidth_multiplier_"
+OF_COMBINED = "members_ weights_ scales_"
+REQUIRED = {
+    "CamelClassifier": f"{OF_ALL} {OF_ONE}",
+    "CamelClassifierCV": f"{OF_ALL} {OF_SEARCH} {OF_ONE} {OF_CHOSEN}",
+    "combination": f"{OF_ALL} {OF_SEARCH} {OF_COMBINED}",
+    "TablePreparer": "n_features_in_ feature_names_in_ parts_",
 }
-# The columns of labels, and the training rows, if they were few enough to be kept.
-OF_A_TABLE = {"labels": each(text, "x", any_tuple), "rows": either(nothing, array_of((np.uint64,), "r"))}
-COMMON: dict[str, Rule] = {
-    "n_features_in_": count("d"),
-    "feature_names_in_": names("d"),
-    "input_columns_": record(FROM_A_FILE),
-    "input_table_": record(OF_A_TABLE),
-    "label_names_": names("q"),
-    "classes_": classes,
-    "_target": one_of("matrix", "binary", "multiclass"),
-    "thresholds_": floats("q", low=-FINITE, high=FINITE),
-    "n_iter_": integer(0),
+OPTIONAL = "feature_names_in_ input_columns_ label_columns_ known_together_ estimate_ Z_ convergence_ sampled_"
+
+# Shapes of arrays of float64. What has a dot is a field of a part, of whatever attribute.
+FLOATS = {
+    "label_correlation_": "qq",
+    "collaboration_": "qq",
+    "cooccurrence_": "qq",
+    "known_together_": "qq",
+    "thresholds_": "q",
+    "_slopes": "q",
+    "scales_": "q",
+    "weights_": "m",
+    "dual_coef_": "nq",
+    "A_": "nq",
+    "Z_": "nq",
+    "_kernel_mean": "n",
+    "X_fit_": "nd",
+    "intercept_": "q",
+    "b_": "q",
+    "_offset": "q",
+    "convergence_": "i",
+    "Scaling.shift": "d",
+    "Scaling.scale": "d",
+    "Ranks.knots": "t",
+    "Ranks.levels": "t",
+    "Reference.scores": "h",
+    "Reference.weights": "h",
+    "Steps.knots": "t",
+    "Steps.levels": "t",
+    "Text.idf": "w",
 }
-ANY_CAMEL = COMMON | {
-    "label_correlation_": floats("q", "q"),
-    "cooccurrence_": floats("q", "q", low=0),
-    "total_weight_": POSITIVE,
-    "known_together_": floats("q", "q", low=0),
-    "threshold_rule_": either(one_of("zero", "common", "label"), number()),
-    "estimate_": record(dict.fromkeys(METRICS, either(number(), undefined))),
-    "_slopes": either(nothing, floats("q", low=5e-324, high=1e150)),
-    "_reference": either(nothing, _reference),
+INTEGERS = {"Ranks.ends": "d", "Reference.ends": "qs", "_kept": "n"}
+TEXTS = {  # sequences of texts, * of any length
+    "label_names_": "q",
+    "feature_names_in_": "d",
+    "label_columns_": "*",
+    "input_columns_.features": "d",
+    "input_columns_.dropped": "*",
+    "Category.values": "*",
+    "Category.rare": "*",
+    "Tags.values": "*",
+    "Tags.rare": "*",
+    "Text.words": "w",
+    "Moment.cycles": "*",
 }
-CAMEL = ANY_CAMEL | {
-    "dual_coef_": floats("n", "q"),
-    "intercept_": floats("q", low=-OF_PRODUCTS, high=OF_PRODUCTS),
-    "_offset": floats("q"),
-    "A_": floats("n", "q"),
-    "b_": floats("q", low=-OF_PRODUCTS, high=OF_PRODUCTS),
-    "Z_": floats("n", "q"),
-    "solver_": one_of("spectral", "landmark", "primal", "alternating"),
-    "collaboration_": floats("q", "q"),
-    "convergence_": floats("i", low=0),
-    "bandwidth_": POSITIVE,
-    "X_fit_": either(nothing, rows("n", "d")),
-    "_kernel": part("Kernel", name=one_of(*kernel.NAMES), bandwidth=POSITIVE),
-    "_scaling": SCALING,
-    "_kernel_mean": floats("n", low=-OF_PRODUCTS, high=OF_PRODUCTS),
-    "_lambda2": POSITIVE,
-    "_kept": either(nothing, indices("n", below=("d",), ascending=True)),
+MAY_BE_NONE = ("_reference", "_slopes", "X_fit_", "_kept", "Scaling.shift", "Scaling.scale", "Scaling.ranks", "Reference.weights")
+MAY_BE_NONE += ("Number.steps", "Moment.steps")
+WHOLE = ("n_features_in_", "n_iter_", "best_index_", "gaps")
+WHOLE += ("Number.odd", "Moment.middle")
+NUMBERS = ("best_score_", "total_weight_", "bandwidth_", "_lambda2", "alpha_", "lambda1_", "lambda2_", "bandwidth_multiplier_")
+NUMBERS += ("alpha", "lambda1", "lambda2", "bandwidth", "Kernel.bandwidth", "Number.median")
+POSITIVE, COUNT = (1 / LARGEST, LARGEST), (0, FINITE)
+RANGES: dict[str, tuple[float, float]] = {  # of arrays and numbers; others are from -LARGEST to LARGEST, whole ones from 0 to MOST
+    **dict.fromkeys(("total_weight_", "bandwidth_", "_lambda2", "bandwidth_multiplier_", "bandwidth", "Kernel.bandwidth"), POSITIVE),
+    **dict.fromkeys(("alpha_", "alpha", "Ranks.levels", "Steps.levels"), (0, 1)),
+    **dict.fromkeys(("lambda1_", "lambda2_", "lambda1", "lambda2"), COUNT),
+    **dict.fromkeys(("thresholds_", "threshold_rule_", "best_score_", "Reference.scores"), (-FINITE, FINITE)),
+    **dict.fromkeys(("intercept_", "b_", "_kernel_mean"), (-OF_PRODUCTS, OF_PRODUCTS)),
+    **dict.fromkeys(("cooccurrence_", "known_together_", "convergence_", "weights_", "scales_", "Reference.weights"), (0, LARGEST)),
+    **{"_slopes": (5e-324, 1e150), "Scaling.scale": POSITIVE, "Text.idf": (0, LARGEST), "n_features_in_": (1, MOST)},
+    "Moment.middle": (-(10**12), 10**12),
 }
-LINEAR = COMMON | {
-    "coef_": floats("q", "d"),
-    "intercept_": floats("q"),
-    "label_distance_": floats("q", "q"),
-    "scaling_": SCALING,
+WORDS: dict[str, tuple[str, ...]] = {
+    "_target": ("matrix", "binary", "multiclass"),
+    "solver_": ("spectral", "landmark", "primal", "alternating"),
+    "scoring_": METRICS,
+    **dict.fromkeys(("kernel_", "kernel", "Kernel.name"), kernel.NAMES),
+    **dict.fromkeys(("scaling_", "scaling", "Scaling.name"), scaling.NAMES),
+    "LeftOut.why": ("id", "constant", "empty", "dropped"),
+    "Number.decimal": tuple(cells.DIGITS),
+    "Moment.order": tuple(cells.DATES),
+    "Tags.separator": ("", "json", *cells.SEPARATORS),
+    "Text.analyzer": ("word", "char"),
 }
-JFSC = LINEAR | {"fisher_": floats("q", "d", low=-OF_PRODUCTS, high=OF_PRODUCTS)}
-
-
-def _search(**values: Rule) -> dict[str, Rule]:
-    """Attributes of a search over a grid of parameters with these names."""
-    return {f"{name}_": rule for name, rule in values.items()} | {
-        "cv_results_": results(values),
-        "best_index_": integer(0, below=("c",)),
-        "best_score_": number(),
-        "best_params_": record(values),
-        "scoring_": one_of(*METRICS),
-    }
-
-
-AT_LEAST_0 = number(0)
-CAMEL_SEARCH = _search(
-    scaling=one_of(*scaling.NAMES),
-    kernel=one_of(*kernel.NAMES),
-    bandwidth=POSITIVE,
-    alpha=number(0, 1),
-    lambda1=AT_LEAST_0,
-    lambda2=AT_LEAST_0,
-)
-
-
-def _member(value: Any, sizes: Sizes) -> None:
-    """A model of its own, sound by itself, of as many features and labels."""
-    if type(value).__name__ != "CamelClassifier" or (value.n_features_in_, len(value.label_names_)) != (sizes["d"], sizes["q"]):
-        raise ValueError(f"must hold fitted CamelClassifiers of {sizes['d']} features and {sizes['q']} labels")
-
-
-COMBINED = (
-    ANY_CAMEL
-    | {"members_": each(_member, "m"), "weights_": floats("m", low=0), "scales_": floats("q", low=0)}
-    | {key: rule for key, rule in CAMEL_SEARCH.items() if key == "cv_results_" or key.startswith(("best_", "scoring_"))}
-)
-
-
-def _steps(value: Any, sizes: Sizes) -> None:
-    """Ranks of one column."""
-    part("Steps", knots=floats("t"), levels=floats("t", low=0, high=1))(value, sizes)
-    if (np.diff(value.knots) <= 0).any() or (np.diff(value.levels) < 0).any():
-        raise ValueError("must have knots and levels that increase")
-
-
-NUMERALS = {"decimal": one_of(*cells.DIGITS), "unit": text, "median": number(-LARGEST, LARGEST), "odd": integer(0)}
-VALUES = {"values": words("k"), "rare": words("x")}
-MOMENT = {"order": one_of(*cells.DATES), "middle": integer(-(10**12), 10**12), "cycles": each(one_of(*CYCLES), "x", any_tuple)}
-COLUMN_PARTS: dict[str, dict[str, Rule]] = {
-    "LeftOut": {"why": one_of("id", "constant", "empty", "dropped"), "reason": text},
-    "Number": {**NUMERALS, "steps": either(nothing, _steps)},
-    "Flag": {"yes": text, "no": text},
-    "Category": VALUES,
-    "Tags": {**VALUES, "separator": one_of("", "json", *cells.SEPARATORS)},
-    "Moment": {**MOMENT, "steps": either(nothing, _steps)},
-    "Text": {"words": words("w"), "idf": floats("w", low=0), "analyzer": one_of("word", "char")},
+CHOSEN = ("scaling", "kernel", "bandwidth", "alpha", "lambda1", "lambda2")  # of a candidate of a search
+RECORDS = {  # mappings with just these names
+    "best_params_": CHOSEN,
+    "input_columns_": ("features", "categories", "dropped"),
 }
+PARTS = {"_kernel": "Kernel", "_scaling": "Scaling", "Scaling.ranks": "Ranks", "_reference": "Reference"}
+PARTS |= {"Number.steps": "Steps", "Moment.steps": "Steps"}
+OF_TABLES = "LeftOut Number Flag Category Tags Moment Text"
+PARTS["parts_"] = OF_TABLES
 
-
-def _column_part(value: Any, sizes: Sizes) -> None:
-    """What becomes of a column of a table."""
-    kind = type(value).__name__
-    if kind not in COLUMN_PARTS:
-        raise ValueError(f"must be parts of a table, got {shown(value)}")
-    part(kind, name=text, gap=flag, gaps=integer(0), **COLUMN_PARTS[kind])(value, sizes)
-    if kind != "LeftOut" and not value.features():
-        raise ValueError(f"must give a column, {value.name!r:.60} gives none")
-
-
-def _column_parts(value: Any, sizes: Sizes) -> None:
-    """Parts of columns with different names."""
-    each(_column_part, "d", any_tuple)(value, sizes)
-    if len({own.name for own in value}) < len(value):
-        raise ValueError("must have different names")
-
-
-TABLES: dict[str, dict[str, Rule]] = {
-    "TablePreparer": {"n_features_in_": count("d"), "feature_names_in_": names("d"), "parts_": _column_parts}
-    | {"sampled_": pair(integer(1), integer(1))},
-    "CamelClassifier": CAMEL,
-    "CamelClassifierCV": CAMEL | CAMEL_SEARCH | {"bandwidth_multiplier_": POSITIVE},
-    "BinaryRelevance": COMMON | {"model_": _logistic("d"), "estimators_": nothing},
-    "EnsembleOfClassifierChains": COMMON
-    | {"estimators_": each(part("Chain", order=permutation("q"), links=_logistic("d", "q")), "m"), "_votes": flag},
-    "RAkEL": COMMON
-    | {
-        "labelsets_": indices("m", "l", below=("q",), ascending=True),
-        "patterns_": each(indices("s", "l", below=2), "m"),
-        "_models": each(pair(each(integer(0, below=("m",)), "s"), either(integer(0, 0), SOFTMAX)), "g"),
-    },
-    "LLSF": LINEAR,
-    "JFSC": JFSC,
-    "LLSFCV": LINEAR | _search(alpha=AT_LEAST_0, beta=AT_LEAST_0, rho=AT_LEAST_0),
-    "JFSCCV": JFSC | _search(alpha=AT_LEAST_0, beta=AT_LEAST_0, gamma=AT_LEAST_0, eta=AT_LEAST_0),
-}
+Sizes = dict[str, int]
 
 
 def check(model: Any, state: Mapping[str, Any]) -> None:
     """Raise ValueError unless the parameters of `model`, not yet fitted, and the attributes in `state` make a sound model or step."""
     name = type(model).__name__
-    table = COMBINED if getattr(model, "combine", False) is True else TABLES[name]
-    if unknown := [repr(key) for key in state if key not in table]:
+    required = REQUIRED["combination" if getattr(model, "combine", False) is True else name].split()
+    if unknown := [repr(key) for key in state if key not in (*required, *OPTIONAL.split())]:
         raise ValueError(f"{', '.join(unknown)[:200]} is no attribute of a fitted {name}")
-    if missing := [key for key in table if key not in state and key not in OPTIONAL]:
+    if missing := [key for key in required if key not in state]:
         raise ValueError(f"{', '.join(missing)} missing")
     _check_parameters(model)
     sizes: Sizes = {}
-    apply(table, state, sizes)
-    if "label_names_" in table:
+    for key in required + [key for key in state if key not in required]:
+        _check_value(key, key, state[key], sizes)
+        if key == "n_features_in_":
+            sizes["d"] = state[key]
+    if "label_names_" in state:
         _check_labels(state, sizes["q"])
-    if "_kernel" in table:
+    if "_kernel" in state:
         _check_training_rows(state, sizes, pairwise=model._is_pairwise())
-    if "_models" in table:
-        _check_labelsets(state, sizes["m"])
+
+
+def _check_value(name: str, key: str, value: Any, sizes: Sizes) -> None:
+    """A value under its name, or its key in the tables above; a message begins with the name."""
+    if value is None and key in MAY_BE_NONE:
+        return
+    try:
+        for table, check_kind in KINDS:
+            if key in table:
+                check_kind(key, value, sizes)
+                return
+        raise ValueError("is not known")
+    except ValueError as error:
+        raise ValueError(f"{name} {error}") from error
+
+
+def _must(holds: bool, what: str, value: Any) -> None:
+    if not holds:
+        raise ValueError(f"must be {what}, got {shown(value)}")
+
+
+def shown(value: Any) -> str:
+    """A few words on a value, however large it is."""
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype.name} and shape {value.shape}"
+    if isinstance(value, int) and abs(value) > MOST:
+        return "a huge number"
+    text = repr(value) if isinstance(value, PLAIN) else f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def _check_shape(letters: str, shape: tuple[int, ...], sizes: Sizes) -> None:
+    """Compare a shape with the sizes known so far, and learn the others."""
+    if letters == "*":
+        return
+    for letter, size in zip(letters, shape, strict=False):
+        sizes.setdefault(letter, size)
+    needed = tuple(sizes.get(letter, 0) for letter in letters)
+    if shape != needed:
+        raise ValueError(f"has shape {shape}, {needed} is needed")
+    if 0 in shape:
+        raise ValueError(f"has shape {shape}, which is empty")
+
+
+def _check_array(key: str, value: Any, sizes: Sizes) -> None:
+    """An array of float64 or of whole numbers, or a sparse matrix, whose parts were checked when it was built."""
+    if sparse.issparse(value) and key == "X_fit_":
+        entries = value.data
+    else:
+        kinds = [np.float64] if key in FLOATS else [np.int64, np.int32]
+        _must(isinstance(value, np.ndarray) and value.dtype in kinds, f"an array of {kinds[0].__name__}", value)
+        entries = value
+    _check_shape((FLOATS | INTEGERS)[key], value.shape, sizes)
+    low, high = RANGES.get(key, (-LARGEST, LARGEST))
+    if entries.size and not (low <= entries.min() and entries.max() <= high):
+        raise ValueError(f"must hold numbers from {low:g} to {high:g} only, got {entries.min():g} to {entries.max():g}")
+
+
+def _check_whole(key: str, value: Any, _: Sizes) -> None:
+    low, high = RANGES.get(key, (0, MOST))
+    _must(type(value) is int and low <= value <= high, f"a whole number from {low:g} to {high:g}", value)
+
+
+def _check_number(key: str, value: Any, _: Sizes) -> None:
+    low, high = RANGES.get(key, (-LARGEST, LARGEST))
+    _must(type(value) in (int, float) and low <= value <= high, f"a number from {low:g} to {high:g}", value)
+
+
+def _check_word(key: str, value: Any, _: Sizes) -> None:
+    _must(isinstance(value, str) and value in WORDS[key], f"one of {', '.join(WORDS[key])}", value)
+
+
+def _check_text(_: str, value: Any, __: Sizes) -> None:
+    """Text that can be written and shown."""
+    _must(isinstance(value, str), "text", value)
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"holds half characters (surrogates): {shown(value)}") from error
+
+
+def _check_texts(key: str, value: Any, sizes: Sizes) -> None:
+    """An array of texts, or a tuple; what a column has been seen to hold is there once."""
+    is_array = isinstance(value, np.ndarray)
+    _must(is_array if key in ("label_names_", "feature_names_in_") else isinstance(value, tuple), "a sequence of texts", value)
+    _check_shape(TEXTS[key], value.shape if is_array else (len(value),), sizes)
+    for one in value.tolist() if is_array else value:
+        _check_text(key, one, sizes)
+    if "." in key and len(set(value)) < len(value):
+        raise ValueError("must hold different texts")
+
+
+def _check_record(key: str, value: Any, sizes: Sizes) -> None:
+    if not isinstance(value, dict) or set(value) != set(RECORDS[key]):
+        raise ValueError(f"must name {', '.join(RECORDS[key])}, got {shown(value)}")
+    for name, item in value.items():
+        _check_value(name, f"{key}.{name}" if key == "input_columns_" else name, item, dict(sizes))
+
+
+def _check_part(key: str, value: Any, sizes: Sizes) -> None:
+    """An object of a class of skcamel, which has all its fields."""
+    kind = type(value).__name__
+    _must(kind in PARTS[key].split(), f"a {PARTS[key]}", value)
+    own = dict(sizes)
+    for name, item in vars(value).items():
+        _check_value(name, name if name in ("gap", "gaps") else f"{kind}.{name}", item, own)
+    if kind in RUNS:
+        RUNS[kind](value)
+
+
+def _check_scaling(value: Any) -> None:
+    scaled, ranked = value.name in ("standard", "minmax"), value.name == "rank"
+    if scaled != (value.scale is not None) or ranked != (value.ranks is not None):
+        raise ValueError(f"{value.name!r} does not fit its scale and ranks")
+
+
+def _check_ranks(value: Any) -> None:
+    """Knots that increase, and levels that do not fall, within each of the columns."""
+    if value.ends[0] < 1 or value.ends[-1] != len(value.knots) or (np.diff(value.ends) < 1).any():
+        raise ValueError(f"must share {len(value.knots)} knots among its columns, none without any")
+    within = _within(value.ends, len(value.knots))
+    if (np.diff(value.knots)[within] <= 0).any() or (np.diff(value.levels)[within] < 0).any():
+        raise ValueError("must have knots and levels that increase within each column")
+
+
+def _check_steps(value: Any) -> None:
+    """Ranks of one column."""
+    if (np.diff(value.knots) <= 0).any() or (np.diff(value.levels) < 0).any():
+        raise ValueError("must have knots and levels that increase")
+
+
+def _check_reference(value: Any) -> None:
+    """Leave-one-out scores that ascend within each of the runs: those without and those with each of the labels."""
+    flat = value.ends.ravel()
+    if value.ends.shape[1] != 2 or flat[0] < 0 or (np.diff(flat) < 0).any() or flat[-1] != len(value.scores):
+        raise ValueError(f"must share {len(value.scores)} scores among two runs for each label")
+    if (np.diff(value.scores)[_within(flat, len(value.scores))] < 0).any():
+        raise ValueError("must have scores that ascend within each run")
+
+
+def _check_moment(value: Any) -> None:
+    if not set(value.cycles) <= set(CYCLES):
+        raise ValueError("has cycles that are not known")
+
+
+def _within(ends: np.ndarray, n: int) -> np.ndarray:
+    """Whether each of n numbers but the last has its successor in its own run, given where runs end."""
+    within = np.ones(n - 1, dtype=bool)
+    within[ends[(ends > 0) & (ends < n)] - 1] = False
+    return within
+
+
+RUNS = {"Scaling": _check_scaling, "Ranks": _check_ranks, "Steps": _check_steps, "Reference": _check_reference, "Moment": _check_moment}
+
+
+def _check_flag(_: str, value: Any, __: Sizes) -> None:
+    _must(isinstance(value, bool), "True or False", value)
+
+
+def _check_rule(key: str, value: Any, sizes: Sizes) -> None:
+    if value not in ("zero", "common", "label"):
+        _check_number(key, value, sizes)
+
+
+def _check_classes(_: str, value: Any, __: Sizes) -> None:
+    """An array of different plain values."""
+    _must(isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "biufUO", "an array of plain values", value)
+    known = value.tolist()
+    if not all(isinstance(one, PLAIN) and one == one for one in known) or len(set(known)) < len(known):
+        raise ValueError("must hold different plain values")
+
+
+def _check_categories(key: str, value: Any, sizes: Sizes) -> None:
+    _must(isinstance(value, dict), "a mapping", value)
+    for name, values in value.items():
+        _check_text(key, name, sizes)
+        _check_value(name, "Category.values", values, {})
+
+
+def _check_estimate(_: str, value: Any, __: Sizes) -> None:
+    """A figure for each metric; NaN where no row defines it."""
+    _must(isinstance(value, dict) and set(value) == set(METRICS), "a mapping of metrics", value)
+    _must(all(type(one) is float and abs(one) != np.inf for one in value.values()), "a mapping to numbers", value)
+
+
+def _check_results(_: str, value: Any, sizes: Sizes) -> None:
+    """The table of a search: its candidates, a column for each of their parameters, and columns of numbers."""
+    _must(isinstance(value, dict) and isinstance(value.get("params"), list), "a table with params", value)
+    candidates = value["params"]
+    _check_shape("c", (len(candidates),), sizes)
+    for candidate in candidates:
+        _check_record("best_params_", candidate, {})
+    for name, column in value.items():
+        if name == "params":
+            continue
+        _must(isinstance(column, np.ndarray) and column.shape == (len(candidates),), f"columns of {len(candidates)} entries", column)
+        if name.startswith("param_"):
+            for item in column.tolist():
+                _check_value(name, name.removeprefix("param_"), item, {})
+        elif not RESULT.fullmatch(name) or column.dtype not in (np.float64, np.int32):
+            raise ValueError(f"has a column {shown(name)}, which no search writes")
+
+
+def _check_members(_: str, value: Any, sizes: Sizes) -> None:
+    """Models of their own, sound by themselves, of as many features and labels."""
+    _must(isinstance(value, list), "a list", value)
+    _check_shape("m", (len(value),), sizes)
+    for own in value:
+        if type(own).__name__ != "CamelClassifier" or (own.n_features_in_, len(own.label_names_)) != (sizes["d"], sizes["q"]):
+            raise ValueError(f"must hold fitted CamelClassifiers of {sizes['d']} features and {sizes['q']} labels")
+
+
+def _check_columns(key: str, value: Any, sizes: Sizes) -> None:
+    """Parts of columns with different names, each of which gives columns unless it is left out."""
+    _must(isinstance(value, tuple), "a tuple", value)
+    _check_shape("d", (len(value),), sizes)
+    for part in value:
+        _check_part(key, part, sizes)
+        if type(part).__name__ != "LeftOut" and not part.features():
+            raise ValueError(f"must give a column, {part.name!r:.60} gives none")
+    if len({part.name for part in value}) < len(value):
+        raise ValueError("must have different names")
+
+
+def _check_sampled(_: str, value: Any, __: Sizes) -> None:
+    counts = isinstance(value, tuple) and len(value) == 2 and all(type(one) is int and one > 0 for one in value)
+    _must(counts, "two numbers of rows", value)
+
+
+TEXT = ("LeftOut.reason", "Number.unit", "Flag.yes", "Flag.no", *(f"{kind}.name" for kind in OF_TABLES.split()))
+KINDS = (
+    (FLOATS, _check_array),
+    (INTEGERS, _check_array),
+    (WHOLE, _check_whole),
+    (NUMBERS, _check_number),
+    (WORDS, _check_word),
+    (TEXT, _check_text),
+    (TEXTS, _check_texts),
+    (RECORDS, _check_record),
+    (("gap",), _check_flag),
+    (("threshold_rule_",), _check_rule),
+    (("classes_",), _check_classes),
+    (("input_columns_.categories",), _check_categories),
+    (("estimate_",), _check_estimate),
+    (("cv_results_",), _check_results),
+    (("members_",), _check_members),
+    (("parts_",), _check_columns),
+    (("sampled_",), _check_sampled),
+    (PARTS, _check_part),
+)
 
 
 def _check_parameters(model: Any) -> None:
     """Plain values, and such as the estimator accepts; a device that this machine lacks is no fault of the model."""
     parameters = model.get_params(deep=False)
     for name, value in parameters.items():
-        items = value.tolist() if isinstance(value, np.ndarray) else value if type(value) in (list, tuple) else [value]
-        flat = [part for item in items for part in (item if name == "representations" and type(item) in (list, tuple) else [item])]
-        if not all(isinstance(item, PLAIN) for item in flat):
+        if not _is_plain(value):
             raise ValueError(f"parameter {name} is neither a plain value nor a sequence of such")
-        if len(items) > 100 and name in FEW:
-            raise ValueError(f"parameter {name} has {len(items)} entries, 100 are the most")
+        if name in FEW and type(value) in (list, tuple) and len(value) > 100:
+            raise ValueError(f"parameter {name} has {len(value)} entries, 100 are the most")
     device = parameters.get("device")
     if device is not None:
-        one_of("cpu", "cuda", *(f"cuda:{k}" for k in range(64)))(device, {})
+        _must(isinstance(device, str) and re.fullmatch(r"cpu|cuda(:\d{1,2})?", device) is not None, "cpu or cuda as device", device)
         parameters["device"] = None
     if hasattr(model, "_check_parameters"):  # transformers may have none
         type(model)(**parameters)._check_parameters()
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    return isinstance(value, PLAIN) or (type(value) in (list, tuple) and all(map(_is_plain, value)))
 
 
 def _check_labels(state: Mapping[str, Any], q: int) -> None:
@@ -320,31 +429,20 @@ def _check_labels(state: Mapping[str, Any], q: int) -> None:
     }
     if not fits[target]:
         raise ValueError(f"classes_ and label_names_ do not belong together: {len(known)} and {q} of them for the target {target!r}")
+    if "cv_results_" in state and state["best_index_"] >= len(state["cv_results_"]["params"]):
+        raise ValueError("best_index_ is beyond the last candidate")
 
 
 def _check_training_rows(state: Mapping[str, Any], sizes: Sizes, *, pairwise: bool) -> None:
     """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
-    n, d, primal = sizes["n"], sizes["d"], state.get("solver_") == "primal"
-    if pairwise != (state["_kernel"].name == "precomputed") or (pairwise or primal) != (state["X_fit_"] is None):
+    n, d, primal, own, kept = sizes["n"], sizes["d"], state["solver_"] == "primal", state["_kernel"], state["_kept"]
+    if pairwise != (own.name == "precomputed") or (pairwise or primal) != (state["X_fit_"] is None):
         raise ValueError("kernel, _kernel and X_fit_ do not belong together")
-    if primal and (pairwise or n != d or state["_kernel"].name != "linear"):
+    if primal and (pairwise or n != d or own.name != "linear"):
         raise ValueError(f"{n} coefficients do not fit {d} features of a linear kernel")
-    if pairwise and (state["_scaling"].name != "none" or (n != d if state["_kept"] is None else n > d)):
+    if pairwise and (state["_scaling"].name != "none" or (n != d if kept is None else n > d)):
         raise ValueError(f"a kernel matrix of {d} columns does not fit {n} rows, or it is scaled")
-    if not pairwise and state["_kept"] is not None:
-        raise ValueError("_kept is for kernel matrices only")
-    if state["bandwidth_"] != state["_kernel"].bandwidth:
-        raise ValueError(f"bandwidth_ is {state['bandwidth_']:g}, that of _kernel {state['_kernel'].bandwidth:g}")
-
-
-def _check_labelsets(state: Mapping[str, Any], m: int) -> None:
-    """Each label set has one model that answers for it, and that model knows its patterns."""
-    answered = sorted(one for sets, _ in state["_models"] for one in sets)
-    if answered != list(range(m)):
-        raise ValueError(f"_models must answer for each of the {m} label sets once")
-    for sets, model in state["_models"]:
-        n_classes = 1 if isinstance(model, int) else model.n_classes
-        if any(len(state["patterns_"][one]) != n_classes for one in sets):
-            raise ValueError(f"a model of {n_classes} patterns answers for sets with more or fewer")
-        if not isinstance(model, int) and len(model.intercept) != len(sets) * (n_classes - 1):
-            raise ValueError(f"a model of {len(model.intercept)} weights per feature answers for {len(sets)} sets of {n_classes} patterns")
+    if kept is not None and (not pairwise or kept[0] < 0 or kept[-1] >= d or (np.diff(kept) < 1).any()):
+        raise ValueError("_kept must ascend, and is for kernel matrices only")
+    if state["bandwidth_"] != own.bandwidth:
+        raise ValueError(f"bandwidth_ is {state['bandwidth_']:g}, that of _kernel {own.bandwidth:g}")

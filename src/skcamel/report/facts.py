@@ -23,10 +23,10 @@ from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_by_metric
 from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, further_measures, newest, summarise
 from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
-from skcamel.explanation import Evidence, evidence, how_learned, in_place_of_rows, training_rows
+from skcamel.explanation import evidence, how_learned, in_place_of_rows, training_rows
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.pipeline import final, n_seen, prepared, source_names, transformers
+from skcamel.pipeline import final, prepared, source_names, transformers
 from skcamel.rows import column_names
 
 MOST_REFIT = 5000  # training rows; a refit beyond that takes minutes
@@ -64,7 +64,7 @@ class ModelFacts:
     is_linked : whether they are log-odds
     S : label correlation, (q, q)
     learned : what S was learned from, in words that follow "learned"
-    evidence : what the training rows show about pairs of labels, where that is known
+    evidence : what the training rows show about pairs of labels
     has_pushes : whether any label pushes another
     """
 
@@ -83,7 +83,7 @@ class ModelFacts:
         self.alpha = float(np.average(alphas, weights=weights))
         self.S: np.ndarray = model.label_correlation_
         self.learned = how_learned(model.correlation)
-        self.evidence: Evidence | None = evidence(model)
+        self.evidence = evidence(model)
         self.has_pushes = self.alpha > 0 and bool(self.S.any())
 
     def deviations(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -123,11 +123,6 @@ class Evaluated:
     def metrics(self) -> dict[str, float]:
         """The seven metrics."""
         return evaluate(self.truth, self.scores, self.predicted)
-
-    @cached_property
-    def n_seen(self) -> int | None:
-        """How many of the rows the model was trained on; None where it does not tell."""
-        return n_seen(self.model, self.X)
 
 
 def evaluated(model: Any, data: Any) -> Evaluated:

@@ -40,7 +40,6 @@ class Glance:
     refit: Refit
     alone: Independent | None  # on the data
     decided_alone: np.ndarray | None  # decisions of `alone`, (m, q)
-    seen: str = ""  # whether the rows were in the fit, in words
 
     @cached_property
     def measured(self) -> Measured | None:
@@ -63,11 +62,10 @@ class Glance:
         """Three tables: figures, weakest labels, strongest pushes."""
         context = {
             "source": self._source(),
-            "seen": self.seen,
             "figures": self._figures(),
             "weakest": self._weakest(),
             "strongest": self._strongest(),
-            "legend": LEGEND if self.facts.evidence is not None else "",
+            "legend": LEGEND,
             "alone": "" if self.facts.alpha == 0 else self.refit.sentence.replace("α = 0", "α\u00a0=\u00a00"),
         }
         return Section("glance", "At a glance", context, short="At a glance")
@@ -86,7 +84,7 @@ class Glance:
             return NO_SCORES
         figures = self.measured.figures
         told = listed([f"{title} {rounded(figures[name])}" for name, title in TOLD.items() if name in figures])
-        return f"How good: {told}, on {self._source()}. {self.seen if self.found is not None and self.found.n_seen else ''}".strip()
+        return f"How good: {told}, on {self._source()}."
 
     def _places(self, most: int) -> list[int]:
         """The weakest labels that occur, weakest first; of equal ones the more frequent."""
@@ -167,12 +165,12 @@ class Glance:
         if not self.facts.has_pushes:
             return {"columns": (), "rows": []}
         told, names = ordered(self.facts.S, STRONGEST, self.facts.evidence), self.facts.names
-        columns = [Column("Push"), Column("s", 2)]
+        columns = [Column("Push"), Column("s", 2), Column("Seen"), Column("Expected")]
         against = {True: f", {AGAINST}", False: ""}
-        rows = [[f"{names[push.source]} → {names[push.target]}{against[push.contradicts]}", push.amount] for push in told]
-        if self.facts.evidence is not None:
-            columns += [Column("Seen"), Column("Expected")]
-            rows = [[*row, counted(push.seen or 0.0), counted(push.expected or 0.0)] for row, push in zip(rows, told, strict=True)]
+        pairs = [f"{names[push.source]} → {names[push.target]}{against[push.contradicts]}" for push in told]
+        rows = [
+            [pair, push.amount, counted(push.seen or 0.0), counted(push.expected or 0.0)] for pair, push in zip(pairs, told, strict=True)
+        ]
         return {"columns": columns, "rows": rows}
 
 

@@ -87,9 +87,7 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     _check_memory(facts, 0 if dataset is None else dataset.n if isinstance(dataset, Dataset) else np.shape(dataset[1])[0])
     found, refit = None if dataset is None else evaluated(model, dataset), fitted_alone(facts)
     parts = None if found is None else Parts.of(facts, found, refit)
-    glance = Glance(
-        facts, found, refit, parts.alone if parts else None, parts.decided_alone if parts else None, _seen(found) if found else ""
-    )
+    glance = Glance(facts, found, refit, parts.alone if parts else None, parts.decided_alone if parts else None)
     sections = [glance.section()]
     if facts.has_pushes:
         sections.append(graph_section(facts))
@@ -124,11 +122,9 @@ class Parts:
         return cls(own, pushing, alone, replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions)
 
 
-def _sent(facts: ModelFacts) -> dict[str, Any] | None:
+def _sent(facts: ModelFacts) -> dict[str, Any]:
     """What the training rows show, as the page needs it: counts are symmetric, so one triangle is sent."""
     shown = facts.evidence
-    if shown is None:
-        return None
     seen = np.concatenate([row[i:] for i, row in enumerate(shown.seen)])
     told = {"seen": seen, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
     if isinstance(shown.total, np.ndarray):  # labels were unknown in some rows
@@ -173,7 +169,7 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
 
 def _settings(facts: ModelFacts) -> list[tuple[str, str]]:
     """How it was fitted, for experts."""
-    cuts = getattr(facts.model, "threshold_rule_", facts.model.threshold)
+    cuts = facts.model.threshold_rule_
     return [
         ("Solver", _solver(facts)),
         ("Label correlation", f"learned {facts.learned}"),
@@ -190,7 +186,7 @@ def _scales(facts: ModelFacts) -> str:
 
 
 def _solver(facts: ModelFacts) -> str:
-    """How the model was fitted; an earlier version had two ways, and only the alternation kept its course."""
+    """How the model was fitted."""
     if facts.summed:
         return f"sums over rows, by {facts.summed}"
     return "the paper’s Algorithm 1" if hasattr(facts.model, "convergence_") else "exact closed form"
@@ -254,13 +250,12 @@ def graph_section(facts: ModelFacts) -> Section:
 def _first_push(facts: ModelFacts) -> str:
     """The push to lead with, and how many have a sign that the training rows contradict; these never lead."""
     (first,) = ordered(facts.S, 1, facts.evidence)
-    n_against = 0 if facts.evidence is None else int(facts.evidence.contradicts.sum())
-    legend = "" if facts.evidence is None else f" {LEGEND}"
+    n_against = int(facts.evidence.contradicts.sum())
     if first.contradicts:
-        return f"All of them go {AGAINST}: up where labels avoid each other, or down where they go together.{legend}"
+        return f"All of them go {AGAINST}: up where labels avoid each other, or down where they go together. {LEGEND}"
     lead = "The strongest that the data bear out" if n_against else "The strongest"
     push = f"{facts.names[first.source]} pushes {facts.names[first.target]} {'up' if first.amount > 0 else 'down'}"
-    sentence = f"{lead}: {push}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}.{legend}"
+    sentence = f"{lead}: {push}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}. {LEGEND}"
     if n_against:
         verb = "goes" if n_against == 1 else "go"
         sentence += (
@@ -339,7 +334,7 @@ def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
     points = min(POINTS, max(10, MOST_POINTS // len(curves)))
     context = {
         "rows": count(len(Y), "row"),
-        "note": " ".join(filter(None, (_seen(found), found.note, _unknown(found)))),
+        "note": " ".join(filter(None, (found.note, _unknown(found)))),
         "metrics": [(TITLES[name], rounded(value), "↓" if name in LOSSES else "↑") for name, value in found.metrics.items()],
         "columns": QUALITY,
         "table": rows,
@@ -362,7 +357,7 @@ def calibration_section(found: Evaluated) -> list[Section]:
         Section(
             "calibration",
             "Are the probabilities right?",
-            {"sentence": sentence, "note": _flattered(found)},
+            {"sentence": sentence},
             data,
             ("calibration.js",),
             short="Probabilities",
@@ -399,7 +394,6 @@ def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
     named = [name for name, is_open in zip(facts.names, always[SHOWN], strict=True) if is_open]
     context = {
         "rows": count(len(found.relevant), "row"),
-        "note": _flattered(found),
         "sentence": _always_open(named),
         "columns": COVERED,
         "table": table,
@@ -417,7 +411,7 @@ def doubted_section(facts: ModelFacts, found: Evaluated) -> Section:
     first = np.argsort(support, axis=None, kind="stable")[:MOST_DOUBTED]
     places = [(int(row), int(label)) for row, label in zip(*np.unravel_index(first, support.shape)) if support[row, label] < 0]
     table = [(str(r), facts.names[j], "yes" if found.relevant[r, j] else "no", found.scores[r, j]) for r, j in places]
-    context = {"note": _flattered(found), "columns": DOUBTED, "table": table}
+    context = {"columns": DOUBTED, "table": table}
     return Section("doubted", "Labels that look wrong", context, short="Doubts")
 
 
@@ -458,22 +452,6 @@ def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
     """At most `points` + 1 of the points of a curve, evenly along the rows, with its best one; (2, k)."""
     kept = np.unique([*np.linspace(0, len(cuts) - 1, min(points, len(cuts))).astype(int), int(f1.argmax())])
     return np.array([cuts[kept], f1[kept]])
-
-
-def _seen(found: Evaluated) -> str:
-    seen, m = found.n_seen, len(found.scores)
-    if seen is None:
-        cannot = "The model does not hold its training rows, so nobody can tell whether these are among them."
-        return f"{cannot} If they are, the figures are better than they would be on new rows."
-    if not seen:
-        return "None of these rows was seen in training."
-    which = "All of these rows were" if seen == m else f"{seen:,} of these rows {'was' if seen == 1 else 'were'}"
-    return f"{which} seen in training: the figures are better than they would be on new rows."
-
-
-def _flattered(found: Evaluated) -> str:
-    """The same where it matters: later sections need not repeat that all rows are new, or that nobody knows."""
-    return _seen(found) if found.n_seen else ""
 
 
 def why_section(facts: ModelFacts, found: Evaluated, parts: Parts) -> Section:

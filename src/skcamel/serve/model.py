@@ -151,7 +151,6 @@ class Served:
             self.labels.setdefault(label, j)  # of equal names the first
         self.columns = self._columns()
         self.has_probabilities = hasattr(self.estimator, "predict_proba")
-        self.has_reasons = hasattr(self.estimator, "explain")
         outputs = self._outputs(self.reader.json([self.example()]).X)  # whatever it loads or fails at, it does now
         self.has_coverage = not isinstance(outputs.reference, str)
 
@@ -189,7 +188,7 @@ class Served:
             "labels": list(self.reader.expected.labels),
             "columns": self.columns,
             "example": self.example(),
-            "answers": {"probabilities": self.has_probabilities, "coverage": self.has_coverage, "reasons": self.has_reasons},
+            "answers": {"probabilities": self.has_probabilities, "coverage": self.has_coverage},
             "limits": {
                 "body": self.limits.body,
                 "rows": self.limits.rows,
@@ -222,8 +221,6 @@ class Served:
             raise RequestError(422, f"{name} has scores but no probabilities; leave out 'probabilities'.")
         if asked.coverage is not None and not self.has_coverage:
             raise RequestError(422, f"this {name} has no answers with a stated coverage; leave out 'coverage'.")
-        if asked.reasons and not self.has_reasons:
-            raise RequestError(422, f"{name} gives no reasons; leave out 'reasons', or serve a CamelClassifier.")
         if unknown := [label for label in asked.labels if label not in self.labels]:
             raise RequestError(422, f"the model has no label {unknown[0][:60]!r}; it has {shortened([*self.labels], 12)}.")
 

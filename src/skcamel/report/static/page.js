@@ -229,9 +229,8 @@ const skcamel = (() => {
 
   // ---- lists of pushes --------------------------------------------------------------------------------------------
 
-  // What the training rows show about the labels i and j beside a push; all of it empty where a model did not keep it.
+  // What the training rows show about the labels i and j beside a push.
   function evidence(sent, q) {
-    if (!sent) return { against: () => 0, words: () => "", brackets: () => "", heads: [], cells: () => [] };
     const at = (counts, i, j) => counts.values[i * q - (i * (i - 1)) / 2 + (j - i)]; // the triangle above the diagonal, row by row
     const seen = (i, j) => at(sent.seen, Math.min(i, j), Math.max(i, j));
     const expected = (i, j) => (sent.expected ? at(sent.expected, Math.min(i, j), Math.max(i, j)) : (seen(i, i) * seen(j, j)) / sent.total);

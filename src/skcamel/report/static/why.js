@@ -128,7 +128,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
       sum,
       ...(alpha > 0 ? [html("h4", {}, "Strongest pushes on it"), pushes.length ? skcamel.pushes(pushes.slice(0, 10), chooseLabel) : html("p", { class: "note" }, "none")] : []),
       ...(pushes.length > 10 ? [html("p", { class: "note" }, `and ${pushes.length - 10} more`)] : []),
-      ...(evidence && pushes.length ? [html("p", { class: "note" }, evidence.legend)] : []));
+      ...(pushes.length ? [html("p", { class: "note" }, evidence.legend)] : []));
   }
 
   function chooseLabel(which, keepFocus = false) {

@@ -84,7 +84,7 @@ skcamel.section("try", () => {
     asking?.abort();
     const own = asking = new AbortController();
     const request = { rows: [row], ...(model.answers.coverage ? { coverage: Number(byId("coverage").value) } : {}),
-      ...(model.answers.reasons ? { reasons: true, top: 8, ...(chosen === null ? {} : { labels: [chosen] }) } : {}) };
+      reasons: true, top: 8, ...(chosen === null ? {} : { labels: [chosen] }) };
     try {
       const told = await server.predict(request, own.signal);
       before = answer ? Object.fromEntries(model.labels.map((name) => [name, valueOf(answer, name)])) : {};

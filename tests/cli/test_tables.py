@@ -1,4 +1,4 @@
-"""`skcamel tables` and `skcamel sensitivity`: what they print, their exit codes, one sentence for each error."""
+"""`skcamel tables`: what it prints, its exit codes, one sentence for each error."""
 
 import csv
 import io
@@ -8,7 +8,6 @@ import sys
 
 import pytest
 
-import tiny
 from made_records import record, study
 from skcamel.metrics import NAMES
 
@@ -227,8 +226,6 @@ def test_folds_and_seeds_alone(cli, tmp_path):
 
 
 def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
-    (tmp_path / "mine.arff").write_bytes(tiny.arff())
-    (tmp_path / "mine.xml").write_bytes(tiny.xml())
     empty = tmp_path / "empty"
     empty.mkdir()
     alone = written(tmp_path / "alone", [record()])
@@ -253,20 +250,6 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (("tables", damaged), 1, "cards.json is damaged (it is not JSON); delete it"),
         (("tables", folder, "--form", "html"), 2, "'html' is not one of"),
         (("tables", folder, "--selected-by", "accuracy"), 2, "'accuracy' is not one of"),
-        (("sensitivity", "--dataset", "nothing", "-o", tmp_path), 1, "No data set is called 'nothing'"),
-        (
-            ("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--figure", "figure.bmp"),
-            2,
-            "ends in '.bmp'; it must be .png, .svg or .pdf",
-        ),
-        (
-            ("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--figure", "no/figure.png"),
-            2,
-            "There is no such folder",
-        ),
-        (("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--seed", "-1"), 2, "-1 is not in the range"),
-        (("sensitivity", "--dataset", "mine.arff", "-o", tmp_path, "--folds", "99"), 2, "rows, too few for --folds 99"),
-        (("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--alpha", "0.5"), 2, "--lambda1 and --lambda2 missing"),
     ):
         result = cli(*arguments)
         assert result.exit_code == code, (arguments, result.output)
@@ -274,27 +257,11 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("command", ["tables", "sensitivity"])
-def test_help_shows_an_example_and_imports_nothing_heavy(cli, command):
-    assert f"Example:\n    skcamel {command}" in cli(command, "--help").stdout
+def test_help_shows_an_example_and_imports_nothing_heavy(cli):
+    assert "Example:\n    skcamel tables" in cli("tables", "--help").stdout
     code = (
-        f"import sys\nfrom skcamel.cli import main\nassert main([{command!r}, '--help']) == 0\n"
+        "import sys\nfrom skcamel.cli import main\nassert main(['tables', '--help']) == 0\n"
         "print('HEAVY', sorted({'numpy', 'scipy', 'sklearn', 'rich', 'matplotlib'} & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert "HEAVY []" in result.stdout
-
-
-def test_sensitivity_of_a_file_with_its_figure(cli, tmp_path):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
-    (tmp_path / "mine.arff").write_bytes(tiny.arff())
-    (tmp_path / "mine.xml").write_bytes(tiny.xml())
-    setting = ("--alpha", 0.5, "--lambda1", 1, "--lambda2", 0.1)
-    result = cli("sensitivity", "--dataset", "mine.arff", "-o", "out", "--folds", 2, "--figure", "figure.png", *setting)
-    assert result.exit_code == 0, result.stderr
-    (path,) = (tmp_path / "out" / "sensitivity").iterdir()
-    found = json.loads(path.read_text())
-    assert (found["folds"], found["base"]) == (2, {"alpha": 0.5, "lambda1": 1.0, "lambda2": 0.1})
-    assert found["dataset"] == path.stem
-    assert "setting alpha 0.5, lambda1 1, lambda2 0.1 (given)" in result.stdout
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")

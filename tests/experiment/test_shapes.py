@@ -11,11 +11,11 @@ from skcamel.experiment import Records, RecordsError, compare_with_paper, run_st
 from skcamel.experiment.published import paper_table
 from skcamel.experiment.summary import costs
 from skcamel.experiment.tables import result_tables, sizes_table
-from skcamel.experiment.units import planned_units, read_cards, read_runs, read_sensitivity
+from skcamel.experiment.units import planned_units, read_cards, read_runs
 from skcamel.report import build_report
 from study_methods import Mean, made
 
-FILES = ("records.jsonl", "study.json", "cards.json", "sensitivity/0.json", "failures", "units")
+FILES = ("records.jsonl", "study.json", "cards.json", "failures", "units")
 VALUES = (
     None,
     True,
@@ -44,7 +44,7 @@ VALUES += ({"a": 1}, [1, "2"], "paper", "plain", "2026-11-15T20:52:37.123456Z")
 
 @pytest.fixture
 def folder(tmp_path):
-    """A small study with something of everything: compact records, single units, a failure, cards and curves."""
+    """A small study with something of everything: compact records, single units, a failure, and cards."""
     records = made_studies.costly(
         made_records.study(["yeast"], ["camel", "br"], n_folds=2) + made_records.study(["mine"], ["br"], n_folds=2)
     )
@@ -53,7 +53,6 @@ def folder(tmp_path):
         records[:-1],
         runs=[made_studies.run(["yeast", "mine"], ["camel", "br"], n_folds=2)],
         cards=["yeast", "mine"],
-        sensitivity=["yeast"],
         failures=[made_studies.failure()],
     )
     made_studies.write_unit(place, records[-1])
@@ -68,7 +67,6 @@ def read_everything(folder):
     compare_with_paper(records)
     costs(records)
     planned_units(read_runs(folder))
-    read_sensitivity(folder)
     for write in (records.to_csv, records.to_json, records.to_parquet):
         write(folder.parent / "export")
     build_report(folder, folder.parent / "page.html")

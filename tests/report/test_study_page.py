@@ -36,7 +36,7 @@ from skcamel.report.facts import StudyFacts
 from skcamel.report.page import render
 from skcamel.report.study_page import BYTES_OF_A_RECORD, study_page
 
-ALL = ["ranks", "results", "significance", "sensitivity", "cost", "cards", "failures", "reproduce", "paper"]
+ALL = ["ranks", "results", "significance", "cost", "cards", "failures", "reproduce", "paper"]
 KEPT = Path(__file__).parents[2] / "studies" / "paper-2019"
 
 
@@ -314,8 +314,6 @@ def test_commands_ask_for_what_was_asked(folder):
         assert all(asked[name] == run[name] for name in ("preset", "seed", "n_folds", "folds"))
         assert asked["device"] == ("cuda" if asked["methods"] == ["camel"] else None)
     assert commands[3:] == [
-        "skcamel sensitivity --dataset enron --alpha 0.5 --lambda1 1.0 --lambda2 0.1 --folds 3 --seed 0 -o DIR",
-        "skcamel sensitivity --dataset yeast --alpha 0.5 --lambda1 1.0 --lambda2 0.1 --folds 3 --seed 0 -o DIR",
         "skcamel report DIR -o page.html",
     ]
 

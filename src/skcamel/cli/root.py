@@ -40,7 +40,6 @@ COMMANDS = {
     "predict": ("skcamel.cli.predict:predict", "Predict the labels of a file with a model file."),
     "records": ("skcamel.cli.tables:records", "Count the records of a study folder, and export them."),
     "report": ("skcamel.cli.report:report", "Write the page of a model file or of a study folder."),
-    "sensitivity": ("skcamel.cli.study:sensitivity", "Results over α, λ1 and λ2, and how Algorithm 1 converges."),
     "serve": ("skcamel.cli.serve:serve", "Serve a model over HTTP, with a page to try it."),
     "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),
     "suspects": ("skcamel.cli.suspects:suspects", "List the labels of a file that are most likely wrong."),

@@ -1,4 +1,4 @@
-"""``skcamel study`` and ``skcamel sensitivity``: what fills a study folder, with records and with the data of Figure 1."""
+"""``skcamel study``: compare methods on data sets, and keep the records in a folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.inputs import is_catalogue_name, open_dataset
-from skcamel.cli.options import HOW_READ, METRICS, Number, OutputFile, as_json, dataset_options, examples, need, new_folder, seed
-from skcamel.cli.output import Stopped, bars, note, say, say_json, words_beside
-from skcamel.matching import check_complete
+from skcamel.cli.options import HOW_READ, METRICS, Number, as_json, dataset_options, examples, need, new_folder, seed
+from skcamel.cli.output import Stopped, note, say, say_json
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line
 
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from skcamel.experiment.methods import Method
 
 LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
-FIGURE = OutputFile(".png", ".svg", ".pdf")
 
 
 def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]:
@@ -340,61 +337,3 @@ def _failed(failures: Sequence[Mapping[str, Any]], folder: str) -> str:
 def _shortened(error: str) -> str:
     text = " ".join(error.split())
     return text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
-
-
-@click.command(
-    epilog=examples(
-        "skcamel sensitivity --dataset enron -o DIR", "skcamel sensitivity --dataset yeast -o DIR --metric micro_f1 --figure yeast.png"
-    )
-)
-@click.option("--dataset", "name_or_file", required=True, metavar="NAME_OR_FILE", help="A benchmark set by name, or a file.")
-@new_folder
-@click.option(
-    "--metric",
-    type=click.Choice(METRICS),
-    default="coverage",
-    show_default=True,
-    help="The metric that selects the setting and is drawn; the file holds all seven.",
-)
-@click.option("--alpha", type=Number(0, 1), help="Setting kept while others vary. Give all three, or none for the best by leave-one-out.")
-@click.option("--lambda1", type=Number(0, min_open=True), help="See --alpha.")
-@click.option("--lambda2", type=Number(0, min_open=True), help="See --alpha.")
-@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Shuffled folds.")
-@seed
-@click.option("--figure", type=FIGURE, help="Draw Figure 1 into this file: .png, .svg or .pdf.")
-@dataset_options
-def sensitivity(name_or_file: str, folder: str, metric: str, folds: int, seed: int, figure: str | None, **how: Any) -> None:
-    """Vary α, λ1 and λ2 one at a time, and follow Algorithm 1: Figure 1 of the paper."""
-    from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
-
-    base = {name: how.pop(name) for name in ("alpha", "lambda1", "lambda2")}
-    given = {name: value for name, value in base.items() if value is not None}
-    missing = [f"--{name}" for name in base if name not in given]
-    if given and missing:
-        raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to search for the best.")
-    if figure is not None:
-        need("matplotlib", "report", "Figures")
-    dataset = open_dataset(name_or_file, **how)
-    check_complete(dataset.X, dataset.feature_names, name_or_file)
-    if dataset.n < folds:
-        raise click.UsageError(f"{name_or_file} has {dataset.n:,} rows, too few for --folds {folds}.")
-    with bars() as bar:
-        told = partial(bar, "folds")
-        result = run_sensitivity(dataset, metric=metric, base=given or None, n_folds=folds, seed=seed, progress=told)
-    setting = ", ".join(f"{name} {value:g}" for name, value in result["base"].items())
-    written = save_sensitivity(result, folder)
-    if figure is not None:
-        _draw(result, metric, figure)
-    with words_beside(figure):
-        say(f"{one_line(dataset.name)}: setting {setting} ({result['base_found_by']}); wrote {one_line(str(written))}")
-        if figure is not None:
-            say(f"Drew {one_line(figure)}")
-
-
-def _draw(result: Mapping[str, Any], metric: str, path: str) -> None:
-    from skcamel.display.sensitivity import plot_figure1
-    from skcamel.files import whole_file
-
-    drawn = plot_figure1(result, metric=metric)
-    with whole_file(path) as file:
-        drawn.savefig(file, format=FIGURE.suffix(path)[1:])

@@ -1,4 +1,4 @@
-"""What the JSON files of a study folder may hold: units, records, failures, requests, cards and curves; and how they are read.
+"""What the JSON files of a study folder may hold: units, records, failures, requests and cards; and how they are read.
 
 Every reader checks the values first. A shape is a :class:`Kind`, a list of one shape for all items, or a mapping of names to
 shapes, in which a name with a question mark may be missing; further names are allowed.
@@ -153,10 +153,6 @@ CARD |= dict.fromkeys(("label_sets?", "mean_ir?", "sparsity?"), AMOUNT)
 CARD |= {f"{name}_rows?": ODDITY for name in ("unlabelled", "zero", "duplicate")}
 CARD |= {"known?": SHARE, "label_known?": [COUNT]}
 CARD |= dict.fromkeys(("constant_features?", "empty_labels?", "full_labels?", "missing_values?"), ODDITY)
-SETTING = dict.fromkeys(("alpha", "lambda1", "lambda2"), NUMBER)
-CURVE = {"values": [NUMBER]} | {name: [[METRIC]] for name in NAMES}
-CURVES = {"dataset": NAME, "folds": COUNT, "base": SETTING, "base_found_by?": TEXT, "curves": dict.fromkeys(SETTING, CURVE)}
-CURVES |= {"convergence": {"delta": [NUMBER]}}
 
 
 def check_shape(value: Any, shape: Any, where: str = "") -> None:
@@ -217,18 +213,6 @@ def _check_cards(cards: Any) -> None:
                 raise ValueError(f"{name} has {len(card[key])} {key}, but {len(card['label_counts'])} label_counts")
 
 
-def _check_curves(result: Any) -> None:
-    """A row of folds for each value."""
-    check_shape(result, CURVES)
-    for name, curve in result["curves"].items():
-        for metric in NAMES:
-            lengths = {len(row) for row in curve[metric]}
-            if len(curve[metric]) != len(curve["values"]) or len(lengths) != 1 or 0 in lengths:
-                raise ValueError(f"curves.{name}.{metric} has not one row of folds for each of the {len(curve['values'])} values")
-    if not result["convergence"]["delta"]:
-        raise ValueError("convergence.delta is empty")
-
-
 def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
     """Strict JSON that passes a check; ValueError says what is wrong with it.
 
@@ -257,14 +241,14 @@ def _integer(text: str) -> int:
     return int(text) if len(text) < DIGITS else _refuse(text)
 
 
-def _read_json(path: Path, default: Any, check: Callable[[Any], None], cure: str = "delete it, and the next run writes it again") -> Any:
+def _read_json(path: Path, default: Any, check: Callable[[Any], None]) -> Any:
     """Content of a file, or `default` where there is none."""
     try:
         return decoded(path.read_bytes(), check)
     except FileNotFoundError:
         return default
     except (ValueError, IsADirectoryError) as error:
-        raise RecordsError(f"{path} is damaged ({error}); {cure}.") from error
+        raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run writes it again.") from error
 
 
 def read_requests(folder: Path) -> list[Run]:
@@ -297,12 +281,6 @@ def _includes(run: Run, other: Run) -> bool:
 def read_cards(folder: Path) -> dict[str, Mapping[str, Any]]:
     """Cards of the data sets, by name."""
     return _read_json(folder / "cards.json", {}, _check_cards)
-
-
-def read_sensitivity(folder: Path) -> list[dict[str, Any]]:
-    """What ``run_sensitivity`` found for each data set, by name."""
-    paths = sorted(path for path in (folder / "sensitivity").glob("*.json") if not path.name.startswith("."))
-    return [_read_json(path, None, _check_curves, "delete it, and run skcamel sensitivity again") for path in paths]
 
 
 def planned_units(runs: Iterable[Run]) -> int:

@@ -16,11 +16,10 @@ WRITING = {  # every command with an output, up to the name of what it writes
     "fit": FIT,
     "predict": ("predict", "m.skcamel", "mine.csv", "-o"),
     "report": ("report", "m.skcamel", "-o"),
-    "records": ("records", "study", "-o"),
     "convert": ("datasets", "convert", "mine.csv", "--labels", "2"),
     "study": ("study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "-o"),
 }
-SUFFIX = {"fit": ".skcamel", "predict": ".csv", "report": ".html", "records": ".csv", "convert": ".csv"}
+SUFFIX = {"fit": ".skcamel", "predict": ".csv", "report": ".html", "convert": ".csv"}
 
 
 @pytest.fixture
@@ -60,7 +59,6 @@ def test_a_place_that_cannot_be_written_to_is_told_before_any_work(refused, plac
     [
         (("report", "m.skcamel", "-o", "page.html"), "jinja2", "Pages need jinja2: pip install 'skcamel[report]'"),
         ((*WRITING["predict"], "p.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
-        ((*WRITING["records"], "r.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
         ((*WRITING["convert"], "d.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
         (
             (*WRITING["study"], "new", "--dask", "tcp://a:1"),
@@ -123,7 +121,7 @@ def test_devices_and_pipes_are_written_into(cli, tmp_path, command):
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     os.set_blocking(reader, True)
-    if command in ("report", "records"):  # larger than what a pipe holds while nobody reads
+    if command == "report":  # larger than what a pipe holds while nobody reads
         pipe = "/dev/null"
     result = cli(*WRITING[command], pipe)
     assert result.exit_code == 0, result.output

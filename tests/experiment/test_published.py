@@ -78,27 +78,9 @@ def test_a_mistake_in_csv_is_named_with_its_line(tmp_path, text, message):
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[\n{]", "line 2: this is not JSON"),
-        ("{}", 'this is not a list; write [{"method": …, "dataset": …, "metric": …, "mean": …}, …].'),
-        ('[{"method": "br", "dataset": "a", "metric": "coverage", "mean": 1}, 3]', "entry 2: 3 is not a mapping"),
-        ('[{"method": "br", "dataset": "a", "metric": "coverage", "mean": true}]', "entry 1: mean is True"),
-        ('[{"method": "br", "dataset": "a", "metric": "coverage", "mean": [1]}]', "entry 1: mean is [1]"),
-        ('[{"method": "br", "dataset": "a", "metric": "coverage"}]', "entry 1: mean is missing"),
-        ("[" * 100_000, "line 1: this is not JSON"),
-    ],
-)
-def test_a_mistake_in_json_is_named_with_its_entry(tmp_path, text, message):
-    with pytest.raises(ValueError, match=r"mine\.json") as error:
-        read_published(written(tmp_path, text, "mine.json"))
-    assert message in str(error.value)
-
-
 def test_a_file_that_is_no_text_is_refused(tmp_path):
     (tmp_path / "mine.csv").write_bytes(b"method,\xff\xfe\x00")
-    with pytest.raises(ValueError, match=r"mine.csv is not UTF-8 text; save it as a CSV or JSON file in UTF-8\."):
+    with pytest.raises(ValueError, match=r"mine.csv is not UTF-8 text; save it as a CSV file in UTF-8\."):
         read_published(tmp_path / "mine.csv")
 
 

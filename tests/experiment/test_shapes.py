@@ -62,13 +62,11 @@ def folder(tmp_path):
 def read_everything(folder):
     """What the library makes of a study folder."""
     records = Records(folder)
-    for form in ("markdown", "csv", "json", "terminal", "latex"):
+    for form in ("markdown", "csv", "latex"):
         write_tables([*result_tables(summarise(records), against=paper_table()).values(), sizes_table(read_cards(folder))], form)
     compare_with_paper(records)
     costs(records)
     planned_units(read_runs(folder))
-    for write in (records.to_csv, records.to_json, records.to_parquet):
-        write(folder.parent / "export")
     build_report(folder, folder.parent / "page.html")
 
 

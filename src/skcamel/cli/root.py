@@ -38,7 +38,6 @@ COMMANDS = {
     "fit": ("skcamel.cli.fit:fit", "Learn from a labelled file, choose hyper-parameters, and write a model file."),
     "inspect": ("skcamel.cli.inspect:inspect", "Tell what a model file is, how good, and what it reveals; write its model card."),
     "predict": ("skcamel.cli.predict:predict", "Predict the labels of a file with a model file."),
-    "records": ("skcamel.cli.tables:records", "Count the records of a study folder, and export them."),
     "report": ("skcamel.cli.report:report", "Write the page of a model file or of a study folder."),
     "serve": ("skcamel.cli.serve:serve", "Serve a model over HTTP, with a page to try it."),
     "study": ("skcamel.cli.study:study", "Compare methods on data sets, in a folder that can be resumed."),

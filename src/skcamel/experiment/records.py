@@ -95,29 +95,11 @@ class Records(Sequence[Record]):
         path = scores_file(self.folder, Unit.of(record).key)
         return unpacked(path, str(path))
 
-    def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON list; undefined metrics are null."""
-        _write_json(path, [finite(record) for record in self])
+    def to_frame(self) -> Any:
+        """A table of pandas with one row for each unit; metrics beside the seven have columns of their own."""
+        import pandas as pd
 
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a table with one row for each unit; dictionaries and lists are JSON text, undefined metrics are empty."""
-        with whole_file(path) as file:
-            file.write(csv_text(self._flat()).encode(errors="replace"))  # half a character in a name must not lose the file
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet table with the columns of :meth:`to_csv`; needs pyarrow."""
-        try:
-            import pyarrow as pa
-            from pyarrow import parquet
-        except ImportError as error:
-            raise ImportError("Parquet needs: pip install 'skcamel[parquet]'") from error
-        rows = self._flat()
-        try:
-            table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
-        except (pa.ArrowException, UnicodeEncodeError) as error:
-            raise RecordsError(f"{self.folder} has a field that Parquet cannot hold ({error}); write CSV.") from error
-        with whole_file(path) as file:
-            parquet.write_table(table, file)
+        return pd.DataFrame([{**record, **record.get("more", {})} for record in self]).drop(columns="more", errors="ignore")
 
     def compact(self) -> Path:
         """Move all finished units of the folder into one sorted text file, ``records.jsonl``, for version control; return its path.
@@ -132,13 +114,6 @@ class Records(Sequence[Record]):
             for key in units:
                 (self.folder / UNITS / f"{key}.json").unlink(missing_ok=True)
         return self.folder / COMPACT
-
-    def _flat(self) -> list[Record]:
-        def plain(value: Any) -> Any:
-            return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
-
-        rows = (finite({name: value for name, value in record.items() if name != "more"} | record.get("more", {})) for record in self)
-        return [{name: plain(value) for name, value in row.items()} for row in rows]
 
 
 def scores_file(folder: Path, key: str) -> Path:

@@ -98,16 +98,6 @@ def test_further_metrics_are_shown_below_the_seven_and_missing_ones_ask_for_a_re
     second = study("--methods", "br", "--metrics", "jaccard,brier", "--quiet")
     assert second.exit_code == 1
     assert "out holds 3 of the 3 units without brier" in second.stderr.replace("\\", "/")
-    found = json.loads(study("--methods", "br", "--metrics", "jaccard,brier", "--rerun", "--json", "--quiet").stdout)
-    assert found["summary"][0]["brier"] == pytest.approx(sum(record["more"]["brier"] for record in Records("out")) / 3)
-
-
-def test_kept_scores_give_new_metrics_without_a_fit(study, tmp_path, monkeypatch):
-    monkeypatch.setenv("STUDY_LOG", str(tmp_path / "log"))
-    assert study("--methods", "study_methods:Mean", "--keep", "scores", "--quiet").exit_code == 0
-    result = study("--methods", "study_methods:Mean", "--metrics", "one_error_ties_by_index", "--quiet")
-    assert (result.exit_code, "one error ties by index" in result.stdout) == (0, True)
-    assert len((tmp_path / "log").read_text().splitlines()) == 3
 
 
 def test_the_help_names_every_metric(study):
@@ -199,13 +189,10 @@ def test_a_table_may_hold_groups_and_its_set_another_name(study, tmp_path):
     lines += [",".join(map(str, [f"p{i // 3}", *x, *y])) for i, (x, y) in enumerate(zip(data.X, data.Y, strict=True))]
     (tmp_path / "table.csv").write_text("\n".join(lines))
     options = ["--datasets", "ward=table.csv", "--labels", "label*", "--groups", "patient", "--repeats", "2", "--methods", "br", "--quiet"]
-    result = study(*options, "--keep", "scores")
+    result = study(*options)
     assert (result.exit_code, "ward (mean ± std of 6 folds)" in result.stdout) == (0, True)
     records = Records("out")
     assert {(record["dataset"], record["folds"], record["n_features"]) for record in records} == {("ward", "grouped", 4)}
-    for record in records:
-        rows = records.kept(record).rows
-        assert len(set(rows // 3)) * 3 == len(rows)
 
 
 def test_folds_may_be_given_by_a_file_or_a_pair_of_files(study, tmp_path):

@@ -25,6 +25,22 @@ def with_column(values, name="patient"):
 GROUPS = np.repeat(np.arange(8), 3)
 
 
+class Seen(Mean):
+    """Notes the rows of `made` that each unit trains on."""
+
+    rows = []  # noqa: RUF012 (of this process)
+
+    def fit(self, X, Y, *, seed):
+        self.rows.append(np.flatnonzero(np.isin(made().X[:, 0], X[:, 0])))
+        return super().fit(X, Y, seed=seed)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    monkeypatch.setattr(Seen, "rows", [])
+    return Seen
+
+
 @given(st.lists(st.integers(0, 6), min_size=12, max_size=20), st.sampled_from(["grouped", "grouped-stratified"]), st.integers(0, 3))
 def test_no_group_is_divided_and_every_row_is_tested_once(groups, kind, seed):
     names = sorted(set(groups))
@@ -51,13 +67,14 @@ def test_folds_are_what_they_were_without_groups_and_differ_with_them(tmp_path):
     assert not keys["groups"] & keys["other"]
 
 
-def test_a_column_of_groups_is_no_feature(tmp_path):
-    records = run_study([with_column(GROUPS)], [Mean()], n_folds=2, groups="patient", folds="stratified", keep="scores", out=tmp_path)
-    wanted = run_study([made()], [Mean()], n_folds=2, groups={"made": [f"p{group}" for group in GROUPS]}, folds="stratified")
+def test_a_column_of_groups_is_no_feature(tmp_path, seen):
+    records = run_study([with_column(GROUPS)], [seen()], n_folds=2, groups="patient", folds="stratified", out=tmp_path)
+    groups = [set(GROUPS[rows]) for rows in seen.rows]
+    assert not groups[0] & groups[1]
+    seen.rows.clear()
+    wanted = run_study([made()], [seen()], n_folds=2, groups={"made": [f"p{group}" for group in GROUPS]}, folds="stratified")
     assert comparable(records) == comparable(wanted)  # names of groups do not matter
     assert (records[0]["n_features"], records[0]["folds"]) == (4, "grouped-stratified")
-    rows = [set(GROUPS[records.kept(record).rows]) for record in records]
-    assert not rows[0] & rows[1]
     (run,) = read_runs(tmp_path)
     assert "--folds stratified --n-folds 2 --groups patient --seed 0" in study_command(run)
 
@@ -115,14 +132,14 @@ def test_repeats_add_units_of_further_seeds_and_keep_those_of_the_first(tmp_path
     assert comparable(run_study([made()], [Mean()], n_folds=2, seed=seeds[2])) == comparable(r for r in thrice if r["seed"] == seeds[2])
 
 
-def test_given_folds_are_those_of_the_caller(tmp_path):
+def test_given_folds_are_those_of_the_caller(tmp_path, seen):
     pairs = [(range(12), range(12, 24)), (np.arange(24) > 5, np.arange(24) <= 5)]
-    records = run_study([made()], [Mean()], split=pairs, out=tmp_path, keep="scores")
+    records = run_study([made()], [seen()], split=pairs, out=tmp_path)
     assert [(record["folds"], record["n_folds"], record["n_train"], record["n_test"]) for record in records] == [
         ("given", 2, 12, 12),
         ("given", 2, 18, 6),
     ]
-    assert [records.kept(record).rows.tolist() for record in records] == [list(range(12, 24)), list(range(6))]
+    assert [rows.tolist() for rows in seen.rows] == [list(range(12)), list(range(6, 24))]
     data = Dataset(made().X, made().Y, name="made", train=range(12), test=range(12, 24))
     (one,) = run_study([data], [Mean()], folds="given")
     assert (one["n_folds"], one["coverage"]) == (1, records[0]["coverage"])

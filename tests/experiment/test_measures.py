@@ -153,30 +153,18 @@ def test_a_folder_says_what_its_metrics_are_and_refuses_another_of_the_same_name
             run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("mine", function, best)])
 
 
-def test_units_recorded_without_a_metric_are_refused_or_computed_again(tmp_path, log):
+def test_a_folder_whose_units_lack_a_metric_is_refused(tmp_path, log):
     run_study([made()], [Mean()], n_folds=2, out=tmp_path)
-    Records(tmp_path).compact()
-    with pytest.raises(
-        RecordsError, match=r"holds 2 of the 4 units without jaccard, and did not keep their scores; .*rerun=True \(--rerun\)"
-    ):
+    with pytest.raises(RecordsError, match=r"holds 2 of the 4 units without jaccard; choose another folder"):
         run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=["jaccard"])
     assert "metrics" not in json.loads((tmp_path / "study.json").read_text())
     assert len(fits(log)) == 2
-    records = run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=["jaccard"], rerun=True)
-    assert len(fits(log)) == 6
-    assert [set(record["more"]) for record in records] == [{"jaccard"}] * 4
-    run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=["jaccard"], rerun=True)
-    assert len(fits(log)) == 6
-    Records(tmp_path).compact()
-    run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=["label_auc"], rerun=True)
-    assert [set(record["more"]) for record in Records(tmp_path)] == [{"jaccard", "label_auc"}] * 2 + [{"jaccard"}] * 2
 
 
-def test_a_metric_that_raises_fails_its_units_also_when_they_are_computed_again(tmp_path):
-    run_study([made()], [Mean()], n_folds=2, out=tmp_path)
+def test_a_metric_that_raises_fails_its_units(tmp_path):
     with pytest.warns(UserWarning, match="2 of 2 units failed, the first with RuntimeError: no such metric"):
-        records = run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("own", breaks, "largest")], rerun=True)
-    assert (len(records), len(records.failures)) == (2, 2)
+        records = run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("own", breaks, "largest")])
+    assert (len(records), len(records.failures)) == (0, 2)
 
 
 def test_a_frame_has_a_column_for_each_metric():

@@ -110,12 +110,6 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     "one_error_ties_by_index (and the same of coverage, ranking_loss, average_precision), name=package.module:function:largest "
     "(or :smallest).",
 )
-@click.option(
-    "--keep",
-    type=click.Choice(["scores"]),
-    help="Keep the scores of the test rows: the same command with other --metrics then needs no fit.",
-)
-@click.option("--rerun", is_flag=True, help="Compute units again that are recorded without one of the --metrics, and without scores.")
 @seed
 @click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")

@@ -35,7 +35,6 @@ from skcamel.experiment.folds import Division, Split, paired, splits, with_group
 from skcamel.experiment.identity import jsonable
 from skcamel.experiment.measures import Measure, measures_of
 from skcamel.experiment.methods import Method, Outcome
-from skcamel.experiment.scores import packed
 from skcamel.experiment.units import Unit
 from skcamel.metrics import edge_cases, evaluate
 from skcamel.metrics.conventions import NAMES
@@ -69,7 +68,6 @@ class Task:
     method: Method
     source: Source
     measures: tuple[Measure, ...] = ()  # beside the seven
-    keep: bool = False  # scores, decisions and probabilities of the test rows
     threads: int | None = None  # of BLAS, at most; None leaves them as they are
     allowance: int | None = None  # bytes, where several units share a machine
 
@@ -81,7 +79,6 @@ class Result:
     unit: Unit
     record: dict[str, Any]
     failed: bool = False
-    kept: bytes | None = None  # scores, as a file
     killed: bool = False  # from outside, most often for lack of memory: alone, the unit may succeed
 
 
@@ -144,7 +141,6 @@ def _done(task: Task) -> Result:
         outcomes = fitted.outcomes(new)
         after_predict = time.perf_counter()
         found = measured(data.Y[test], outcomes, task.measures)
-        kept = packed(test, outcomes) if task.keep else None
     record = (
         unit.as_dict()
         | found
@@ -157,7 +153,7 @@ def _done(task: Task) -> Result:
         | {"unit_seconds": time.perf_counter() - start}
         | {"peak_memory_bytes": max(0, memory.peak() - held) if peak_is_ours else None}
     )
-    return Result(task.unit, record, kept=kept)
+    return Result(task.unit, record)
 
 
 def _rows(data: Dataset, train: np.ndarray, test: np.ndarray, preparer: TablePreparer | None) -> tuple[Any, Any]:

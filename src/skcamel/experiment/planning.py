@@ -110,11 +110,8 @@ def planned(
     per_metric: bool,
     device: str | None,
     metrics: Sequence[Any],
-    keep: str | None,
 ) -> Plan:
     """All units that are asked for; :func:`skcamel.experiment.run_study` explains the parameters."""
-    if keep is not None:
-        choice(keep, ("scores",), "keep")
     chosen = [get_method(spec, preset, per_metric=per_metric, device=device) for spec in _listed(methods, "methods")]
     measures = get_measures(metrics)
     sources = protocol.sources(_listed(datasets, "datasets"))
@@ -140,7 +137,6 @@ def planned(
             method,
             source,
             measures,
-            keep is not None,
         )
         for source in sources
         for seed in seeds

@@ -14,7 +14,6 @@ from typing import Any, Self, overload
 
 from skcamel import files, memory
 from skcamel.experiment.locks import UnitLocks
-from skcamel.experiment.scores import Kept, unpacked
 from skcamel.experiment.units import (
     KEY,
     PLACE,
@@ -31,7 +30,7 @@ from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
 from skcamel.text import plain_cell
 
-UNITS, FAILURES, SCORES, COMPACT, LOCK = "units", "failures", "scores", "records.jsonl", "lock"
+UNITS, FAILURES, COMPACT, LOCK = "units", "failures", "records.jsonl", "lock"
 MEMORY_PER_BYTE = 8  # of the compact file, at the peak: text, lines and mappings
 Record = dict[str, Any]
 
@@ -73,7 +72,7 @@ class Records(Sequence[Record]):
             raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study --out wrote.")
         # units first: what is compacted in between is found in the second place, and nothing is missed
         single = _read_units(self.folder / UNITS, check_record)
-        found = _read_compact(self.folder / COMPACT) | single  # what was measured again is newer than the compact file
+        found = _read_compact(self.folder / COMPACT) | single
         self._records = _sorted(found.values())
         self.failures = _sorted(_still_failed(found, _read_units(self.folder / FAILURES, check_failure)))
 
@@ -89,11 +88,6 @@ class Records(Sequence[Record]):
 
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
-
-    def kept(self, record: Mapping[str, Any]) -> Kept:
-        """Row numbers of the test part of a unit, and its outcomes by criterion, where ``run_study(keep="scores")`` kept them."""
-        path = scores_file(self.folder, Unit.of(record).key)
-        return unpacked(path, str(path))
 
     def to_frame(self) -> Any:
         """A table of pandas with one row for each unit; metrics beside the seven have columns of their own."""
@@ -114,11 +108,6 @@ class Records(Sequence[Record]):
             for key in units:
                 (self.folder / UNITS / f"{key}.json").unlink(missing_ok=True)
         return self.folder / COMPACT
-
-
-def scores_file(folder: Path, key: str) -> Path:
-    """Where the scores of a unit are kept."""
-    return folder / SCORES / f"{key}.npz"
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
@@ -234,7 +223,6 @@ class StudyFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.again: set[str] = set()  # keys of finished units that this run does once more
         for name in (UNITS, FAILURES):
             (path / name).mkdir(parents=True, exist_ok=True)
         self.locks = UnitLocks(path / LOCK)
@@ -261,21 +249,13 @@ class StudyFolder:
 
     def is_finished(self, key: str) -> bool:
         """Whether any run has finished the unit."""
-        return key not in self.again and ((self.path / UNITS / f"{key}.json").exists() or key in self._compacted())
+        return (self.path / UNITS / f"{key}.json").exists() or key in self._compacted()
 
-    def finish(self, key: str, record: Mapping[str, Any], kept: bytes | None = None) -> None:
-        """Write the record of a claimed unit, whole, after the scores that are kept, and release the unit."""
-        if key in self.again:
-            more = self._recorded(key).get("more", {}) | record.get("more", {})  # what other runs have measured stays
-            record = {**record, "more": more} if more else record
-        if kept is not None:
-            (self.path / SCORES).mkdir(exist_ok=True)
-            with whole_file(scores_file(self.path, key)) as file:
-                file.write(kept)
+    def finish(self, key: str, record: Mapping[str, Any]) -> None:
+        """Write the record of a claimed unit, whole, and release the unit."""
         with whole_file(self.path / UNITS / f"{key}.json") as file:
-            file.write(encoded({"finished_at": _now(), **record}))  # a unit that was only measured again keeps its time
+            file.write(encoded({**record, "finished_at": _now()}))
         (self.path / FAILURES / f"{key}.json").unlink(missing_ok=True)
-        self.again.discard(key)
         self.locks.free(key)
 
     def fail(self, key: str, failure: Mapping[str, Any]) -> None:
@@ -285,7 +265,7 @@ class StudyFolder:
 
     def sweep(self) -> None:
         """Remove what runs that were killed while writing left behind, and nothing else."""
-        for folder in (self.path, *(self.path / name for name in (UNITS, FAILURES, SCORES))):
+        for folder in (self.path, *(self.path / name for name in (UNITS, FAILURES))):
             if folder.is_dir():
                 files.sweep(folder)
 
@@ -306,11 +286,6 @@ class StudyFolder:
         """Note the card of a data set in ``cards.json``."""
         with self.locks.whole_folder():
             _write_json(self.path / "cards.json", read_cards(self.path) | {name: card})
-
-    def _recorded(self, key: str) -> Record:
-        """The record of a finished unit."""
-        path = self.path / UNITS / f"{key}.json"
-        return _decoded(path.read_bytes(), check_record)[1] if path.exists() else _read_compact(self.path / COMPACT).get(key, {})
 
     def _compacted(self) -> frozenset[str]:
         """Keys in the compact file, read again only when that file has changed."""

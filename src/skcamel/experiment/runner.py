@@ -17,7 +17,6 @@ from typing import Any
 from skcamel.arrays import check_device
 from skcamel.checks import as_number
 from skcamel.data.dataset import Dataset
-from skcamel.experiment.completion import incomplete, measure_again
 from skcamel.experiment.compute import Result, Source, Task, load
 from skcamel.experiment.executors import Executor, executor
 from skcamel.experiment.identity import jsonable
@@ -26,10 +25,15 @@ from skcamel.experiment.planning import Protocol, planned
 from skcamel.experiment.progress import Event, Listener, listener
 from skcamel.experiment.records import Records, StudyFolder
 from skcamel.experiment.units import RecordsError, Unit, read_cards
+from skcamel.gone import without
 
 CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
 
 
+@without(
+    keep="ask for all metrics= at the start",
+    rerun="choose another folder for other metrics=",
+)
 def run_study(
     datasets: Sequence[str | os.PathLike[str] | Dataset | tuple[str, Any]],
     methods: Sequence[Any],
@@ -49,8 +53,6 @@ def run_study(
     device: str | None = None,
     time_limit: float | None = None,
     metrics: Sequence[Any] = (),
-    keep: str | None = None,
-    rerun: bool = False,
     progress: str | Listener | None = None,
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
@@ -98,12 +100,6 @@ def run_study(
         processes, even one at a time.
     metrics : sequence of str, (name, function, best) or Measure, default=()
         Metrics to record beside the seven, under `more`; see :func:`skcamel.experiment.get_measure`. "all": those with a name.
-        Units that are recorded without one of them are measured again from their scores, where these were kept.
-    keep : {"scores"}, default=None
-        Keep scores, decisions and probabilities of the test rows in the folder, for later metrics; see :meth:`Records.kept`.
-    rerun : bool, default=False
-        Compute units again that were recorded without one of the metrics, or without scores to keep; otherwise a folder with such
-        units is refused.
     progress : {"auto", "bars", "lines", "quiet"} or callable, default=None
         "auto": bars if stderr is a terminal, else lines. A callable is given each `Event`. None is quiet.
 
@@ -125,7 +121,7 @@ def run_study(
     if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
         raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}.")
     protocol = Protocol(seed, repeats, n_folds, folds, groups, split)
-    plan = planned(datasets, methods, protocol, preset=preset, per_metric=per_metric, device=device, metrics=metrics, keep=keep)
+    plan = planned(datasets, methods, protocol, preset=preset, per_metric=per_metric, device=device, metrics=metrics)
     tasks, sources = plan.tasks, plan.sources
     if dask is None:  # workers of a cluster may have a GPU that this machine lacks
         for name in (device, *(getattr(method, "device", None) for method in plan.methods)):
@@ -136,11 +132,9 @@ def run_study(
         with StudyFolder(path) as folder:
             before = Records(path)
             _refuse_other_data(before, sources)
-            lacking = incomplete(before, tasks, rerun=rerun)
+            _refuse_other_metrics(before, tasks)
             folder.add_requests(plan.requests, {measure.name: measure.entry() for measure in plan.measures})
             _add_cards(folder, sources)
-            folder.again = {task.unit.key for task in lacking}
-            measure_again(folder, before, lacking)
             _run(folder, tasks, execute, progress)
             folder.sweep()
         records = Records(path)
@@ -213,7 +207,7 @@ class Ledger:
         if result.failed:
             self.folder.fail(key, result.record)
         else:
-            self.folder.finish(key, result.record, result.kept)
+            self.folder.finish(key, result.record)
         self._tell(result.unit, "failed" if result.failed else "done", result.record.get("unit_seconds", 0.0))
 
     def _tell(self, unit: Unit, state: str, seconds: float) -> None:
@@ -232,6 +226,21 @@ def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
                 f"{records.folder} holds records of {record['dataset']} with other values than those given now; "
                 "choose another folder, or give the data set another name."
             )
+
+
+def _refuse_other_metrics(records: Records, tasks: Sequence[Task]) -> None:
+    """A folder whose units were recorded without one of the metrics."""
+    known = {Unit.of(record).key: record for record in records}
+    lost: dict[str, int] = {}
+    for task in tasks:
+        record = known.get(task.unit.key, {"more": [measure.name for measure in task.measures]})
+        for measure in task.measures:
+            if measure.name not in record.get("more", ()):
+                lost[measure.name] = lost.get(measure.name, 0) + 1
+    if lost:
+        raise RecordsError(
+            f"{records.folder} holds {max(lost.values())} of the {len(tasks)} units without {', '.join(lost)}; choose another folder."
+        )
 
 
 def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:

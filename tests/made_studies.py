@@ -36,7 +36,7 @@ def card(name, q=5, n=200):
 def failure(dataset="yeast", method="ecc", fold=0, error="ValueError: no luck", **fields):
     """A unit that failed."""
     unit = made_records.record(dataset, method, fold=fold, **fields)
-    return {name: unit[name] for name in Unit.__dataclass_fields__} | {"error": error, "traceback": f"Traceback:\n  a line\n{error}\n"}
+    return Unit.of(unit).as_dict() | {"error": error, "traceback": f"Traceback:\n  a line\n{error}\n"}
 
 
 def costly(records):

@@ -94,7 +94,6 @@ class BaseCamel(MultiLabelClassifier):
         "landmarks": "uniform",
         "max_memory": None,
     }
-    DEFAULTS_BEFORE: ClassVar = {"sparsity": {"auto": 0.01}}  # new default ► the one that it replaced, the same for up to 1,000 labels
 
     def __sklearn_tags__(self) -> Any:
         """Pairwise for a precomputed kernel, which is not sparse."""

@@ -8,7 +8,6 @@ import pytest
 import study_methods
 from made_records import record
 from skcamel.experiment import Records, Unit, run_study
-from skcamel.experiment.identity import settings_of
 from skcamel.experiment.records import StudyFolder
 from study_methods import Mean, made
 
@@ -95,7 +94,7 @@ def test_two_threads_share_a_folder(tmp_path, monkeypatch):
 
 def test_a_run_waits_for_a_unit_of_another_and_does_it_when_that_ends(tmp_path):
     with StudyFolder(tmp_path) as other:
-        assert other.claim(Unit("made", "mean", "paper", 1, 2, "plain", 0, settings_of(Mean())).key) == "mine"
+        assert other.claim(Unit("made", "mean", "paper", 1, 2, "plain", 0, {}, made().sha256).key) == "mine"
         events = []
         waiting = threading.Thread(
             target=run_study, args=([made()], [Mean()]), kwargs={"n_folds": 2, "out": tmp_path, "progress": events.append}

@@ -11,7 +11,6 @@ from scipy import sparse
 from skcamel.data import DataError, Dataset, write_dataset
 from skcamel.experiment import Records, run_study
 from skcamel.experiment.folds import Division, paired, repeat_seeds, splits, with_groups, with_parts
-from skcamel.experiment.identity import settings_of
 from skcamel.experiment.units import Unit, planned_units, read_runs, study_command
 from study_methods import Mean, comparable, made
 
@@ -62,7 +61,7 @@ def test_folds_are_what_they_were_without_groups_and_differ_with_them(tmp_path):
         records = run_study([made()], [Mean()], n_folds=2, out=tmp_path / name, **options)
         keys[name] = {Unit.of(record).key for record in records}
         assert {record["folds"] for record in records} == {"plain" if name == "plain" else "grouped"}
-    assert keys["plain"] == {Unit("made", "mean", "paper", fold, 2, "plain", 0, settings_of(Mean())).key for fold in range(2)}
+    assert keys["plain"] == {Unit("made", "mean", "paper", fold, 2, "plain", 0, {}, made().sha256).key for fold in range(2)}
     assert not keys["plain"] & keys["groups"]
     assert not keys["groups"] & keys["other"]
 

@@ -149,7 +149,7 @@ def test_a_folder_says_what_its_metrics_are_and_refuses_another_of_the_same_name
     (run,) = read_runs(tmp_path)
     assert "--metrics jaccard,mine=study_metrics:wrong_share:smallest" in study_command(run)
     for function, best in ((wrong_share, "largest"), (of_probabilities, "smallest")):
-        with pytest.raises(RecordsError, match="holds a metric mine that is another one, or whose code has changed; give it another name"):
+        with pytest.raises(RecordsError, match="holds a metric mine that is another one; give it another name"):
             run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("mine", function, best)])
 
 

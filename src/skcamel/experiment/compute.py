@@ -146,7 +146,7 @@ def _done(task: Task) -> Result:
         | found
         | {"n_train": len(train), "n_test": len(test), "n_features": rows.shape[1], "n_labels": data.q}
         | ({"known": known} if (known := known_share(data.Y)) < 1 else {})
-        | {"data_sha256": task.source.sha256, "device": str(getattr(method, "device", None) or "cpu")}
+        | {"device": str(getattr(method, "device", None) or "cpu")}
         | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
         | {f"version_{name}": number for name, number in _versions().items()}
         | {"fit_seconds": after_fit - before_fit, "predict_seconds": after_predict - after_fit}

@@ -23,12 +23,11 @@ from skcamel.experiment.identity import described, jsonable
 from skcamel.experiment.imports import imported, parsed
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
 from skcamel.metrics.conventions import choice
-from skcamel.selection import GROUPS, PARTS, SHORTLIST
-from skcamel.selection.thresholds import PRIOR_OF_SLOPES, PRIOR_POSITIVES
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
 TREES = 500
+VERSION = 1  # of what CAMEL computes from the same parameters: to be raised when its results change
 RACE = 3.0  # standard errors: a candidate of LLSF or JFSC that trails by more leaves the search
 FORM = "name=package.module:Class(arg=1)"  # how the command line names a method to import
 ONE_LABEL = re.compile("1d array|[Mm]ulti-?label")  # what estimators of a single label say of a matrix
@@ -158,13 +157,7 @@ class CamelMethod(EstimatorMethod):
         super().__init__("camel", CamelClassifierCV.from_preset(preset, prepared=prepared), device=device)
         self.preset, self.per_metric = preset, per_metric
         self.settings["params"] = {key: value for key, value in self.settings["params"].items() if key not in WHERE_NOT_WHAT}
-        self.settings |= {"per_metric": per_metric}
-        if self.estimator.threshold == "auto":
-            self.settings["cuts"] = {"parts": PARTS, "groups": GROUPS, "shortlist": SHORTLIST, "prior": PRIOR_POSITIVES}
-        if self.estimator.combine:
-            self.settings["link"] = PRIOR_OF_SLOPES  # scores may be log-odds; earlier records lack it
-        if per_metric and self.estimator.combine:
-            self.settings["judged_by"] = "metric"  # a combination, against the best candidate; earlier records: by average precision
+        self.settings |= {"per_metric": per_metric, "version": VERSION}
 
     def on_words(self) -> CamelMethod:
         """The same for rows of a TablePreparer with words, as ``skcamel fit`` has it."""

@@ -133,6 +133,7 @@ def planned(
                 protocol.kind,
                 seed,
                 settings,
+                source.sha256,
             ),
             method,
             source,

@@ -152,8 +152,6 @@ def _read_units(folder: Path, check: Callable[[Any], None]) -> dict[str, Record]
             continue  # not a file of ours
         try:
             key, record = _decoded(path.read_bytes(), check)
-            if key != path.stem:
-                raise ValueError("its name belongs to another unit")
         except FileNotFoundError:
             continue  # compacted, or done at last, since the folder was listed
         except (ValueError, IsADirectoryError) as error:
@@ -276,7 +274,7 @@ class StudyFolder:
             for name, entry in metrics.items():
                 if known.get(name, entry) != entry:
                     cure = "give it another name, or choose another folder"
-                    raise RecordsError(f"{self.path} holds a metric {name} that is another one, or whose code has changed; {cure}.")
+                    raise RecordsError(f"{self.path} holds a metric {name} that is another one; {cure}.")
             new = [request for request in requests if request not in runs]
             if new or not metrics.keys() <= known.keys():
                 every = {**known, **metrics}

@@ -50,12 +50,14 @@ class Unit:
     seed : int
     settings : dict
         What the method was told, ready for JSON; under `split`, where folds have groups or are given, a digest of these.
+    data_sha256 : str, default=""
+        Digest of the values of the data set.
 
     Examples
     --------
     >>> unit = Unit("yeast", "br", "quick", fold=0, n_folds=3, folds="plain", seed=0)
     >>> unit.key
-    'dd03a55877e7f501bf69'
+    '5354191b4333cd6550be'
     >>> print(unit)
     yeast, br, quick, fold 1 of 3
     """
@@ -68,6 +70,7 @@ class Unit:
     folds: str
     seed: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    data_sha256: str = ""
 
     def __str__(self) -> str:
         return f"{self.dataset}, {self.method}, {self.preset}, fold {self.fold + 1} of {self.n_folds}"
@@ -84,7 +87,8 @@ class Unit:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
         """The unit that a record or a failure belongs to; KeyError where a field is missing."""
-        return cls(**{part.name: record[part.name] for part in fields(cls)})
+        needed = {part.name: record[part.name] for part in fields(cls) if part.name != "data_sha256"}
+        return cls(**needed, data_sha256=record.get("data_sha256", ""))
 
 
 class Kind(NamedTuple):
@@ -124,12 +128,12 @@ TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 1 on", (int,), low=1)
 PRESET, FOLDS = (Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names)) for names in (PRESETS, FOLD_KINDS))
 PROTOCOL = {"preset": PRESET, "n_folds": N_FOLDS, "folds": FOLDS, "seed": SEED}
-UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING} | PROTOCOL
+UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING, "data_sha256?": TEXT} | PROTOCOL
 FAILURE = UNIT | {"error": TEXT, "traceback": TEXT, "finished_at?": TIME}
 COSTS = {"n_train?": COUNT, "n_test?": COUNT, "n_features?": COUNT, "n_labels?": COUNT, "peak_memory_bytes?": AMOUNT}
 COSTS |= dict.fromkeys(("fit_seconds?", "predict_seconds?", "unit_seconds?"), AMOUNT)
 RECORD = UNIT | COSTS | {"criterion": TEXT, "params": MAPPING} | dict.fromkeys(NAMES, METRIC)
-RECORD |= {"more?": MAPPING, "device?": NAME, "data_sha256?": TEXT, "warnings?": [TEXT], "finished_at?": TIME}
+RECORD |= {"more?": MAPPING, "device?": NAME, "warnings?": [TEXT], "finished_at?": TIME}
 # of names that not every record has, by how they begin
 FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {f"{name}_by_": METRIC for name in NAMES}
 

@@ -60,12 +60,6 @@ def write(folder, records, *, runs=(), cards=(), failures=()):
     return folder
 
 
-def write_unit(folder, record):
-    """A record in a file of its own, as a run leaves it."""
-    (folder / "units").mkdir(exist_ok=True)
-    (folder / "units" / f"{Unit.of(record).key}.json").write_bytes(encoded(record))
-
-
 def sixteen(folder):
     """The whole of the paper's comparison, CAMEL under two presets too, with something of everything."""
     records = costly(

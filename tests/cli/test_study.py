@@ -121,7 +121,7 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: 3 units failed: made, broken, folds 1, 2, 3 (RuntimeError: no luck today). Tracebacks")
     assert result.stderr.count("\n") == 1
-    assert "out/failures; the same command tries them again" in result.stderr.replace("\\", "/")
+    assert "out/records.jsonl; the same command tries them again" in result.stderr.replace("\\", "/")
     assert "br" in result.stdout
     assert study("--methods", "br", "--quiet").exit_code == 0  # failures of other studies in the folder do not count
 
@@ -247,7 +247,8 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):
     running = subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", "skcamel", "study", *options], env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    while not list((tmp_path / "out" / "units").glob("*.json")):
+    records = tmp_path / "out" / "records.jsonl"
+    while not records.exists() or not records.read_bytes():
         assert running.poll() is None
         time.sleep(0.02)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to every process

@@ -127,7 +127,7 @@ def test_records_keep_further_metrics_of_estimators_with_and_without_probabiliti
             P = np.column_stack([column[:, 1] for column in P]) if isinstance(P, list) else P
             assert record["more"]["log_loss"] == pytest.approx(metrics.log_loss(data.Y[test], P))
     assert all(math.isnan(record["more"]["log_loss"]) for record in records if record["method"] == "llsf")
-    assert json.loads((tmp_path / "units" / next(iter((tmp_path / "units").iterdir())).name).read_text())["more"]["ndcg_at_5"] is None
+    assert json.loads((tmp_path / "records.jsonl").read_text().splitlines()[0])["more"]["ndcg_at_5"] is None
 
 
 def test_without_metrics_records_units_and_requests_are_what_they_were(tmp_path):
@@ -136,9 +136,8 @@ def test_without_metrics_records_units_and_requests_are_what_they_were(tmp_path)
     study = json.loads((tmp_path / "study.json").read_text())
     assert set(study) == {"runs"}
     assert "metrics" not in study["runs"][0]
-    keys = {path.stem for path in (tmp_path / "units").iterdir()}
-    run_study([made()], [Mean()], n_folds=2, out=tmp_path / "more", metrics=["jaccard"])
-    assert {path.stem for path in (tmp_path / "more" / "units").iterdir()} == keys
+    more = run_study([made()], [Mean()], n_folds=2, out=tmp_path / "more", metrics=["jaccard"])
+    assert more.asked == records.asked
 
 
 def test_a_folder_says_what_its_metrics_are_and_refuses_another_of_the_same_name(tmp_path):
@@ -180,8 +179,9 @@ def test_a_frame_has_a_column_for_each_metric():
 )
 def test_a_wrong_further_metric_of_a_record_is_named(tmp_path, change, reason):
     run_study([made()], [Mean()], n_folds=2, out=tmp_path)
-    path = next((tmp_path / "units").iterdir())
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    path = tmp_path / "records.jsonl"
+    first, second = path.read_text().splitlines()
+    path.write_text(json.dumps(json.loads(first) | change) + "\n" + second)
     with pytest.raises(RecordsError, match=reason):
         Records(tmp_path)
 

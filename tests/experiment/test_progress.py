@@ -21,7 +21,7 @@ def unit(fold=0):
 
 def told(stream, progress="auto", finished=0):
     with listener(progress, {"yeast": 3}, {"yeast": finished}, stream) as tell:
-        for k, state in enumerate(("done", "failed", "elsewhere")[finished:], finished + 1):
+        for k, state in enumerate(("done", "failed", "done")[finished:], finished + 1):
             tell(Event(unit(k - 1), state, 1.25, k, 3))
     return stream.getvalue()
 
@@ -30,7 +30,7 @@ def test_lines_where_there_is_no_terminal():
     lines = told(io.StringIO()).splitlines()
     assert lines[0].startswith("1/3  yeast, br, quick, fold 1 of 3: 1.2 s, ")
     assert lines[1].startswith("2/3  yeast, br, quick, fold 2 of 3: FAILED, ")
-    assert lines[2] == "3/3  yeast, br, quick, fold 3 of 3: by another run, 0 s left"
+    assert lines[2] == "3/3  yeast, br, quick, fold 3 of 3: 1.2 s, 0 s left"
 
 
 def test_lines_tell_what_was_done_before():

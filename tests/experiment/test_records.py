@@ -1,4 +1,4 @@
-"""Records: what is read back, exports, the compact form, and files that are damaged."""
+"""Records: what is read back, and files that are damaged."""
 
 import csv
 import dataclasses
@@ -9,7 +9,7 @@ import pytest
 
 from skcamel.data import Dataset
 from skcamel.experiment import Records, RecordsError, Unit, result_tables, run_study, summarise, write_tables
-from study_methods import Broken, Mean, comparable, made
+from study_methods import Broken, Mean, made
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def test_records_are_a_sorted_sequence_of_mappings(folder):
 
 
 def test_no_folder_no_records(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere is not a folder; give the one that skcamel study --out wrote"):
+    with pytest.raises(FileNotFoundError, match="nowhere is not a folder; give the one that skcamel study -o wrote"):
         Records(tmp_path / "nowhere")
     assert len(Records(tmp_path)) == 0
 
@@ -53,42 +53,10 @@ def test_the_key_is_that_of_the_identity_alone():
     assert Unit.of(unit.as_dict() | {"fit_seconds": 1.0}) == unit
 
 
-def test_compacting_changes_nothing_but_the_files(folder):
-    before = comparable(Records(folder))
-    path = Records(folder).compact()
-    assert list((folder / "units").iterdir()) == []
-    lines = path.read_text().splitlines()
-    assert len(lines) == 10
-    assert comparable(Records(folder)) == before
-    Records(folder).compact()
-    assert path.read_text().splitlines() == lines
-    assert len(Records(folder).failures) == 2
-
-
-def test_a_run_goes_on_after_compacting(folder):
-    Records(folder).compact()
-    done = []
-    records = run_study([made()], [Mean("b", settings={"grid": "coarse"}), Mean("c")], n_folds=2, out=folder, progress=done.append)
-    assert [event.unit.method for event in done] == ["c", "c"]
-    assert len(records) == 12
-    Records(folder).compact()
-    assert len(Records(folder)) == 12
-
-
-def test_a_run_is_not_disturbed_by_compacting(tmp_path):
-    def compact_now(_):
-        Records(tmp_path).compact()
-
-    records = run_study([made()], [Mean("a"), Mean("b")], n_folds=3, out=tmp_path, progress=compact_now)
-    assert len(records) == 6
-    assert list((tmp_path / "units").iterdir()) == []
-
-
 DAMAGES = {
     "cut off": lambda text: text[: len(text) // 2],
     "empty": lambda text: "",
     "zeros after a power loss": lambda text: "\0" * len(text),
-    "another unit": lambda text: text.replace('"fold":0', '"fold":7'),
     "a field missing": lambda text: text.replace('"seed"', '"sead"'),
     "a seed that is none": lambda text: text.replace('"seed":0', '"seed":null'),
     "not a record": lambda text: "[]",
@@ -96,24 +64,14 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_unit_is_named_with_its_cure(folder, damage):
-    victim = next(path for path in sorted((folder / "units").iterdir()) if '"fold":0' in path.read_text())
-    victim.write_text(DAMAGES[damage](victim.read_text()))
-    for use in (lambda: Records(folder), lambda: run_study([made()], [Mean("a")], n_folds=2, out=folder)):
-        with pytest.raises(RecordsError, match=f"{victim.name} is damaged .*; delete it, and the next run computes this unit again"):
-            use()
-    victim.unlink()
-    assert len(Records(folder)) == 9
-
-
-@pytest.mark.parametrize("damage", [name for name in DAMAGES if name not in ("another unit", "empty")])
-def test_a_damaged_compact_line_is_named_with_its_cure(folder, damage):
-    path = Records(folder).compact()
+def test_a_damaged_line_is_named_with_its_cure(folder, damage):
+    path = folder / "records.jsonl"
     lines = path.read_text().splitlines()
     lines[3] = DAMAGES[damage](lines[3])
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(RecordsError, match=r"records.jsonl, line 4: damaged .*; delete this line"):
-        Records(folder)
+    for use in (lambda: Records(folder), lambda: run_study([made()], [Mean("a")], n_folds=2, out=folder)):
+        with pytest.raises(RecordsError, match=r"records.jsonl, line 4: damaged .*; delete this line"):
+            use()
 
 
 @pytest.mark.parametrize("name", ["study.json", "cards.json"])

@@ -129,8 +129,8 @@ def study(
 ) -> None:
     """Compare methods on data sets by seven metrics and --metrics, and keep the figures in a folder.
 
-    A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again;
-    several commands may share the work of one folder. If a unit fails, the others go on, and the exit code is 1. With
+    A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again.
+    If a unit fails, the others go on, and the exit code is 1. With
     --n-jobs, --dask or --time-limit this also holds for a method that crashes its process.
     """
     from skcamel.experiment.runner import UnitsFailed, run_study
@@ -325,7 +325,7 @@ def _failed(failures: Sequence[Mapping[str, Any]], folder: str) -> str:
     ]
     more = f" and {len(told) - 3} more" if len(told) > 3 else ""
     failed = f"Error: {count(len(failures), 'unit')} failed: {'; '.join(told[:3])}{more}."
-    return f"{failed} Tracebacks are in {Path(folder) / 'failures'}; the same command tries them again."
+    return f"{failed} Tracebacks are in {Path(folder) / 'records.jsonl'}; the same command tries them again."
 
 
 def _shortened(error: str) -> str:

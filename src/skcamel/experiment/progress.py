@@ -19,7 +19,7 @@ class Event(NamedTuple):
     """Something became of a unit."""
 
     unit: Unit
-    state: str  # "done" here, "failed" here, "elsewhere" (by another run)
+    state: str  # "done" or "failed"
     seconds: float  # of the work
     finished: int  # units that need no more work in this run
     total: int
@@ -57,7 +57,7 @@ def _lines(stream: IO[str], total: int, before: int) -> Listener:
     def tell(event: Event) -> None:
         here = event.finished - before
         left = (time.monotonic() - start) / max(1, here) * (event.total - event.finished)
-        what = {"done": f"{event.seconds:.1f} s", "failed": "FAILED", "elsewhere": "by another run"}[event.state]
+        what = {"done": f"{event.seconds:.1f} s", "failed": "FAILED"}[event.state]
         stream.write(f"{event.finished}/{event.total}  {one_line(str(event.unit))}: {what}, {duration(left)} left\n")
         stream.flush()
 

@@ -1,15 +1,13 @@
-""":func:`run_study`: plan the units, claim and compute those that are missing, write their records, and show progress."""
+""":func:`run_study`: plan the units, compute those that are missing, write their records, and show progress."""
 
 from __future__ import annotations
 
 import math
 import os
 import tempfile
-import threading
-import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,9 @@ from typing import Any
 from skcamel.arrays import check_device
 from skcamel.checks import as_number
 from skcamel.data.dataset import Dataset
-from skcamel.experiment.compute import Result, Source, Task, load
+from skcamel.experiment.compute import Source, Task, load
 from skcamel.experiment.executors import Executor, executor
 from skcamel.experiment.identity import jsonable
-from skcamel.experiment.locks import PAUSE
 from skcamel.experiment.planning import Protocol, planned
 from skcamel.experiment.progress import Event, Listener, listener
 from skcamel.experiment.records import Records, StudyFolder
@@ -57,8 +54,7 @@ def run_study(
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
 
-    Call it again with the same folder to run what is missing and to repeat what failed. Several runs may share a folder: they
-    divide the units among them.
+    Call it again with the same folder to run what is missing and to repeat what failed. One run at a time works in a folder.
 
     Parameters
     ----------
@@ -135,7 +131,7 @@ def run_study(
             _refuse_other_metrics(before, tasks)
             folder.add_requests(plan.requests, {measure.name: measure.entry() for measure in plan.measures})
             _add_cards(folder, sources)
-            _run(folder, tasks, execute, progress)
+            _run(folder, tasks, {Unit.of(record).key for record in before}, execute, progress)
             folder.sweep()
         records = Records(path)
     records.asked = frozenset(task.unit.key for task in tasks)
@@ -154,66 +150,15 @@ def _warn_of_failures(records: Records) -> None:
         warnings.warn(f"{counted}; see Records.failures. The same call tries them again.", UnitsFailed, stacklevel=3)
 
 
-def _run(folder: StudyFolder, tasks: Sequence[Task], execute: Executor, progress: str | Listener | None) -> None:
-    """Run all units; look again at those that another run holds, until it has done them or has ended."""
-    missing = [task for task in tasks if not folder.is_finished(task.unit.key)]
+def _run(folder: StudyFolder, tasks: Sequence[Task], done: set[str], execute: Executor, progress: str | Listener | None) -> None:
+    """Run the units that are not done, and write down what becomes of them."""
+    missing = [task for task in tasks if task.unit.key not in done]
     units, left = (Counter(task.unit.dataset for task in some) for some in (tasks, missing))
-    with listener(progress, dict(units), dict(units - left)) as tell:
-        ledger = Ledger(folder, tell, len(tasks), len(tasks) - len(missing))
-        while missing:
-            postponed: list[Task] = []
-            with closing(execute(ledger.claimed(missing, postponed))) as results:  # or workers would outlive an error
-                for result in results:
-                    ledger.book(result)
-            if ledger.error is not None:
-                raise ledger.error
-            missing = postponed
-            if missing:
-                time.sleep(PAUSE)
-
-
-class Ledger:
-    """Claims units, books results, and shows progress.
-
-    joblib draws tasks in its own threads, where an error would be lost and the run would hang: it is kept in `error`.
-    """
-
-    def __init__(self, folder: StudyFolder, tell: Listener, total: int, finished: int) -> None:
-        self.folder = folder
-        self.tell = tell
-        self.total = total
-        self.finished = finished
-        self.error: Exception | None = None
-        self._one_at_a_time = threading.Lock()
-
-    def claimed(self, tasks: Iterable[Task], postponed: list[Task]) -> Iterator[Task]:
-        """The tasks that no other run holds, claimed one by one as they are drawn; the others are collected in `postponed`."""
-        for task in tasks:
-            try:
-                state = self.folder.claim(task.unit.key)
-                if state in ("done", "failed"):
-                    self._tell(task.unit, "elsewhere" if state == "done" else "failed", 0.0)
-            except Exception as error:
-                self.error = error
-                return
-            if state == "mine":
-                yield task
-            elif state == "busy":
-                postponed.append(task)
-
-    def book(self, result: Result) -> None:
-        """Write down a result."""
-        key = result.unit.key
-        if result.failed:
-            self.folder.fail(key, result.record)
-        else:
-            self.folder.finish(key, result.record)
-        self._tell(result.unit, "failed" if result.failed else "done", result.record.get("unit_seconds", 0.0))
-
-    def _tell(self, unit: Unit, state: str, seconds: float) -> None:
-        with self._one_at_a_time:
-            self.finished += 1
-            self.tell(Event(unit, state, seconds, self.finished, self.total))
+    with listener(progress, dict(units), dict(units - left)) as tell, closing(execute(missing)) as results:
+        for finished, result in enumerate(results, len(tasks) - len(missing) + 1):
+            folder.append(result.record)
+            seconds = result.record.get("unit_seconds", 0.0)
+            tell(Event(result.unit, "failed" if result.failed else "done", seconds, finished, len(tasks)))
 
 
 def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:

@@ -20,7 +20,6 @@ from skcamel.experiment.identity import canonical, short_digest
 from skcamel.experiment.paper import METHOD_TITLES, PRESETS
 from skcamel.metrics.conventions import NAMES
 
-KEY = re.compile("[0-9a-f]{20}")  # how files of units are called
 PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # of a record, by which records are sorted
 FOLD_KINDS = ("plain", "stratified", "grouped", "grouped-stratified", "given")
 BEST = ("largest", "smallest")  # values of a metric

@@ -8,6 +8,8 @@ from typing import Any
 
 INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skcamel COMMAND", "skcamel COMMAND --option", "parameter='value'"
     "skcamel records": "read records.jsonl of the folder, or skcamel.experiment.Records(DIR).to_frame() in Python",
+    "skcamel study --dask": "call run_study in Python inside joblib.parallel_config(backend='dask')",
+    "skcamel study --repeats": "run the command once for each --seed",
     "skcamel study --keep": "ask for all --metrics at the start",
     "skcamel study --rerun": "choose another folder for other --metrics",
     "skcamel sensitivity": "python studies/paper-2019/figure1.py --compute draws Figure 1 of the paper",

@@ -1,4 +1,4 @@
-"""Folds that are repeated, keep groups whole, or are given; and what they change in the identity of a unit: nothing where not used."""
+"""Folds that keep groups whole, or are given; and what they change in the identity of a unit: nothing where not used."""
 
 import json
 
@@ -10,8 +10,8 @@ from scipy import sparse
 
 from skcamel.data import DataError, Dataset, write_dataset
 from skcamel.experiment import Records, run_study
-from skcamel.experiment.folds import Division, paired, repeat_seeds, splits, with_groups, with_parts
-from skcamel.experiment.units import Unit, planned_units, read_runs, study_command
+from skcamel.experiment.folds import Division, paired, splits, with_groups, with_parts
+from skcamel.experiment.units import Unit, read_runs, study_command
 from study_methods import Mean, comparable, made
 
 
@@ -98,10 +98,8 @@ def test_groups_of_sparse_rows_come_from_their_column_too():
             {"datasets": [made(), made(name="b")], "groups": [1] * 24},
             "groups is for one data set, and there are 2; give {name of a data set",
         ),
-        ({"repeats": 0}, "repeats must be an integer >= 1, got 0"),
         ({"folds": "given", "n_folds": None}, "made brings no training and test part; give a file by split="),
         ({"split": ([0, 1], [2]), "folds": "stratified"}, "leave one of them out"),
-        ({"split": ([0, 1], [2]), "repeats": 2, "n_folds": None}, "repeats=2 decides about folds that are made"),
         ({"split": ([0, 1], [2])}, "n_folds=2 decides about folds that are made; these are given"),
         ({"split": ([0, 1], [1, 2]), "n_folds": None}, "fold 1 of made trains and tests on row 1"),
         ({"split": ([0, 1], []), "n_folds": None}, "fold 1 of made has an empty part"),
@@ -118,17 +116,6 @@ def test_what_cannot_be_divided_so_is_refused_before_any_work(change, message):
 def test_a_column_that_names_every_row_gives_no_groups():
     with pytest.raises(ValueError, match="'id' of made has another value in every row; groups of one row are plain folds"):
         with_groups(Dataset(made().X, made().Y, name="made", dropped=("id",)), "id")
-
-
-def test_repeats_add_units_of_further_seeds_and_keep_those_of_the_first(tmp_path):
-    once = run_study([made()], [Mean()], n_folds=2, seed=5, out=tmp_path)
-    thrice = run_study([made()], [Mean()], n_folds=2, seed=5, repeats=3, out=tmp_path)
-    seeds = repeat_seeds(5, 3)
-    assert seeds[0] == 5
-    assert {record["seed"] for record in thrice} == set(seeds)
-    assert comparable(once) == comparable(record for record in thrice if record["seed"] == 5)
-    assert len(thrice) == len(thrice.asked) == planned_units(read_runs(tmp_path)) == 6
-    assert comparable(run_study([made()], [Mean()], n_folds=2, seed=seeds[2])) == comparable(r for r in thrice if r["seed"] == seeds[2])
 
 
 def test_given_folds_are_those_of_the_caller(tmp_path, seen):

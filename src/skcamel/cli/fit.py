@@ -240,10 +240,14 @@ def _cluster(address: str | None) -> Iterator[None]:
         return
     options.need("distributed", "distributed", "Dask clusters")
     from distributed import Client
+    from distributed.comm import get_address_host_port
 
-    from skcamel.experiment.executors import checked_address
-
-    with Client(checked_address(address)):
+    try:  # the client would leave threads that delay the end by a minute
+        if not address.startswith(("inproc://", "ucx://")):  # these have no host and port, or need their own libraries to tell
+            get_address_host_port(address)
+    except ValueError as error:
+        raise ValueError(f"dask={address!r}: {error}; give the address of a scheduler, as tcp://host:8786.") from error
+    with Client(address):
         yield
 
 

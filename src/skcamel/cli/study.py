@@ -6,7 +6,7 @@ import math
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.inputs import is_catalogue_name, open_dataset
-from skcamel.cli.options import HOW_READ, METRICS, Number, as_json, dataset_options, examples, need, new_folder, seed
-from skcamel.cli.output import Stopped, note, say, say_json
+from skcamel.cli.options import HOW_READ, METRICS, Number, as_json, dataset_options, examples, new_folder, seed
+from skcamel.cli.output import Stopped, bars, note, say, say_json
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
     from skcamel.experiment.measures import Measure
     from skcamel.experiment.methods import Method
+    from skcamel.experiment.study import Event
 
 LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
 
@@ -56,9 +57,8 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
         "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 -o DIR",
         "skcamel study --datasets mine.arff --methods 'camel,nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=9)' -o DIR",
         "skcamel study --datasets yeast --methods camel,br --metrics label_auc,ndcg_at_5,mine=my_module:gain:largest -o DIR",
-        "skcamel study --datasets ward=patients.csv --labels 'label*' --groups patient --repeats 5 --methods camel,br -o DIR",
+        "skcamel study --datasets ward=patients.csv --labels 'label*' --groups patient --methods camel,br -o DIR",
         "skcamel study --datasets emotions-train.arff --folds given --methods camel,br -o DIR",
-        "skcamel study --datasets yeast --methods camel --dask tcp://127.0.0.1:8786 -o DIR",
     )
 )
 @click.option(
@@ -94,7 +94,6 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     help="Shuffled; labels spread evenly; or the parts of a data set, as mine-train.arff has them with mine-test.arff beside it.",
 )
 @click.option("--n-folds", type=click.IntRange(min=2), help="Outer folds; default: 3 for quick, else 10.")
-@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Make folds anew so often, by further seeds.")
 @click.option("--groups", metavar="COLUMN", help="Column whose equal values stay in one fold; it is no feature then.")
 @click.option(
     "--split",
@@ -112,7 +111,6 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 )
 @seed
 @click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")
-@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")
 @click.option(
     "--time-limit",
     type=Number(min=0, min_open=True),
@@ -131,12 +129,10 @@ def study(
 
     A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again.
     If a unit fails, the others go on, and the exit code is 1. With
-    --n-jobs, --dask or --time-limit this also holds for a method that crashes its process.
+    --n-jobs or --time-limit this also holds for a method that crashes its process.
     """
-    from skcamel.experiment.runner import UnitsFailed, run_study
+    from skcamel.experiment.study import UnitsFailed, run_study
 
-    if options["dask"] is not None:
-        need("distributed", "distributed", "Dask clusters")
     device, per_metric = options.pop("device"), options.pop("per_metric")
     chosen = [_method(spec, options["preset"], per_metric, device) for spec in methods]
     options["metrics"] = measures = _measures(options["metrics"])
@@ -144,9 +140,9 @@ def study(
     given = options["folds"] == "given" and options["split"] is None
     opened = _opened(datasets, pairs=given, **{key: options.pop(key) for key in HOW_READ})
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _progress(quiet) as progress:
             warnings.simplefilter("ignore", UnitsFailed)  # told below, and by the exit code
-            records = run_study(opened, chosen, out=folder, progress="quiet" if quiet else "auto", **options)
+            records = run_study(opened, chosen, out=folder, progress=progress, **options)
     except KeyboardInterrupt as signal:
         kept = f"Finished units are kept in {one_line(folder)}; run the same command again to do the rest."
         raise Stopped(f"\nStopped. {kept}") from signal
@@ -166,6 +162,24 @@ def study(
     if failures:
         say(one_line(_failed(failures, folder)), err=True)
         ctx.exit(1)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[Event], None] | None]:
+    """A bar on a terminal, else a line for each unit."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with bars() as bar:
+            yield lambda event: bar("units", event.finished, event.total)
+    else:
+        yield _tell
+
+
+def _tell(event: Event) -> None:
+    what = "FAILED" if event.state == "failed" else f"{event.seconds:.1f} s"
+    say(one_line(f"{event.finished}/{event.total}  {event.unit}: {what}"), err=True)
+    sys.stderr.flush()
 
 
 def _note_other_settings(records: Iterable[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skcamel COMMAND", "skcamel COMMAND --option", "parameter='value'"
     "skcamel records": "read records.jsonl of the folder, or skcamel.experiment.Records(DIR).to_frame() in Python",
+    "skcamel study --out": "write -o, or --output",
+    "skcamel tables --out": "write -o, or --output",
     "skcamel study --dask": "call run_study in Python inside joblib.parallel_config(backend='dask')",
     "skcamel study --repeats": "run the command once for each --seed",
     "skcamel study --keep": "ask for all --metrics at the start",

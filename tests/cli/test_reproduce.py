@@ -71,12 +71,3 @@ def test_standard_output_is_json_alone(cli, tmp_path, command):
         assert result.stdout == ""
     else:
         json.loads(result.stdout)
-
-
-def test_the_older_spelling_of_the_output_is_understood_but_not_shown(cli, refused):
-    shown = cli("study", "--help").stdout
-    assert "-o, --output" in shown
-    assert "--out " not in shown
-    given = ("--datasets", "nothing.csv", "--methods", "br")
-    refused(2, "nothing.csv: there is no such file", "study", *given, "--out", "DIR")
-    refused(2, "Missing option '-o' / '--output'", "study", *given)

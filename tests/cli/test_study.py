@@ -243,7 +243,7 @@ def test_a_unit_over_the_time_limit_is_told(study):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(skcamel.__file__).parents[1]), str(TESTS)])}
-    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "--out", "out", "--n-jobs", str(n_jobs)]
+    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "-o", "out", "--n-jobs", str(n_jobs)]
     running = subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", "skcamel", "study", *options], env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -267,7 +267,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):
 def test_a_method_whose_module_fails_is_named_with_the_cause(refused, tmp_path, content):
     (tmp_path / f"failing{abs(hash(content))}.py").write_text(content + "\n")
     name = f"failing{abs(hash(content))}:Mine"
-    refused(2, name, "study", "--datasets", "yeast", "--methods", name, "--out", "out")
+    refused(2, name, "study", "--datasets", "yeast", "--methods", name, "-o", "out")
 
 
 def test_columns_of_figures_are_aligned_and_one_fold_is_one():

@@ -40,7 +40,7 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
 
 
 def _specs(ctx: click.Context, parameter: click.Parameter, text: str) -> list[str]:
-    from skcamel.experiment.imports import between_commas
+    from skcamel.experiment.methods import between_commas
 
     return between_commas(text) or _names(ctx, parameter, "")
 

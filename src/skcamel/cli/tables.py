@@ -35,7 +35,7 @@ SELECTIONS = (*METRICS, "each", "nearest")
 @study_folder
 @click.option("--table", "which", type=click.Choice(["1", "2", "3", "all"]), default="all", show_default=True, help="One table alone.")
 @click.option("--form", type=click.Choice(FORMS), default="markdown", show_default=True, help="csv holds unrounded figures.")
-@click.option("-o", "--out", type=OutputFolder(), help="With --form csv: folder to write into, one file for each table.")
+@click.option("-o", "--output", "out", type=OutputFolder(), help="With --form csv: folder to write into, one file for each table.")
 @click.option("--metrics", help="Metrics to show, separated by commas, of the seven and those that the study recorded. Default: all.")
 @click.option(
     "--selected-by",

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from skcamel import metrics
-from skcamel.experiment.imports import imported
-from skcamel.experiment.methods import Outcome
+from skcamel.experiment.methods import Outcome, imported
 from skcamel.experiment.units import BEST, LARGEST, METRIC_NAME, RECORD
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, TITLES
 

@@ -303,7 +303,7 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     >>> run = {"datasets": ["yeast", "my set"], "methods": [{"name": "br", "settings": {}}], "preset": "paper", "seed": 0,
     ...        "n_folds": 10, "folds": "plain"}
     >>> study_command(run)
-    "skcamel study --datasets 'yeast,my set' --methods br --preset paper --folds plain --n-folds 10 --seed 0 --out DIR"
+    "skcamel study --datasets 'yeast,my set' --methods br --preset paper --folds plain --n-folds 10 --seed 0 -o DIR"
     """
     options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method.get("spec", method["name"]) for method in run["methods"])}
     kind = run["folds"].removeprefix("grouped-")
@@ -320,7 +320,7 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     # CAMEL always selected a model for each metric before settings said so
     if any(method["settings"].get("per_metric", True) for method in run["methods"] if method["name"] == "camel"):
         words.append("--per-metric")
-    return " ".join([*words, "--out DIR"])
+    return " ".join([*words, "-o DIR"])
 
 
 def methods_from_python(run: Run) -> list[str]:

@@ -73,5 +73,5 @@ def split_times(dataset: Any, spec: Any) -> tuple[float, float]:
         redirect_stderr(io.StringIO()),
         patch.object(compute, "evaluate", work.around(compute.evaluate)),
     ):
-        whole.around(run_study)([dataset], [method], n_folds=N_FOLDS, out=folder, progress="lines")
+        whole.around(run_study)([dataset], [method], n_folds=N_FOLDS, out=folder)
     return work.seconds, whole.seconds - work.seconds

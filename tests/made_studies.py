@@ -1,4 +1,4 @@
-"""Study folders that nobody computed: records drawn around the paper's figures, with cards, curves, costs and failures."""
+"""Study folders that nobody computed: records drawn around the paper's figures, with cards, costs and failures."""
 
 import json
 import shutil
@@ -9,7 +9,6 @@ import made_records
 from skcamel.experiment.paper import LARGE, PAPER_METHODS, REGULAR
 from skcamel.experiment.records import encoded
 from skcamel.experiment.units import Unit
-from skcamel.metrics import NAMES
 
 SIXTEEN = REGULAR + LARGE
 NASTY = ("<script>window.ran = true</script>", '"><img src=x onerror="window.ran = true">', "=1+1", "__proto__")
@@ -34,21 +33,10 @@ def card(name, q=5, n=200):
     )
 
 
-def curves(dataset, folds=3):
-    """What `skcamel sensitivity` writes."""
-    rng = np.random.default_rng(0)
-    grids = {"alpha": [0.0, 0.5, 1.0], "lambda1": [0.1, 1.0], "lambda2": [0.01, 0.1, 1.0]}
-    found = {name: {"values": grid} | {m: rng.uniform(size=(len(grid), folds)).tolist() for m in NAMES} for name, grid in grids.items()}
-    base = {"alpha": 0.5, "lambda1": 1.0, "lambda2": 0.1}
-    return {"dataset": dataset, "metric_names": NAMES, "folds": folds, "seed": 0, "base": base, "curves": found} | {
-        "convergence": {"delta": [2.0, 0.5, 0.1, 0.0]} | base
-    }
-
-
 def failure(dataset="yeast", method="ecc", fold=0, error="ValueError: no luck", **fields):
     """A unit that failed."""
     unit = made_records.record(dataset, method, fold=fold, **fields)
-    return {name: unit[name] for name in Unit.__dataclass_fields__} | {"error": error, "traceback": f"Traceback:\n  a line\n{error}\n"}
+    return Unit.of(unit).as_dict() | {"error": error, "traceback": f"Traceback:\n  a line\n{error}\n"}
 
 
 def costly(records):
@@ -60,25 +48,16 @@ def costly(records):
     ]
 
 
-def write(folder, records, *, runs=(), cards=(), sensitivity=(), failures=()):
+def write(folder, records, *, runs=(), cards=(), failures=()):
     """A study folder, anew."""
     shutil.rmtree(folder, ignore_errors=True)
-    for part in ("failures", "sensitivity"):
-        (folder / part).mkdir(parents=True)
+    (folder / "failures").mkdir(parents=True)
     (folder / "records.jsonl").write_bytes(b"".join(map(encoded, records)))
     (folder / "study.json").write_text(json.dumps({"runs": list(runs)}))
     (folder / "cards.json").write_text(json.dumps({name: card(name) for name in cards}))
-    for number, name in enumerate(sensitivity):
-        (folder / "sensitivity" / f"{number}.json").write_text(json.dumps(curves(name)))
     for each in failures:
         (folder / "failures" / f"{Unit.of(each).key}.json").write_text(json.dumps(each))
     return folder
-
-
-def write_unit(folder, record):
-    """A record in a file of its own, as a run leaves it."""
-    (folder / "units").mkdir(exist_ok=True)
-    (folder / "units" / f"{Unit.of(record).key}.json").write_bytes(encoded(record))
 
 
 def sixteen(folder):
@@ -96,7 +75,7 @@ def sixteen(folder):
     records[0]["warnings"] = ["ConvergenceWarning: not yet"]
     runs = [run(SIXTEEN, PAPER_METHODS[1:]), run(SIXTEEN, ["camel"]), run(SIXTEEN, ["camel"], "best"), run(SIXTEEN[:2], ["camel"], "best")]
     failures = [failure(seed=1), failure(method="br", fold=3, seed=1, error="MemoryError: too large")]
-    return write(folder, records, runs=runs, cards=SIXTEEN, sensitivity=["enron", "yeast"], failures=failures)
+    return write(folder, records, runs=runs, cards=SIXTEEN, failures=failures)
 
 
 def nasty(folder):
@@ -104,4 +83,4 @@ def nasty(folder):
     names = NASTY[:2], NASTY[2:]
     records = costly(made_records.study(*names, n_folds=3, keep_criteria=()))
     failures = [failure(NASTY[0], NASTY[3], error=f"ValueError: {NASTY[1]}", seed=1)]
-    return write(folder, records, runs=[run(*names, n_folds=3)], cards=names[0], sensitivity=NASTY[:1], failures=failures)
+    return write(folder, records, runs=[run(*names, n_folds=3)], cards=names[0], failures=failures)

@@ -11,11 +11,7 @@ from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.checks import Alive
-from skcamel.experiment.compute import Task
-from skcamel.experiment.executors import by_joblib
 from skcamel.experiment.methods import CamelMethod
-from skcamel.experiment.units import Unit
-from study_methods import Mean
 
 N = 700
 
@@ -83,15 +79,6 @@ def test_a_unit_that_does_not_fit_is_refused_before_it_allocates():
             CamelMethod("best").fit(rows, Y, seed=0)
 
     assert peak_of(refused) < 0.1
-
-
-def test_units_at_the_same_time_share_what_is_free(monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda device=None: 8 * 10**6)
-    tasks = [Task(Unit("a", "b", "paper", fold, 2, "plain", 0), Mean(), None) for fold in range(2)]
-    shares = []
-    monkeypatch.setattr("skcamel.experiment.executors.compute", lambda task: shares.append(task.allowance))
-    list(by_joblib(tasks, n_jobs=4, backend="threading", in_threads=True, time_limit=None))
-    assert shares == [2 * 10**6] * 2
 
 
 def test_prediction_keeps_within_its_blocks(data, monkeypatch):

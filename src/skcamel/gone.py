@@ -7,6 +7,19 @@ from functools import wraps
 from typing import Any
 
 INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skcamel COMMAND", "skcamel COMMAND --option", "parameter='value'"
+    "skcamel records": "read records.jsonl of the folder, or skcamel.experiment.Records(DIR).to_frame() in Python",
+    "skcamel study --out": "write -o, or --output",
+    "skcamel tables --out": "write -o, or --output",
+    "skcamel study --dask": "call run_study in Python inside joblib.parallel_config(backend='dask')",
+    "skcamel study --repeats": "run the command once for each --seed",
+    "skcamel study --keep": "ask for all --metrics at the start",
+    "skcamel study --rerun": "choose another folder for other --metrics",
+    "skcamel sensitivity": "python studies/paper-2019/figure1.py --compute draws Figure 1 of the paper",
+    "skcamel.experiment.run_sensitivity": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
+    "skcamel.display.plot_sensitivity": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
+    "skcamel.display.plot_convergence": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
+    "skcamel.display.SensitivityDisplay": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
+    "skcamel.display.ConvergenceDisplay": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
     "landmarks='pivoted'": "landmarks='uniform' are as accurate and cost less",
     "sparsity='auto'": "sparsity=0.01, as in the paper",
     "sparsity='noise'": "sparsity=0.01, as in the paper; a greater share makes S sparser",

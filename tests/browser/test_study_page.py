@@ -19,7 +19,7 @@ pytest.importorskip("playwright", reason="playwright is not installed: pip insta
 
 pytestmark = pytest.mark.browser
 
-FIGURES = ("diagram", "diagram-paper", "differences", "curves", "costs", "frequencies")
+FIGURES = ("diagram", "diagram-paper", "differences", "costs", "frequencies")
 TABLES = ("average-ranks", "results-table", "missed", "claims", "friedman", "wilcoxon", "effects", "cost-table", "sizes", "warnings")
 
 
@@ -239,15 +239,6 @@ def test_an_outlier_does_not_pale_the_other_cells(show):
     )
     assert max(opacities) == 1  # yeast's coverage is off by 40 std
     assert 0.4 < sorted(opacities)[0] < 0.8  # scene's by one
-
-
-def test_curves_follow_the_data_set_and_the_metric(show):
-    page = show("sixteen")
-    drawing = page.locator("#curves-plot svg")
-    assert drawing.get_attribute("aria-label").startswith("Sensitivity of Coverage ↓ on enron")
-    page.select_option("#sensitivity-set", label="yeast")
-    page.select_option("#sensitivity-metric", label="Micro-averaging F1")
-    assert drawing.get_attribute("aria-label").startswith("Sensitivity of Micro-averaging F1 ↑ on yeast")
 
 
 @pytest.mark.parametrize(("figure", "words"), [("costs", "seconds"), ("frequencies", "% of rows")])

@@ -109,7 +109,6 @@ def test_a_signal_that_comes_inside_a_destructor_is_not_lost(folder):
         (signal.SIGINT, ["datasets", "card", "pipe.csv", "--labels", "2"]),
         (signal.SIGINT, ["datasets", "convert", "pipe.csv", "out.arff", "--labels", "2"]),
         (signal.SIGINT, ["study", "--datasets", "pipe.csv", "--labels", "2", "--methods", "br", "-o", "out"]),
-        (signal.SIGTERM, ["sensitivity", "--dataset", "pipe.csv", "--labels", "2", "-o", "out"]),
         (signal.SIGHUP, ["evaluate", "--truth", "mine.csv", "--predictions", "pipe.csv"]),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else value.name,

@@ -16,13 +16,10 @@ WRITING = {  # every command with an output, up to the name of what it writes
     "fit": FIT,
     "predict": ("predict", "m.skcamel", "mine.csv", "-o"),
     "report": ("report", "m.skcamel", "-o"),
-    "records": ("records", "study", "-o"),
     "convert": ("datasets", "convert", "mine.csv", "--labels", "2"),
-    "figure": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "-o", "new", "--figure"),
     "study": ("study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "-o"),
-    "sensitivity": ("sensitivity", "--dataset", "mine.csv", "--labels", "2", "-o"),
 }
-SUFFIX = {"fit": ".skcamel", "predict": ".csv", "report": ".html", "records": ".csv", "convert": ".csv", "figure": ".png"}
+SUFFIX = {"fit": ".skcamel", "predict": ".csv", "report": ".html", "convert": ".csv"}
 
 
 @pytest.fixture
@@ -46,7 +43,7 @@ def place(cli, tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", WRITING)
 @pytest.mark.parametrize("place_of", ["", "folder", "file/out", "missing/out", "x" * 300, "locked/out"])
 def test_a_place_that_cannot_be_written_to_is_told_before_any_work(refused, place, command, place_of, monkeypatch):
-    is_folder = command in ("study", "sensitivity")
+    is_folder = command == "study"
     if is_folder and place_of in ("folder", "missing/out"):
         pytest.skip("a folder is made where none is")
     if place_of == "locked/out":
@@ -61,9 +58,7 @@ def test_a_place_that_cannot_be_written_to_is_told_before_any_work(refused, plac
     ("command", "module", "sentence"),
     [
         (("report", "m.skcamel", "-o", "page.html"), "jinja2", "Pages need jinja2: pip install 'skcamel[report]'"),
-        ((*WRITING["figure"], "f.png"), "matplotlib", "Figures need matplotlib: pip install 'skcamel[report]'"),
         ((*WRITING["predict"], "p.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
-        ((*WRITING["records"], "r.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
         ((*WRITING["convert"], "d.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
         (
             (*WRITING["study"], "new", "--dask", "tcp://a:1"),
@@ -90,8 +85,6 @@ def test_a_missing_extra_is_told_before_any_work(refused, place, monkeypatch, co
         ((*FIT, "n.skcamel", "--test-size", "nan"), "nan is not a finite number"),
         ((*FIT, "n.skcamel", "--random-state", "99999999999"), "is not in the range"),
         ((*FIT, "m.skcamel"), "m.skcamel exists already"),
-        ((*WRITING["sensitivity"], "new", "--alpha", "nan", "--lambda1", "1", "--lambda2", "1"), "nan is not a finite number"),
-        ((*WRITING["sensitivity"], "new", "--alpha", "2", "--lambda1", "1", "--lambda2", "1"), "2.0 is not in the range 0<=x<=1"),
         ((*WRITING["study"], "new", "--methods", "nothing"), "nothing"),
         ((*WRITING["study"], "new", "--n-jobs", "-3"), "-3 units at the same time are impossible"),
         ((*WRITING["convert"], "out.mat"), "Matlab files are read, not written"),
@@ -118,7 +111,7 @@ def test_labels_without_a_name(refused, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="devices of Unix")
-@pytest.mark.parametrize("command", [name for name in WRITING if name not in ("study", "sensitivity")])
+@pytest.mark.parametrize("command", [name for name in WRITING if name != "study"])
 def test_devices_and_pipes_are_written_into(cli, tmp_path, command):
     table(tmp_path / "mine.csv", range(40))
     sixteen(tmp_path / "study")
@@ -127,7 +120,7 @@ def test_devices_and_pipes_are_written_into(cli, tmp_path, command):
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     os.set_blocking(reader, True)
-    if command in ("report", "figure", "records"):  # larger than what a pipe holds while nobody reads
+    if command == "report":  # larger than what a pipe holds while nobody reads
         pipe = "/dev/null"
     result = cli(*WRITING[command], pipe)
     assert result.exit_code == 0, result.output

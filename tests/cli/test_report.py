@@ -80,7 +80,7 @@ def test_help_shows_an_example(cli):
     ("arguments", "code", "sentence"),
     [
         (["mine.arff"], 1, "mine.arff is neither a study folder nor a model file: mine.arff is not a whole skcamel model file"),
-        (["folder"], 1, "folder is no study folder: it has no study.json, records.jsonl or units; 'skcamel study' makes one."),
+        (["folder"], 1, "folder is no study folder: it has no study.json or records.jsonl; 'skcamel study' makes one."),
         (["nothing.skcamel"], 2, "'nothing.skcamel' does not exist"),
         (["folder", "--data", "mine.arff"], 2, "--data is for model files"),
         (

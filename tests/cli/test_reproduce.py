@@ -27,8 +27,7 @@ def figures_of(folder):
     return {(record["dataset"], record["method"], record["fold"]): [record[name] for name in NAMES] for record in Records(folder)}
 
 
-@pytest.mark.parametrize("setting", [("--metric", "macro_f1"), ("--alpha", "0.5", "--lambda1", "1", "--lambda2", "0.1")])
-def test_the_commands_of_a_page_fill_a_folder_with_the_same_figures(cli, tmp_path, monkeypatch, setting):
+def test_the_commands_of_a_page_fill_a_folder_with_the_same_figures(cli, tmp_path, monkeypatch):
     monkeypatch.setattr(catalogue, "_catalogue", lambda: {"tiny": tiny.facts()})
     monkeypatch.setenv("SKCAMEL_DATA", str(tmp_path / "home"))
     tiny.put(tmp_path / "home")
@@ -36,20 +35,18 @@ def test_the_commands_of_a_page_fill_a_folder_with_the_same_figures(cli, tmp_pat
     (tmp_path / "mine.xml").write_bytes(tiny.xml())
     study = ("--datasets", "tiny,mine.arff", "--methods", "camel,sklearn.tree:DecisionTreeClassifier,br", "--quiet")
     assert cli("study", *study, "--preset", "quick", "--n-folds", "2", "--seed", "1", "--folds", "stratified", "-o", "first").exit_code == 0
-    assert cli("sensitivity", "--dataset", "tiny", "--folds", "2", "--seed", "3", *setting, "-o", "first").exit_code == 0
     assert cli("report", "first", "-o", "first.html").exit_code == 0
     page = " ".join(Path("first.html").read_text(encoding="utf-8").split())
     assert "1 data set (mine) is not in the catalogue" in page
     assert "given in Python" not in page  # the command names the class
     commands = [shlex.split(command) for command in commands_of("first.html")]
-    assert [words[:2] for words in commands] == [["skcamel", name] for name in ("study", "sensitivity", "report")]
+    assert [words[:2] for words in commands] == [["skcamel", name] for name in ("study", "report")]
     for _, *words in commands:
         result = cli(*words)
         assert result.exit_code == 0, result.output
     again = figures_of("DIR")
     assert len(again) == 6
     assert again == {key: value for key, value in figures_of("first").items() if key in again}
-    assert json.loads(Path("DIR/sensitivity/tiny.json").read_text()) == json.loads(Path("first/sensitivity/tiny.json").read_text())
     assert commands_of("page.html") == commands_of("first.html")
 
 
@@ -74,13 +71,3 @@ def test_standard_output_is_json_alone(cli, tmp_path, command):
         assert result.stdout == ""
     else:
         json.loads(result.stdout)
-
-
-@pytest.mark.parametrize("command", ["study", "sensitivity"])
-def test_the_older_spelling_of_the_output_is_understood_but_not_shown(cli, refused, command):
-    shown = cli(command, "--help").stdout
-    assert "-o, --output" in shown
-    assert "--out " not in shown
-    given = ("--datasets", "nothing.csv", "--methods", "br") if command == "study" else ("--dataset", "nothing.csv")
-    refused(2, "nothing.csv: there is no such file", command, *given, "--out", "DIR")
-    refused(2, "Missing option '-o' / '--output'", command, *given)

@@ -98,16 +98,6 @@ def test_further_metrics_are_shown_below_the_seven_and_missing_ones_ask_for_a_re
     second = study("--methods", "br", "--metrics", "jaccard,brier", "--quiet")
     assert second.exit_code == 1
     assert "out holds 3 of the 3 units without brier" in second.stderr.replace("\\", "/")
-    found = json.loads(study("--methods", "br", "--metrics", "jaccard,brier", "--rerun", "--json", "--quiet").stdout)
-    assert found["summary"][0]["brier"] == pytest.approx(sum(record["more"]["brier"] for record in Records("out")) / 3)
-
-
-def test_kept_scores_give_new_metrics_without_a_fit(study, tmp_path, monkeypatch):
-    monkeypatch.setenv("STUDY_LOG", str(tmp_path / "log"))
-    assert study("--methods", "study_methods:Mean", "--keep", "scores", "--quiet").exit_code == 0
-    result = study("--methods", "study_methods:Mean", "--metrics", "one_error_ties_by_index", "--quiet")
-    assert (result.exit_code, "one error ties by index" in result.stdout) == (0, True)
-    assert len((tmp_path / "log").read_text().splitlines()) == 3
 
 
 def test_the_help_names_every_metric(study):
@@ -131,7 +121,7 @@ def test_a_failure_gives_exit_code_1_and_one_sentence(study):
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: 3 units failed: made, broken, folds 1, 2, 3 (RuntimeError: no luck today). Tracebacks")
     assert result.stderr.count("\n") == 1
-    assert "out/failures; the same command tries them again" in result.stderr.replace("\\", "/")
+    assert "out/records.jsonl; the same command tries them again" in result.stderr.replace("\\", "/")
     assert "br" in result.stdout
     assert study("--methods", "br", "--quiet").exit_code == 0  # failures of other studies in the folder do not count
 
@@ -198,14 +188,11 @@ def test_a_table_may_hold_groups_and_its_set_another_name(study, tmp_path):
     lines = ["patient,a,b,c,d,label1,label2,label3"]
     lines += [",".join(map(str, [f"p{i // 3}", *x, *y])) for i, (x, y) in enumerate(zip(data.X, data.Y, strict=True))]
     (tmp_path / "table.csv").write_text("\n".join(lines))
-    options = ["--datasets", "ward=table.csv", "--labels", "label*", "--groups", "patient", "--repeats", "2", "--methods", "br", "--quiet"]
-    result = study(*options, "--keep", "scores")
-    assert (result.exit_code, "ward (mean ± std of 6 folds)" in result.stdout) == (0, True)
+    options = ["--datasets", "ward=table.csv", "--labels", "label*", "--groups", "patient", "--methods", "br", "--quiet"]
+    result = study(*options)
+    assert (result.exit_code, "ward (mean ± std of 3 folds)" in result.stdout) == (0, True)
     records = Records("out")
     assert {(record["dataset"], record["folds"], record["n_features"]) for record in records} == {("ward", "grouped", 4)}
-    for record in records:
-        rows = records.kept(record).rows
-        assert len(set(rows // 3)) * 3 == len(rows)
 
 
 def test_folds_may_be_given_by_a_file_or_a_pair_of_files(study, tmp_path):
@@ -256,11 +243,12 @@ def test_a_unit_over_the_time_limit_is_told(study):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(skcamel.__file__).parents[1]), str(TESTS)])}
-    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "--out", "out", "--n-jobs", str(n_jobs)]
+    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "-o", "out", "--n-jobs", str(n_jobs)]
     running = subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", "skcamel", "study", *options], env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    while not list((tmp_path / "out" / "units").glob("*.json")):
+    records = tmp_path / "out" / "records.jsonl"
+    while not records.exists() or not records.read_bytes():
         assert running.poll() is None
         time.sleep(0.02)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to every process
@@ -279,7 +267,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_resume(study, tmp_path, n_jobs):
 def test_a_method_whose_module_fails_is_named_with_the_cause(refused, tmp_path, content):
     (tmp_path / f"failing{abs(hash(content))}.py").write_text(content + "\n")
     name = f"failing{abs(hash(content))}:Mine"
-    refused(2, name, "study", "--datasets", "yeast", "--methods", name, "--out", "out")
+    refused(2, name, "study", "--datasets", "yeast", "--methods", name, "-o", "out")
 
 
 def test_columns_of_figures_are_aligned_and_one_fold_is_one():

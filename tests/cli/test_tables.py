@@ -1,14 +1,14 @@
-"""`skcamel tables` and `skcamel sensitivity`: what they print, their exit codes, one sentence for each error."""
+"""`skcamel tables`: what it prints, its exit codes, one sentence for each error."""
 
 import csv
 import io
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-import tiny
 from made_records import record, study
 from skcamel.metrics import NAMES
 
@@ -77,10 +77,18 @@ def test_one_table_alone_as_csv(cli, folder, which, sets):
         assert float(row["mean"]) == expected[row["dataset"], row["metric"], row["method"]].mean
 
 
+def tables_of(cli, *arguments):
+    """Rows of the CSV files that a command writes, by the name of the file."""
+    result = cli(*arguments, "--form", "csv", "-o", "csv")
+    assert result.exit_code == 0, result.stderr
+    names = result.stdout.removeprefix("wrote ").removesuffix(" into csv\n").split(", ")
+    return {name.removesuffix(".csv"): list(csv.DictReader(io.StringIO(Path("csv", name).read_text()))) for name in names}
+
+
 def test_table_1_from_cards_and_the_catalogue(cli, folder):
-    (table,) = json.loads(cli("tables", folder, "--table", "1", "--form", "json").stdout)
-    sizes = {row["dataset"]: (row["n"], row["q"], row["paper_q"]) for row in table["rows"]}
-    assert sizes == {"yeast": (2417, 14, 14), "scene": (2407, 6, 5), "arts": (5000, 26, 26), "mine": (10, 2, None)}
+    (rows,) = tables_of(cli, "tables", folder, "--table", "1").values()
+    sizes = {row["dataset"]: (row["n"], row["q"], row["paper_q"]) for row in rows}
+    assert sizes == {"yeast": ("2417", "14", "14"), "scene": ("2407", "6", "5"), "arts": ("5000", "26", "26"), "mine": ("10", "2", "")}
 
 
 def test_a_set_without_card_is_noted(cli, folder):
@@ -95,8 +103,8 @@ def test_everything_in_every_form(cli, folder, form):
     result = cli("tables", folder, "--form", form, "--against-paper", "--significance", "--selected-by", "nearest")
     assert result.exit_code == 0, result.stderr
     assert result.stdout
-    if form == "json":
-        titles = [table["title"] for table in json.loads(result.stdout)]
+    if form == "markdown":
+        titles = [line.strip("*") for line in result.stdout.splitlines() if line.startswith("**")]
         assert titles[-4:] == [
             "Average ranks",
             "Friedman's test and critical differences",
@@ -109,43 +117,38 @@ def test_everything_in_every_form(cli, folder, form):
         assert "made afterwards" in result.stdout.replace("\n", " ")
 
 
-def tables_of(result):
-    assert result.exit_code == 0, result.stderr
-    return {table["title"]: table for table in json.loads(result.stdout)}
-
-
 def test_best_against_the_best_printed_figure_comes_from_one_command(cli, tmp_path):
     records = [row | {"criterion": "each"} for row in study(["yeast", "arts"], ["camel"], preset="best", n_folds=2)]
     folder = written(tmp_path / "best", records)
-    command = ("tables", folder, "--preset", "best", "--against-paper", "--form", "json")
     for selected_by in (None, "average_precision"):
-        found = tables_of(cli(*command, *(("--selected-by", selected_by) if selected_by else ())))
+        more = ("--selected-by", selected_by) if selected_by else ()
+        found = tables_of(cli, "tables", folder, "--preset", "best", "--against-paper", *more)
         expected = compare_with_paper(records, selected_by=selected_by)
-        assert found["CAMEL against the paper"]["rows"] == [expected.counts()]
-        cells = found["CAMEL against the paper: cells that miss a criterion"]["rows"]
-        missed = [(row["dataset"], row["metric"], row["ahead_of_best"]) for row in cells if not row["as_good_as_best"]]
+        assert found["camel-against-the-paper"] == [{name: str(count) for name, count in expected.counts().items()}]
+        cells = found["camel-against-the-paper-cells-that-miss-a-criterion"]
+        missed = [(row["dataset"], row["metric"], float(row["ahead_of_best"])) for row in cells if row["as_good_as_best"] == "False"]
         assert missed == [(cell.dataset, cell.metric, cell.ahead_of_best) for cell in expected.missed("as_good_as_best")]
-        counts = found.get("CAMEL against the paper, by what selects its hyper-parameters")
+        counts = found.get("camel-against-the-paper-by-what-selects-its-hyper-parameters")
         assert (counts is None) == (selected_by is not None)
         if counts:
-            assert [row["selected_by"] for row in counts["rows"]] == ["each", *NAMES]
-            for row in counts["rows"]:
-                assert row["near_best"] == compare_with_paper(records, selected_by=row["selected_by"]).counts()["near_best"]
+            assert [row["selected_by"] for row in counts] == ["each", *NAMES]
+            for row in counts:
+                assert int(row["near_best"]) == compare_with_paper(records, selected_by=row["selected_by"]).counts()["near_best"]
 
 
 def test_a_table_of_ones_own(cli, folder, tmp_path):
     (tmp_path / "mine.csv").write_text("method,dataset,metric,mean,std\nknn,mine,coverage,0.1,0.01\nCAMEL,mine,coverage,0.9,\n")
-    found = tables_of(cli("tables", folder, "--against", "mine.csv", "--form", "json"))
-    (row,) = found["CAMEL against the table mine.csv: cells that miss a criterion"]["rows"]
+    found = tables_of(cli, "tables", folder, "--against", "mine.csv")
+    (row,) = found["camel-against-the-table-mine-csv-cells-that-miss-a-criterion"]
     ours = summarise(RECORDS).figures["mine", "coverage", "camel"]
-    assert (row["dataset"], row["metric"], row["mean"], row["printed_mean"], row["best_methods"]) == (
+    assert (row["dataset"], row["metric"], float(row["mean"]), float(row["printed_mean"]), row["best_methods"]) == (
         "mine",
         "coverage",
         ours.mean,
         0.9,
         "knn",
     )
-    assert not any(title.startswith("Counts of") for title in found)
+    assert not any(title.startswith("counts-of") for title in found)
     text = cli("tables", folder, "--against", "mine.csv").stdout
     assert "· table" in text
     assert "· paper" not in text
@@ -153,9 +156,9 @@ def test_a_table_of_ones_own(cli, folder, tmp_path):
 
 def test_a_study_without_camel_is_counted_for_all_its_methods(cli, tmp_path):
     folder = written(tmp_path / "study", study(["mine"], ["knn", "tree"], n_folds=2))
-    (tmp_path / "mine.json").write_text(json.dumps([{"method": "knn", "dataset": "mine", "metric": "coverage", "mean": 0.5}]))
-    found = tables_of(cli("tables", folder, "--against", "mine.json", "--form", "json"))
-    assert {"knn against the table mine.json", "tree against the table mine.json"} <= set(found)
+    (tmp_path / "mine.csv").write_text("method,dataset,metric,mean\nknn,mine,coverage,0.5\n")
+    found = tables_of(cli, "tables", folder, "--against", "mine.csv")
+    assert {"knn-against-the-table-mine-csv", "tree-against-the-table-mine-csv"} <= set(found)
 
 
 def test_metrics_beside_the_seven_are_shown_and_chosen(cli, tmp_path):
@@ -227,8 +230,6 @@ def test_folds_and_seeds_alone(cli, tmp_path):
 
 
 def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
-    (tmp_path / "mine.arff").write_bytes(tiny.arff())
-    (tmp_path / "mine.xml").write_bytes(tiny.xml())
     empty = tmp_path / "empty"
     empty.mkdir()
     alone = written(tmp_path / "alone", [record()])
@@ -243,30 +244,16 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (("tables", alone, "--table", "3"), 1, "No result belongs to Table 3; the records hold yeast."),
         (("tables", alone, "--significance"), 1, "Tests compare methods, but the records hold only camel"),
         (("tables", mine, "--against-paper"), 2, "the paper has none of the data sets of this study, mine."),
-        (("tables", mine, "--against", "nowhere.csv"), 2, "there is no file nowhere.csv; give a CSV or JSON file, or the word paper."),
+        (("tables", mine, "--against", "nowhere.csv"), 2, "there is no file nowhere.csv; give a CSV file, or the word paper."),
         (("tables", mine, "--against", "other.csv"), 2, "the table other.csv has none of the metrics of this study, one_error,"),
         (("tables", mine, "--against", "wrong.csv"), 2, "wrong.csv, line 2: mean is 'x'; it must be a number"),
         (("tables", folder, "--against", "other.csv", "--against-paper"), 2, "name two tables; give one of them."),
         (("tables", folder, "--metrics", "accuracy"), 2, "--metrics: The records hold no metric 'accuracy'; there are one_error,"),
-        (("tables", folder, "-o", "out"), 2, "-o is for --form csv, which makes a file for each table; write --form terminal to a file"),
+        (("tables", folder, "-o", "out"), 2, "-o is for --form csv, which makes a file for each table; write --form markdown to a file"),
         (("tables", folder, "--level", "1"), 2, "1.0 is not in the range 0<x<1"),
         (("tables", damaged), 1, "cards.json is damaged (it is not JSON); delete it"),
         (("tables", folder, "--form", "html"), 2, "'html' is not one of"),
         (("tables", folder, "--selected-by", "accuracy"), 2, "'accuracy' is not one of"),
-        (("sensitivity", "--dataset", "nothing", "-o", tmp_path), 1, "No data set is called 'nothing'"),
-        (
-            ("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--figure", "figure.bmp"),
-            2,
-            "ends in '.bmp'; it must be .png, .svg or .pdf",
-        ),
-        (
-            ("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--figure", "no/figure.png"),
-            2,
-            "There is no such folder",
-        ),
-        (("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--seed", "-1"), 2, "-1 is not in the range"),
-        (("sensitivity", "--dataset", "mine.arff", "-o", tmp_path, "--folds", "99"), 2, "rows, too few for --folds 99"),
-        (("sensitivity", "--dataset", "yeast", "-o", tmp_path, "--alpha", "0.5"), 2, "--lambda1 and --lambda2 missing"),
     ):
         result = cli(*arguments)
         assert result.exit_code == code, (arguments, result.output)
@@ -274,27 +261,11 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         assert "Traceback" not in result.stderr
 
 
-@pytest.mark.parametrize("command", ["tables", "sensitivity"])
-def test_help_shows_an_example_and_imports_nothing_heavy(cli, command):
-    assert f"Example:\n    skcamel {command}" in cli(command, "--help").stdout
+def test_help_shows_an_example_and_imports_nothing_heavy(cli):
+    assert "Example:\n    skcamel tables" in cli("tables", "--help").stdout
     code = (
-        f"import sys\nfrom skcamel.cli import main\nassert main([{command!r}, '--help']) == 0\n"
+        "import sys\nfrom skcamel.cli import main\nassert main(['tables', '--help']) == 0\n"
         "print('HEAVY', sorted({'numpy', 'scipy', 'sklearn', 'rich', 'matplotlib'} & set(sys.modules)))"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert "HEAVY []" in result.stdout
-
-
-def test_sensitivity_of_a_file_with_its_figure(cli, tmp_path):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
-    (tmp_path / "mine.arff").write_bytes(tiny.arff())
-    (tmp_path / "mine.xml").write_bytes(tiny.xml())
-    setting = ("--alpha", 0.5, "--lambda1", 1, "--lambda2", 0.1)
-    result = cli("sensitivity", "--dataset", "mine.arff", "-o", "out", "--folds", 2, "--figure", "figure.png", *setting)
-    assert result.exit_code == 0, result.stderr
-    (path,) = (tmp_path / "out" / "sensitivity").iterdir()
-    found = json.loads(path.read_text())
-    assert (found["folds"], found["base"]) == (2, {"alpha": 0.5, "lambda1": 1.0, "lambda2": 0.1})
-    assert found["dataset"] == path.stem
-    assert "setting alpha 0.5, lambda1 1, lambda2 0.1 (given)" in result.stdout
-    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")

@@ -24,10 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from skcamel.display import (
     CollaborationDisplay,
     ColumnsDisplay,
-    ConvergenceDisplay,
     CriticalDifferenceDisplay,
     ExplanationDisplay,
-    SensitivityDisplay,
     plot_collaboration,
     plot_columns,
     plot_explanation,
@@ -196,8 +194,6 @@ def test_names_of_any_characters_make_drawings_that_are_xml():
     svg_of(ColumnsDisplay(np.outer(six, six), column_names=NASTY, label_names=NASTY, signed=True, title=NASTY[4]).plot().figure_)
     ranks = dict(zip(NASTY, range(1, 7), strict=True))
     svg_of(CriticalDifferenceDisplay(ranks, 1.0, title=NASTY[1]).plot().figure_)
-    svg_of(ConvergenceDisplay([1.0, 0.5], title=NASTY[2]).plot().figure_)
-    svg_of(SensitivityDisplay([0.1, 1.0], [[0.1], [0.2]], parameter="lambda1", metric="coverage", title=NASTY[3]).plot().figure_)
 
 
 def test_a_pipeline_is_drawn_as_the_estimator_it_ends_in():
@@ -207,7 +203,6 @@ def test_a_pipeline_is_drawn_as_the_estimator_it_ends_in():
     np.testing.assert_array_equal(drawn.S, bare.S)
     assert (drawn.label_names, drawn.title) == (bare.label_names, bare.title)
     assert len(plot_collaboration(model).texts) == 5
-    assert ConvergenceDisplay.from_estimator(model).delta.tolist() == model[-1].convergence_.tolist()
     assert plot_explanation(skcamel.explain(model, given.X[:3]), row=1).get_title() == "row 1"
     with pytest.raises(NotFittedError):
         plot_collaboration(make_pipeline(StandardScaler(), CamelClassifier()))

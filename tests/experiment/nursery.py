@@ -1,6 +1,6 @@
-"""Runs of a study that are forked, killed and resumed, without paying for imports each time: ``python nursery.py PLAN FOLDER``.
+"""Runs of a study that are forked, killed and resumed, without paying for imports each time: ``python nursery.py FOLDER``.
 
-Prints what happened as JSON. One thread only, so that forking is safe.
+Prints the exit codes as JSON. One thread only, so that forking is safe.
 """
 
 import json
@@ -44,25 +44,8 @@ def killed_many_times(folder):
         codes.append(ended(child))
         if len(codes) > 300:
             sys.exit("no run came to its end")
-    return {"codes": codes}
+    return codes
 
-
-def two_at_once(folder):
-    """Two runs share the folder."""
-    children = [run(folder, 0.01) for _ in range(2)]
-    return {"codes": [ended(child) for child in children]}
-
-
-def one_of_two_killed(folder):
-    """Two runs share the folder, and one is killed when part of the work is done."""
-    children = [run(folder, 0.02) for _ in range(2)]
-    while len(list((folder / "units").glob("*.json"))) < METHODS * FOLDS // 3:
-        time.sleep(0.01)
-    os.kill(children[0], signal.SIGKILL)
-    return {"codes": [ended(child) for child in children]}
-
-
-PLANS = {plan.__name__: plan for plan in (killed_many_times, two_at_once, one_of_two_killed)}
 
 if __name__ == "__main__":
-    print(json.dumps(PLANS[sys.argv[1]](Path(sys.argv[2]))))  # noqa: T201
+    print(json.dumps(killed_many_times(Path(sys.argv[1]))))  # noqa: T201

@@ -4,7 +4,7 @@ import json
 import shlex
 
 import made_studies
-from skcamel.experiment.units import methods_from_python, planned_units, read_cards, read_runs, read_sensitivity, study_command
+from skcamel.experiment.units import methods_from_python, planned_units, read_cards, read_runs, study_command
 
 
 def test_units_asked_for_twice_count_once():
@@ -23,7 +23,7 @@ def test_a_run_that_another_includes_is_left_out(tmp_path):
 
 
 def test_a_folder_without_these_files_holds_nothing(tmp_path):
-    assert (read_runs(tmp_path), read_cards(tmp_path), read_sensitivity(tmp_path)) == ([], {}, [])
+    assert (read_runs(tmp_path), read_cards(tmp_path)) == ([], {})
 
 
 def test_a_device_is_part_of_the_command_unless_it_is_the_processor():

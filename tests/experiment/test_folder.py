@@ -1,111 +1,121 @@
-"""Who may do a unit: claims of two runs on one folder, seen from inside one process."""
+"""A study folder while a run works in it: one run at a time, whole lines, and nothing of others' is removed."""
 
-import threading
-import time
+import errno
+import os
+import subprocess
+import sys
 
 import pytest
 
-import study_methods
+import skcamel
 from made_records import record
-from skcamel.experiment import Records, Unit, run_study
-from skcamel.experiment.identity import settings_of
-from skcamel.experiment.records import StudyFolder
-from study_methods import Mean, made
+from skcamel.experiment import Records, RecordsError, run_study
+from skcamel.experiment.records import StudyFolder, encoded
+from study_methods import Mean, fits, made
 
-UNIT = Unit("made", "mean", "paper", 0, 2, "plain", 0)
 RECORD = record("made", "mean", n_folds=2)
+FAILURE = {name: RECORD[name] for name in ("dataset", "method", "preset", "fold", "n_folds", "folds", "seed", "settings")}
+FAILURE |= {"error": "no luck", "traceback": ""}
 
 
-@pytest.fixture
-def folders(tmp_path):
-    with StudyFolder(tmp_path) as one, StudyFolder(tmp_path) as two:
-        yield one, two
+def test_a_second_run_is_refused_until_the_first_has_ended(tmp_path):
+    with StudyFolder(tmp_path), pytest.raises(RecordsError, match=r"Another study writes into .*; wait until it has ended, or choose"):
+        run_study([made()], [Mean()], n_folds=2, out=tmp_path)
+    assert len(run_study([made()], [Mean()], n_folds=2, out=tmp_path)) == 2
 
 
-def test_a_claimed_unit_is_busy_for_others_until_it_is_done(folders):
-    one, two = folders
-    assert one.claim(UNIT.key) == "mine"
-    assert two.claim(UNIT.key) == "busy"
-    one.finish(UNIT.key, RECORD)
-    assert two.claim(UNIT.key) == one.claim(UNIT.key) == "done"
+def test_a_run_in_another_process_counts_and_leaves_nothing_when_it_is_killed(tmp_path):
+    code = (
+        "import sys, pathlib\nfrom skcamel.experiment.records import StudyFolder\n"
+        "folder = StudyFolder(pathlib.Path(sys.argv[1]))\nprint('here', flush=True)\nsys.stdin.read()"
+    )
+    environment = os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(skcamel.__file__))}
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as other:  # noqa: S603
+        assert other.stdout.readline() == "here\n"
+        with pytest.raises(RecordsError, match="Another study writes"):
+            StudyFolder(tmp_path)
+        other.kill()
+    assert len(run_study([made()], [Mean()], n_folds=2, out=tmp_path)) == 2
 
 
-def test_a_unit_that_failed_meanwhile_is_not_tried_twice_but_by_the_next_run(folders, tmp_path):
-    one, two = folders
-    assert one.claim(UNIT.key) == "mine"
-    one.fail(UNIT.key, UNIT.as_dict() | {"error": "no luck", "traceback": ""})
-    assert two.claim(UNIT.key) == "failed"
-    with StudyFolder(tmp_path) as later:
-        assert later.claim(UNIT.key) == "mine"
-        later.finish(UNIT.key, RECORD)
-    assert Records(tmp_path).failures == []
+def test_a_file_system_without_locks_is_told(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("skcamel.experiment.records.fcntl.flock", refuse)
+    with pytest.raises(OSError, match=r"gives no locks; put the folder on another disk"):
+        StudyFolder(tmp_path)
 
 
-def test_a_unit_finished_between_two_looks_is_done(folders, monkeypatch):
-    one, two = folders
-    take = two.locks.take
-
-    def late(key):
-        assert one.claim(key) == "mine"
-        one.finish(key, RECORD)
-        return take(key)
-
-    monkeypatch.setattr(two.locks, "take", late)
-    assert two.claim(UNIT.key) == "done"
-    monkeypatch.undo()
-    assert one.locks.take(UNIT.key)  # the late one kept nothing
+def test_a_failure_counts_until_the_unit_is_finished(tmp_path):
+    with StudyFolder(tmp_path) as folder:
+        folder.append(FAILURE)
+        folder.append(FAILURE | {"error": "again"})
+    assert [failure["error"] for failure in Records(tmp_path).failures] == ["again"]
+    with StudyFolder(tmp_path) as folder:
+        folder.append(RECORD)
+    assert (len(Records(tmp_path)), Records(tmp_path).failures) == (1, [])
 
 
-LEFT = ".study.json.0123456789abcdef.skcamel-tmp", f"units/.{UNIT.key}.json.0123456789abcdef.skcamel-tmp"
-FOREIGN = (
-    *(".notes.json.bak", ".study.json.swp", ".study.json.ab12", ".x.json.y.z", "notes.json", ".records.jsonl.~1~"),
-    *(f"{part}/{name}" for part in ("units", "failures") for name in (".DS_Store", f".{UNIT.key}.json.swp", f".{UNIT.key}.json.ab12cd34")),
-    *(f"{part}/._{UNIT.key}.json" for part in ("units", "failures")),
-)
+@pytest.mark.parametrize("cut", [1, 10, -1])
+def test_a_line_that_a_kill_has_torn_is_left_out_and_computed_again(tmp_path, log, cut):
+    run_study([made()], [Mean()], n_folds=3, out=tmp_path)
+    path = tmp_path / "records.jsonl"
+    whole = path.read_bytes()
+    last = whole.rstrip(b"\n").rpartition(b"\n")[2]
+    path.write_bytes(whole[: len(whole) - len(last) - 1] + last[:cut])
+    assert len(Records(tmp_path)) == 2
+    events = []
+    records = run_study([made()], [Mean()], n_folds=3, out=tmp_path, progress=events.append)
+    assert (len(records), len(events), len(fits(log))) == (3, 1, 4)
+    assert len(path.read_bytes().splitlines()) == 3
+
+
+def test_a_last_line_that_lacks_its_end_alone_counts(tmp_path):
+    (tmp_path / "records.jsonl").write_bytes(encoded(RECORD).rstrip(b"\n"))
+    assert len(Records(tmp_path)) == 1
+    with StudyFolder(tmp_path) as folder:
+        folder.append(record("made", "mean", n_folds=2, fold=1))
+    assert len(Records(tmp_path)) == 2
+
+
+def test_a_full_disk_tears_no_line(tmp_path):
+    class Full:
+        def __init__(self, file):
+            self.file = file
+
+        def write(self, line):
+            return self.file.write(line[:10])
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+    with StudyFolder(tmp_path) as folder:
+        folder.append(RECORD)
+        folder._file = Full(folder._file)
+        with pytest.raises(OSError, match="No space left"):
+            folder.append(RECORD)
+    assert (tmp_path / "records.jsonl").read_bytes().count(b"\n") == 1
+    assert (tmp_path / "records.jsonl").read_bytes().endswith(b"\n")
+
+
+def test_a_folder_of_an_earlier_version_says_how_it_is_read(tmp_path):
+    (tmp_path / "units").mkdir()
+    (tmp_path / "units" / "0123.json").write_bytes(encoded(RECORD))
+    with pytest.raises(RecordsError, match=r"has a folder units, as earlier versions wrote it; append its files to records.jsonl"):
+        Records(tmp_path)
+
+
+LEFT = ".study.json.0123456789abcdef.skcamel-tmp"
+FOREIGN = (".notes.json.bak", ".study.json.swp", ".study.json.ab12", ".x.json.y.z", "notes.json", ".records.jsonl.~1~")
 
 
 def test_a_study_removes_its_own_leftovers_and_nothing_else(tmp_path):
     run_study([made()], [Mean()], n_folds=2, out=tmp_path)
-    for name in (*LEFT, *FOREIGN):
+    for name in (LEFT, *FOREIGN):
         (tmp_path / name).write_text("mine")
     records = run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path)
-    assert not any((tmp_path / name).exists() for name in LEFT)
+    assert not (tmp_path / LEFT).exists()
     assert {name: (tmp_path / name).read_text() for name in FOREIGN} == dict.fromkeys(FOREIGN, "mine")
     assert len(records) == 4
-
-
-def test_two_threads_share_a_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv(study_methods.LOG, str(tmp_path / "log"))
-    states = []
-    threads = [
-        threading.Thread(
-            target=run_study,
-            args=([made()], [Mean(pause=0.03)]),
-            kwargs={"n_folds": 8, "out": tmp_path / "study", "progress": lambda event: states.append(event.state)},
-        )
-        for _ in range(2)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(study_methods.fits(tmp_path / "log")) == len(Records(tmp_path / "study")) == 8
-    assert states.count("done") == 8
-
-
-def test_a_run_waits_for_a_unit_of_another_and_does_it_when_that_ends(tmp_path):
-    with StudyFolder(tmp_path) as other:
-        assert other.claim(Unit("made", "mean", "paper", 1, 2, "plain", 0, settings_of(Mean())).key) == "mine"
-        events = []
-        waiting = threading.Thread(
-            target=run_study, args=([made()], [Mean()]), kwargs={"n_folds": 2, "out": tmp_path, "progress": events.append}
-        )
-        waiting.start()
-        deadline = time.monotonic() + 20
-        while not events and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(0.05)
-        assert [event.unit.fold for event in events] == [0]
-    waiting.join()
-    assert [event.unit.fold for event in events] == [0, 1]
-    assert len(Records(tmp_path)) == 2

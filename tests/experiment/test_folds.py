@@ -1,4 +1,4 @@
-"""Folds that are repeated, keep groups whole, or are given; and what they change in the identity of a unit: nothing where not used."""
+"""Folds that keep groups whole, or are given; and what they change in the identity of a unit: nothing where not used."""
 
 import json
 
@@ -10,9 +10,8 @@ from scipy import sparse
 
 from skcamel.data import DataError, Dataset, write_dataset
 from skcamel.experiment import Records, run_study
-from skcamel.experiment.folds import Division, paired, repeat_seeds, splits, with_groups, with_parts
-from skcamel.experiment.identity import settings_of
-from skcamel.experiment.units import Unit, planned_units, read_runs, study_command
+from skcamel.experiment.folds import Division, paired, splits, with_groups, with_parts
+from skcamel.experiment.units import Unit, read_runs, study_command
 from study_methods import Mean, comparable, made
 
 
@@ -23,6 +22,22 @@ def with_column(values, name="patient"):
 
 
 GROUPS = np.repeat(np.arange(8), 3)
+
+
+class Seen(Mean):
+    """Notes the rows of `made` that each unit trains on."""
+
+    rows = []  # noqa: RUF012 (of this process)
+
+    def fit(self, X, Y, *, seed):
+        self.rows.append(np.flatnonzero(np.isin(made().X[:, 0], X[:, 0])))
+        return super().fit(X, Y, seed=seed)
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    monkeypatch.setattr(Seen, "rows", [])
+    return Seen
 
 
 @given(st.lists(st.integers(0, 6), min_size=12, max_size=20), st.sampled_from(["grouped", "grouped-stratified"]), st.integers(0, 3))
@@ -46,18 +61,19 @@ def test_folds_are_what_they_were_without_groups_and_differ_with_them(tmp_path):
         records = run_study([made()], [Mean()], n_folds=2, out=tmp_path / name, **options)
         keys[name] = {Unit.of(record).key for record in records}
         assert {record["folds"] for record in records} == {"plain" if name == "plain" else "grouped"}
-    assert keys["plain"] == {Unit("made", "mean", "paper", fold, 2, "plain", 0, settings_of(Mean())).key for fold in range(2)}
+    assert keys["plain"] == {Unit("made", "mean", "paper", fold, 2, "plain", 0, {}, made().sha256).key for fold in range(2)}
     assert not keys["plain"] & keys["groups"]
     assert not keys["groups"] & keys["other"]
 
 
-def test_a_column_of_groups_is_no_feature(tmp_path):
-    records = run_study([with_column(GROUPS)], [Mean()], n_folds=2, groups="patient", folds="stratified", keep="scores", out=tmp_path)
-    wanted = run_study([made()], [Mean()], n_folds=2, groups={"made": [f"p{group}" for group in GROUPS]}, folds="stratified")
+def test_a_column_of_groups_is_no_feature(tmp_path, seen):
+    records = run_study([with_column(GROUPS)], [seen()], n_folds=2, groups="patient", folds="stratified", out=tmp_path)
+    groups = [set(GROUPS[rows]) for rows in seen.rows]
+    assert not groups[0] & groups[1]
+    seen.rows.clear()
+    wanted = run_study([made()], [seen()], n_folds=2, groups={"made": [f"p{group}" for group in GROUPS]}, folds="stratified")
     assert comparable(records) == comparable(wanted)  # names of groups do not matter
     assert (records[0]["n_features"], records[0]["folds"]) == (4, "grouped-stratified")
-    rows = [set(GROUPS[records.kept(record).rows]) for record in records]
-    assert not rows[0] & rows[1]
     (run,) = read_runs(tmp_path)
     assert "--folds stratified --n-folds 2 --groups patient --seed 0" in study_command(run)
 
@@ -82,10 +98,8 @@ def test_groups_of_sparse_rows_come_from_their_column_too():
             {"datasets": [made(), made(name="b")], "groups": [1] * 24},
             "groups is for one data set, and there are 2; give {name of a data set",
         ),
-        ({"repeats": 0}, "repeats must be an integer >= 1, got 0"),
         ({"folds": "given", "n_folds": None}, "made brings no training and test part; give a file by split="),
         ({"split": ([0, 1], [2]), "folds": "stratified"}, "leave one of them out"),
-        ({"split": ([0, 1], [2]), "repeats": 2, "n_folds": None}, "repeats=2 decides about folds that are made"),
         ({"split": ([0, 1], [2])}, "n_folds=2 decides about folds that are made; these are given"),
         ({"split": ([0, 1], [1, 2]), "n_folds": None}, "fold 1 of made trains and tests on row 1"),
         ({"split": ([0, 1], []), "n_folds": None}, "fold 1 of made has an empty part"),
@@ -104,25 +118,14 @@ def test_a_column_that_names_every_row_gives_no_groups():
         with_groups(Dataset(made().X, made().Y, name="made", dropped=("id",)), "id")
 
 
-def test_repeats_add_units_of_further_seeds_and_keep_those_of_the_first(tmp_path):
-    once = run_study([made()], [Mean()], n_folds=2, seed=5, out=tmp_path)
-    thrice = run_study([made()], [Mean()], n_folds=2, seed=5, repeats=3, out=tmp_path)
-    seeds = repeat_seeds(5, 3)
-    assert seeds[0] == 5
-    assert {record["seed"] for record in thrice} == set(seeds)
-    assert comparable(once) == comparable(record for record in thrice if record["seed"] == 5)
-    assert len(thrice) == len(thrice.asked) == planned_units(read_runs(tmp_path)) == 6
-    assert comparable(run_study([made()], [Mean()], n_folds=2, seed=seeds[2])) == comparable(r for r in thrice if r["seed"] == seeds[2])
-
-
-def test_given_folds_are_those_of_the_caller(tmp_path):
+def test_given_folds_are_those_of_the_caller(tmp_path, seen):
     pairs = [(range(12), range(12, 24)), (np.arange(24) > 5, np.arange(24) <= 5)]
-    records = run_study([made()], [Mean()], split=pairs, out=tmp_path, keep="scores")
+    records = run_study([made()], [seen()], split=pairs, out=tmp_path)
     assert [(record["folds"], record["n_folds"], record["n_train"], record["n_test"]) for record in records] == [
         ("given", 2, 12, 12),
         ("given", 2, 18, 6),
     ]
-    assert [records.kept(record).rows.tolist() for record in records] == [list(range(12, 24)), list(range(6))]
+    assert [rows.tolist() for rows in seen.rows] == [list(range(12)), list(range(6, 24))]
     data = Dataset(made().X, made().Y, name="made", train=range(12), test=range(12, 24))
     (one,) = run_study([data], [Mean()], folds="given")
     assert (one["n_folds"], one["coverage"]) == (1, records[0]["coverage"])

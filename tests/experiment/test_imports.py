@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from skcamel.baselines import BinaryRelevance
 from skcamel.experiment import get_method, run_study
-from skcamel.experiment.imports import between_commas, imported, parsed
+from skcamel.experiment.methods import between_commas, imported, parsed
 from skcamel.experiment.units import methods_from_python, read_runs, study_command
 from study_methods import made
 

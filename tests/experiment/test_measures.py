@@ -127,7 +127,7 @@ def test_records_keep_further_metrics_of_estimators_with_and_without_probabiliti
             P = np.column_stack([column[:, 1] for column in P]) if isinstance(P, list) else P
             assert record["more"]["log_loss"] == pytest.approx(metrics.log_loss(data.Y[test], P))
     assert all(math.isnan(record["more"]["log_loss"]) for record in records if record["method"] == "llsf")
-    assert json.loads((tmp_path / "units" / next(iter((tmp_path / "units").iterdir())).name).read_text())["more"]["ndcg_at_5"] is None
+    assert json.loads((tmp_path / "records.jsonl").read_text().splitlines()[0])["more"]["ndcg_at_5"] is None
 
 
 def test_without_metrics_records_units_and_requests_are_what_they_were(tmp_path):
@@ -136,9 +136,8 @@ def test_without_metrics_records_units_and_requests_are_what_they_were(tmp_path)
     study = json.loads((tmp_path / "study.json").read_text())
     assert set(study) == {"runs"}
     assert "metrics" not in study["runs"][0]
-    keys = {path.stem for path in (tmp_path / "units").iterdir()}
-    run_study([made()], [Mean()], n_folds=2, out=tmp_path / "more", metrics=["jaccard"])
-    assert {path.stem for path in (tmp_path / "more" / "units").iterdir()} == keys
+    more = run_study([made()], [Mean()], n_folds=2, out=tmp_path / "more", metrics=["jaccard"])
+    assert more.asked == records.asked
 
 
 def test_a_folder_says_what_its_metrics_are_and_refuses_another_of_the_same_name(tmp_path):
@@ -149,45 +148,30 @@ def test_a_folder_says_what_its_metrics_are_and_refuses_another_of_the_same_name
     (run,) = read_runs(tmp_path)
     assert "--metrics jaccard,mine=study_metrics:wrong_share:smallest" in study_command(run)
     for function, best in ((wrong_share, "largest"), (of_probabilities, "smallest")):
-        with pytest.raises(RecordsError, match="holds a metric mine that is another one, or whose code has changed; give it another name"):
+        with pytest.raises(RecordsError, match="holds a metric mine that is another one; give it another name"):
             run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("mine", function, best)])
 
 
-def test_units_recorded_without_a_metric_are_refused_or_computed_again(tmp_path, log):
+def test_a_folder_whose_units_lack_a_metric_is_refused(tmp_path, log):
     run_study([made()], [Mean()], n_folds=2, out=tmp_path)
-    Records(tmp_path).compact()
-    with pytest.raises(
-        RecordsError, match=r"holds 2 of the 4 units without jaccard, and did not keep their scores; .*rerun=True \(--rerun\)"
-    ):
+    with pytest.raises(RecordsError, match=r"holds 2 of the 4 units without jaccard; choose another folder"):
         run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=["jaccard"])
     assert "metrics" not in json.loads((tmp_path / "study.json").read_text())
     assert len(fits(log)) == 2
-    records = run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=["jaccard"], rerun=True)
-    assert len(fits(log)) == 6
-    assert [set(record["more"]) for record in records] == [{"jaccard"}] * 4
-    run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=["jaccard"], rerun=True)
-    assert len(fits(log)) == 6
-    Records(tmp_path).compact()
-    run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=["label_auc"], rerun=True)
-    assert [set(record["more"]) for record in Records(tmp_path)] == [{"jaccard", "label_auc"}] * 2 + [{"jaccard"}] * 2
 
 
-def test_a_metric_that_raises_fails_its_units_also_when_they_are_computed_again(tmp_path):
-    run_study([made()], [Mean()], n_folds=2, out=tmp_path)
+def test_a_metric_that_raises_fails_its_units(tmp_path):
     with pytest.warns(UserWarning, match="2 of 2 units failed, the first with RuntimeError: no such metric"):
-        records = run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("own", breaks, "largest")], rerun=True)
-    assert (len(records), len(records.failures)) == (2, 2)
+        records = run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("own", breaks, "largest")])
+    assert (len(records), len(records.failures)) == (0, 2)
 
 
-def test_exports_have_a_column_for_each_metric(tmp_path):
-    records = run_study([made()], [Mean()], n_folds=2, metrics=["jaccard", "brier"], out=tmp_path / "study")
-    records.to_csv(tmp_path / "records.csv")
-    header, first, _ = (line.split(",") for line in (tmp_path / "records.csv").read_text().splitlines())
-    row = dict(zip(header, first, strict=False))
-    assert "more" not in row
-    assert {"jaccard", "brier"} < set(header)
-    records.to_json(tmp_path / "records.json")
-    assert json.loads((tmp_path / "records.json").read_text())[0]["more"]["brier"] is None
+def test_a_frame_has_a_column_for_each_metric():
+    pytest.importorskip("pandas")
+    frame = run_study([made()], [Mean()], n_folds=2, metrics=["jaccard", "brier"]).to_frame()
+    assert "more" not in frame
+    assert {"jaccard", "brier"} < set(frame)
+    assert frame["brier"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -195,8 +179,9 @@ def test_exports_have_a_column_for_each_metric(tmp_path):
 )
 def test_a_wrong_further_metric_of_a_record_is_named(tmp_path, change, reason):
     run_study([made()], [Mean()], n_folds=2, out=tmp_path)
-    path = next((tmp_path / "units").iterdir())
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    path = tmp_path / "records.jsonl"
+    first, second = path.read_text().splitlines()
+    path.write_text(json.dumps(json.loads(first) | change) + "\n" + second)
     with pytest.raises(RecordsError, match=reason):
         Records(tmp_path)
 

@@ -134,12 +134,6 @@ def test_other_words_of_the_same_order_are_other_data(file, data, tmp_path):
         run_study([changed], [Seen()], preset="quick", out=tmp_path)
 
 
-def test_a_figure_over_parameters_refuses_gaps_by_their_place(file, tmp_path):
-    told = CliRunner().invoke(root, ["sensitivity", "--dataset", str(file), "--labels", "old,new", "-o", str(tmp_path / "out")])
-    assert told.exit_code == 1
-    assert "7 values are missing or infinite, the first in row 1, feature 2 ('paid')" in told.stderr
-
-
 def test_the_command_says_that_folds_prepare_a_table(file, tmp_path):
     told = CliRunner().invoke(root, ["study", "--datasets", str(file), "--labels", "old,new", "--methods", "camel", "--preset", "quick",
                                      "--n-jobs", "2", "-o", str(tmp_path / "out")])  # fmt: skip

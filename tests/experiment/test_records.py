@@ -1,19 +1,15 @@
-"""Records: what is read back, exports, the compact form, and files that are damaged."""
+"""Records: what is read back, and files that are damaged."""
 
 import csv
 import dataclasses
 import io
-import json
-import math
 import shutil
-import sys
 
 import pytest
 
 from skcamel.data import Dataset
 from skcamel.experiment import Records, RecordsError, Unit, result_tables, run_study, summarise, write_tables
-from skcamel.metrics import NAMES
-from study_methods import Broken, Mean, comparable, made
+from study_methods import Broken, Mean, made
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +40,7 @@ def test_records_are_a_sorted_sequence_of_mappings(folder):
 
 
 def test_no_folder_no_records(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere is not a folder; give the one that skcamel study --out wrote"):
+    with pytest.raises(FileNotFoundError, match="nowhere is not a folder; give the one that skcamel study -o wrote"):
         Records(tmp_path / "nowhere")
     assert len(Records(tmp_path)) == 0
 
@@ -53,86 +49,14 @@ def test_the_key_is_that_of_the_identity_alone():
     unit = Unit("yeast", "br", "paper", 0, 10, "plain", 0, {"a": 1, "b": [2]})
     assert unit.key == Unit("yeast", "br", "paper", 0, 10, "plain", 0, {"b": [2], "a": 1}).key
     others = [dataclasses.replace(unit, **{field.name: "other"}) for field in dataclasses.fields(unit)]
-    assert len({unit.key, *(other.key for other in others)}) == 9
+    assert len({unit.key, *(other.key for other in others)}) == 10
     assert Unit.of(unit.as_dict() | {"fit_seconds": 1.0}) == unit
-
-
-def test_json_round_trip(folder, tmp_path):
-    records = Records(folder)
-    records.to_json(tmp_path / "records.json")
-    back = json.loads((tmp_path / "records.json").read_text(), parse_constant=pytest.fail)
-    assert [{k: "NaN" if v is None else v for k, v in r.items()} for r in back] == [
-        {k: "NaN" if v != v else v for k, v in r.items()} for r in records
-    ]
-
-
-def test_csv_round_trip(folder, tmp_path):
-    records = Records(folder)
-    records.to_csv(tmp_path / "records.csv")
-    with (tmp_path / "records.csv").open(newline="") as file:
-        back = list(csv.DictReader(file))
-    assert len(back) == len(records)
-    for row, record in zip(back, records, strict=True):
-        assert row["dataset"] == record["dataset"]
-        assert json.loads(row["params"]) == record["params"]
-        for name in NAMES:
-            assert (row[name] == "") if math.isnan(record[name]) else (float(row[name]) == record[name])
-
-
-def test_parquet_round_trip(folder, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet")
-    records = Records(folder)
-    records.to_parquet(tmp_path / "records.parquet")
-    back = parquet.read_table(tmp_path / "records.parquet").to_pylist()
-    for row, record in zip(back, records, strict=True):
-        assert json.loads(row["settings"]) == record["settings"]
-        assert (row["fold"], row["method"], row["hamming_loss"]) == (record["fold"], record["method"], record["hamming_loss"])
-        assert (row["coverage"] is None) == math.isnan(record["coverage"])
-
-
-def test_without_pyarrow_parquet_names_the_extra(folder, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match="pip install 'skcamel\\[parquet\\]'"):
-        Records(folder).to_parquet(tmp_path / "records.parquet")
-    assert not (tmp_path / "records.parquet").exists()
-
-
-def test_compacting_changes_nothing_but_the_files(folder):
-    before = comparable(Records(folder))
-    path = Records(folder).compact()
-    assert list((folder / "units").iterdir()) == []
-    lines = path.read_text().splitlines()
-    assert len(lines) == 10
-    assert comparable(Records(folder)) == before
-    Records(folder).compact()
-    assert path.read_text().splitlines() == lines
-    assert len(Records(folder).failures) == 2
-
-
-def test_a_run_goes_on_after_compacting(folder):
-    Records(folder).compact()
-    done = []
-    records = run_study([made()], [Mean("b", settings={"grid": "coarse"}), Mean("c")], n_folds=2, out=folder, progress=done.append)
-    assert [event.unit.method for event in done] == ["c", "c"]
-    assert len(records) == 12
-    Records(folder).compact()
-    assert len(Records(folder)) == 12
-
-
-def test_a_run_is_not_disturbed_by_compacting(tmp_path):
-    def compact_now(_):
-        Records(tmp_path).compact()
-
-    records = run_study([made()], [Mean("a"), Mean("b")], n_folds=3, out=tmp_path, progress=compact_now)
-    assert len(records) == 6
-    assert list((tmp_path / "units").iterdir()) == []
 
 
 DAMAGES = {
     "cut off": lambda text: text[: len(text) // 2],
     "empty": lambda text: "",
     "zeros after a power loss": lambda text: "\0" * len(text),
-    "another unit": lambda text: text.replace('"fold":0', '"fold":7'),
     "a field missing": lambda text: text.replace('"seed"', '"sead"'),
     "a seed that is none": lambda text: text.replace('"seed":0', '"seed":null'),
     "not a record": lambda text: "[]",
@@ -140,24 +64,14 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_unit_is_named_with_its_cure(folder, damage):
-    victim = next(path for path in sorted((folder / "units").iterdir()) if '"fold":0' in path.read_text())
-    victim.write_text(DAMAGES[damage](victim.read_text()))
-    for use in (lambda: Records(folder), lambda: run_study([made()], [Mean("a")], n_folds=2, out=folder)):
-        with pytest.raises(RecordsError, match=f"{victim.name} is damaged .*; delete it, and the next run computes this unit again"):
-            use()
-    victim.unlink()
-    assert len(Records(folder)) == 9
-
-
-@pytest.mark.parametrize("damage", [name for name in DAMAGES if name not in ("another unit", "empty")])
-def test_a_damaged_compact_line_is_named_with_its_cure(folder, damage):
-    path = Records(folder).compact()
+def test_a_damaged_line_is_named_with_its_cure(folder, damage):
+    path = folder / "records.jsonl"
     lines = path.read_text().splitlines()
     lines[3] = DAMAGES[damage](lines[3])
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(RecordsError, match=r"records.jsonl, line 4: damaged .*; delete this line"):
-        Records(folder)
+    for use in (lambda: Records(folder), lambda: run_study([made()], [Mean("a")], n_folds=2, out=folder)):
+        with pytest.raises(RecordsError, match=r"records.jsonl, line 4: damaged .*; delete this line"):
+            use()
 
 
 @pytest.mark.parametrize("name", ["study.json", "cards.json"])
@@ -171,12 +85,17 @@ def test_a_damaged_description_is_named_with_its_cure(folder, name):
 
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(A1)", "\n=1+1", " -2+3", "\t=1"])
-def test_no_text_of_an_export_is_a_formula(tmp_path, name):
+def test_no_text_of_a_table_is_a_formula(tmp_path, name):
     data = Dataset(made().X, made().Y, name=name)
     records = run_study([data], [Mean(name)], n_folds=2, out=tmp_path / "study")
-    records.to_csv(tmp_path / "records.csv")
-    tables = write_tables([*result_tables(summarise(records)).values()], "csv")
-    for text in ((tmp_path / "records.csv").read_text(), tables):
-        row = next(csv.DictReader(io.StringIO(text)))
-        assert (row["dataset"], row["method"]) == (f"'{name}", f"'{name}")
-        assert float(row["coverage" if "coverage" in row else "mean"]) <= 1
+    row = next(csv.DictReader(io.StringIO(write_tables([*result_tables(summarise(records)).values()], "csv"))))
+    assert (row["dataset"], row["method"]) == (f"'{name}", f"'{name}")
+
+
+def test_a_frame_has_a_row_for_each_unit(folder):
+    pytest.importorskip("pandas")
+    records = Records(folder)
+    frame = records.to_frame()
+    assert len(frame) == len(records)
+    assert frame["hamming_loss"].tolist() == [record["hamming_loss"] for record in records]
+    assert frame["params"][0] == records[0]["params"]

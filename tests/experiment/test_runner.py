@@ -5,7 +5,6 @@ import math
 import os
 import sys
 
-import joblib
 import numpy as np
 import pytest
 from scipy import sparse
@@ -15,10 +14,10 @@ from sklearn.ensemble import ExtraTreesClassifier
 import study_methods
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import Dataset, DatasetNotFoundError, MultilabelStratifiedKFold, dataset_facts, write_dataset
-from skcamel.experiment import Records, RecordsError, run_study
-from skcamel.experiment import compute as compute_module
+from skcamel.experiment import RecordsError, run_study
+from skcamel.experiment import folds as folds_module
 from skcamel.metrics import NAMES, RANKING, evaluate
-from study_methods import FailsOnce, Mean, comparable, made
+from study_methods import Broken, FailsOnce, Mean, comparable, made
 
 
 @pytest.mark.parametrize("folds", ["plain", "stratified"])
@@ -35,7 +34,7 @@ def test_a_study_of_labels_that_are_known_in_part(tmp_path, folds):
         assert all(math.isfinite(record[name]) for name in NAMES)
     cards = json.loads((tmp_path / "cards.json").read_text())
     assert cards["partial"]["known"] == pytest.approx(1 - hidden.mean())
-    splits = list(compute_module.splits(partial.Y, folds, 3, 0))
+    splits = list(folds_module.splits(partial.Y, folds, 3, 0))
     for record in (record for record in records if (record["dataset"], record["method"]) == ("partial", "br")):
         train, test = splits[record["fold"]]
         outputs = BinaryRelevance().fit(partial.X[train], partial.Y[train]).outputs(partial.X[test])
@@ -75,27 +74,20 @@ def test_folds_are_those_of_the_seed_and_stratified_on_demand(log):
     assert study_methods.fits(log) == wanted
 
 
-@pytest.mark.parametrize("how", [{"n_jobs": 2}, {"n_jobs": 2, "backend": "threading"}], ids=str)
-def test_numbers_do_not_depend_on_the_number_of_workers(how):
+def test_numbers_do_not_depend_on_the_number_of_workers():
     data = [made(), Dataset(sparse.csr_array(made(30).X), made(30).Y, name="sparse")]
     methods = ["camel", "ecc", ("trees", ExtraTreesClassifier(3))]
-    alone, together = (run_study(data, methods, preset="quick", **options) for options in ({}, how))
+    alone, together = (run_study(data, methods, preset="quick", n_jobs=n_jobs) for n_jobs in (1, 2))
     assert comparable(alone) == comparable(together)
     assert len(alone) == 18
 
 
-def test_the_backend_of_joblib_is_respected(log):
-    with joblib.parallel_config(backend="threading", n_jobs=2):
-        records = run_study([made()], [Mean(pause=0.05)], n_folds=4)
-    assert len(records) == 4
-    assert {record["peak_memory_bytes"] for record in records} == {None}  # threads share the memory of their process
-
-
 def test_a_second_run_does_exactly_the_missing_units(tmp_path, log):
     first = run_study([made()], [Mean("a")], n_folds=3, out=tmp_path / "study")
-    gone = sorted((tmp_path / "study" / "units").iterdir())[0]
-    lost = json.loads(gone.read_text())["fold"]
-    gone.unlink()
+    path = tmp_path / "study" / "records.jsonl"
+    gone, *kept = path.read_text().splitlines(keepends=True)
+    lost = json.loads(gone)["fold"]
+    path.write_text("".join(kept))
     before = len(study_methods.fits(log))
     events = []
     second = run_study([made()], [Mean("a"), Mean("b")], n_folds=3, out=tmp_path / "study", progress=events.append)
@@ -128,7 +120,6 @@ def test_a_unit_that_fails_is_noted_and_tried_again(tmp_path):
     flag.unlink()
     records = run_study([made()], methods, n_folds=3, out=tmp_path / "study")
     assert (len(records), records.failures) == (6, [])
-    assert not list((tmp_path / "study" / "failures").iterdir())
 
 
 @pytest.mark.parametrize("how", [{}, {"n_jobs": 2}], ids=str)
@@ -143,6 +134,15 @@ def test_a_method_that_exits_fails_and_the_others_go_on(how):
     assert [record["method"] for record in records] == ["mean", "mean"]
     assert sorted(event.state for event in events) == ["done", "done", "failed", "failed"]
     assert {failure["error"] for failure in records.failures} == {"SystemExit: enough"}
+
+
+@pytest.mark.filterwarnings("ignore:.* units failed:UserWarning")
+def test_every_unit_is_told_once(capsys):
+    events = []
+    run_study([made()], [Mean(), Broken()], n_folds=3, progress=events.append, n_jobs=2)
+    assert [(event.finished, event.total) for event in events] == [(k, 6) for k in range(1, 7)]
+    assert sorted(event.state for event in events) == ["done"] * 3 + ["failed"] * 3
+    assert capsys.readouterr() == ("", "")
 
 
 def test_integers_of_numpy_are_integers(tmp_path):
@@ -164,7 +164,7 @@ def test_an_undefined_metric_is_nan(tmp_path):
     data = Dataset(made().X, made().Y[:, :1], name="one label")
     records = run_study([data], ["br", ("dummy", DummyClassifier(strategy="prior"))], n_folds=2, out=tmp_path)
     assert all(math.isnan(record["ranking_loss"]) and record["hamming_loss"] <= 1 for record in records)
-    assert all(b"NaN" not in path.read_bytes() for path in (tmp_path / "units").iterdir())
+    assert b"NaN" not in (tmp_path / "records.jsonl").read_bytes()
 
 
 def test_a_data_set_comes_by_name_from_a_file_or_from_python(tmp_path, monkeypatch):
@@ -173,15 +173,8 @@ def test_a_data_set_comes_by_name_from_a_file_or_from_python(tmp_path, monkeypat
     by_path = run_study(tmp_path / "made.arff", [Mean()], n_folds=2, n_jobs=2)
     from_python = run_study(made(), [Mean()], n_folds=2)
     assert comparable(by_file) == comparable(by_path) == comparable(from_python)
-    monkeypatch.setattr(compute_module, "load_dataset", lambda name: made(name=name))
+    monkeypatch.setattr(folds_module, "load_dataset", lambda name: made(name=name))
     assert comparable(run_study(["made"], [Mean()], n_folds=2)) == comparable(from_python)
-
-
-def test_workers_refuse_data_that_are_not_those_of_the_coordinator():
-    source = compute_module.as_source(made())
-    compute_module.as_source(made(30, "other"))  # is the last one loaded now
-    with pytest.raises(ValueError, match=r"made has other values here .* give all machines the same file"):
-        compute_module.load(compute_module.Source("made", made(30), source.sha256, 24))
 
 
 def test_a_folder_keeps_one_version_of_a_data_set(tmp_path):
@@ -209,7 +202,8 @@ def test_a_folder_keeps_one_version_of_a_data_set(tmp_path):
         ({"seed": None}, ValueError, "seed must be an integer from 0 to 4294967295, got None"),
         ({"seed": -1}, ValueError, "seed must be an integer from 0 to 4294967295, got -1"),
         ({"seed": 0.5}, ValueError, "seed must be an integer from 0 to 4294967295, got 0.5"),
-        ({"progress": "loud"}, ValueError, "progress='loud' is not known"),
+        ({"progress": "lines"}, TypeError, "progress must be a function of an Event, got 'lines'"),
+        ({"backend": "threading"}, TypeError, "no longer takes backend: set it around the call"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -226,31 +220,6 @@ def test_a_set_that_is_not_here_is_told_before_any_work(monkeypatch, tmp_path):
         run_study([made(), "emotions"], [Mean()])
 
 
-@pytest.mark.parametrize("how", [{}, {"n_jobs": 2, "backend": "threading"}], ids=str)
-def test_a_folder_that_breaks_during_the_run_ends_it(tmp_path, how, log):
-    class Breaks(Mean):
-        def fit(self, X, Y, *, seed):
-            if len(study_methods.fits(log)) == 2:
-                (tmp_path / "records.jsonl").write_text("{")
-            return super().fit(X, Y, seed=seed)
-
-    with pytest.raises(RecordsError, match=r"records.jsonl, line 1: damaged"):
-        run_study([made()], [Breaks()], n_folds=12, out=tmp_path, **how)
-    (tmp_path / "records.jsonl").unlink()
-    kept = len(Records(tmp_path))
-    assert 2 <= kept < 12
-    events = []
-    run_study([made()], [Breaks()], n_folds=12, out=tmp_path, progress=events.append)
-    assert len(events) == 12 - kept
-
-
-def test_without_distributed_dask_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.setitem(sys.modules, "dask", None)
-    with pytest.raises(ImportError, match=r"pip install 'skcamel\[distributed\]'"):
-        run_study([made()], [Mean()], n_folds=2, dask="tcp://127.0.0.1:1")
-
-
 def test_nothing_is_left_behind_without_a_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert len(run_study([made()], [Mean()], n_folds=2)) == 2
@@ -258,7 +227,7 @@ def test_nothing_is_left_behind_without_a_folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.data
-def test_a_benchmark_set_by_name_is_read_by_each_worker():
+def test_a_benchmark_set_by_name_goes_to_each_worker():
     alone, together = (run_study(["emotions", "image"], [Mean()], n_folds=3, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert comparable(alone) == comparable(together)
     assert {record["data_sha256"] for record in together} == {dataset_facts(name).digest for name in ("emotions", "image")}
@@ -300,10 +269,3 @@ def test_a_child_that_a_method_forks_does_not_go_on_with_the_study(tmp_path):
     events = []
     records = run_study([made()], [Forks("forks")], n_folds=2, out=tmp_path, progress=events.append)
     assert (len(records), records.failures, len(events)) == (2, [], 2)
-
-
-def test_memory_is_shared_by_the_units_that_there_are(monkeypatch, log):
-    shares = []
-    monkeypatch.setattr("skcamel.experiment.executors._sharing", lambda units: shares.append(units) or (lambda task: task))
-    run_study([made()], [Mean()], n_folds=3, n_jobs=100, backend="threading")
-    assert shares == [3]

@@ -11,11 +11,11 @@ from skcamel.experiment import Records, RecordsError, compare_with_paper, run_st
 from skcamel.experiment.published import paper_table
 from skcamel.experiment.summary import costs
 from skcamel.experiment.tables import result_tables, sizes_table
-from skcamel.experiment.units import planned_units, read_cards, read_runs, read_sensitivity
+from skcamel.experiment.units import planned_units, read_cards, read_runs
 from skcamel.report import build_report
 from study_methods import Mean, made
 
-FILES = ("records.jsonl", "study.json", "cards.json", "sensitivity/0.json", "failures", "units")
+FILES = ("records.jsonl", "study.json", "cards.json", "failures")
 VALUES = (
     None,
     True,
@@ -44,33 +44,27 @@ VALUES += ({"a": 1}, [1, "2"], "paper", "plain", "2026-11-15T20:52:37.123456Z")
 
 @pytest.fixture
 def folder(tmp_path):
-    """A small study with something of everything: compact records, single units, a failure, cards and curves."""
+    """A small study with something of everything: records, a failure, and cards."""
     records = made_studies.costly(
         made_records.study(["yeast"], ["camel", "br"], n_folds=2) + made_records.study(["mine"], ["br"], n_folds=2)
     )
-    place = made_studies.write(
+    return made_studies.write(
         tmp_path / "study",
-        records[:-1],
+        records,
         runs=[made_studies.run(["yeast", "mine"], ["camel", "br"], n_folds=2)],
         cards=["yeast", "mine"],
-        sensitivity=["yeast"],
         failures=[made_studies.failure()],
     )
-    made_studies.write_unit(place, records[-1])
-    return place
 
 
 def read_everything(folder):
     """What the library makes of a study folder."""
     records = Records(folder)
-    for form in ("markdown", "csv", "json", "terminal", "latex"):
+    for form in ("markdown", "csv", "latex"):
         write_tables([*result_tables(summarise(records), against=paper_table()).values(), sizes_table(read_cards(folder))], form)
     compare_with_paper(records)
     costs(records)
     planned_units(read_runs(folder))
-    read_sensitivity(folder)
-    for write in (records.to_csv, records.to_json, records.to_parquet):
-        write(folder.parent / "export")
     build_report(folder, folder.parent / "page.html")
 
 
@@ -103,7 +97,7 @@ def mutated(value, rng):
 
 
 def damage(folder, name, rng):
-    """Change one file; unit files keep a name that fits where the unit itself is sound enough to have one."""
+    """Change one file."""
     path = folder / name
     if path.is_dir():
         path = next(path.iterdir())

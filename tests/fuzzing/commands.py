@@ -63,7 +63,7 @@ VALUES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 DATA = (("data.csv", "data.tsv", "data.arff", "meka.arff", "hostile.csv"), ("data.svm", "nothing.csv", "emotions", "sub", "text.csv", ""))
 STUDIES = (("work", "study"), ("work", "nasty"))
-WORK = ("study", "records", "sensitivity")  # commands that may write into the study folder
+WORK = ("study",)  # commands that may write into the study folder
 
 
 def attack(seed: int, folder: Path) -> None:

@@ -139,15 +139,6 @@ class Size(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (gen
         return str(value)
 
 
-class FolderOption(click.Option):
-    """``-o`` of commands that fill a study folder; the older spelling ``--out`` works but is not shown."""
-
-    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Let the parser know both spellings."""
-        super().add_to_parser(parser, ctx)
-        parser.add_option(self, ["--out"], self.name)
-
-
 def complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of benchmark sets, for the tab key."""
     from skcamel.data.catalogue import list_datasets
@@ -178,9 +169,7 @@ model_file = click.argument("model", type=click.Path(exists=True, dir_okay=False
 rows_file = click.argument("file", metavar="FILE", shell_complete=complete_source)
 study_folder = click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
 seed = click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the folds, and of whatever a method draws.")
-new_folder = click.option(
-    "-o", "--output", "folder", cls=FolderOption, required=True, type=OutputFolder(), help="Study folder; made if it is not there."
-)
+new_folder = click.option("-o", "--output", "folder", required=True, type=OutputFolder(), help="Study folder; made if it is not there.")
 
 
 HOW_READ = ("labels", "xml", "data_home")

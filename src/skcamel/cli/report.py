@@ -12,7 +12,7 @@ from skcamel.cli.options import OutputFile, data_home, examples, need, output_fi
 from skcamel.cli.output import say, words_beside
 from skcamel.text import one_line
 
-STUDY = ("study.json", "records.jsonl", "units")  # a folder with one of these is a study
+STUDY = ("study.json", "records.jsonl")  # a folder with one of these is a study
 
 
 @click.command(epilog=examples("skcamel report model.skcamel --data yeast -o page.html", "skcamel report STUDY_FOLDER -o page.html"))

@@ -1,4 +1,4 @@
-"""``skcamel study`` and ``skcamel sensitivity``: what fills a study folder, with records and with the data of Figure 1."""
+"""``skcamel study``: compare methods on data sets, and keep the records in a folder."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import math
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.inputs import is_catalogue_name, open_dataset
-from skcamel.cli.options import HOW_READ, METRICS, Number, OutputFile, as_json, dataset_options, examples, need, new_folder, seed
-from skcamel.cli.output import Stopped, bars, note, say, say_json, words_beside
-from skcamel.matching import check_complete
+from skcamel.cli.options import HOW_READ, METRICS, Number, as_json, dataset_options, examples, new_folder, seed
+from skcamel.cli.output import Stopped, bars, note, say, say_json
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line
 
@@ -27,9 +25,9 @@ if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
     from skcamel.experiment.measures import Measure
     from skcamel.experiment.methods import Method
+    from skcamel.experiment.study import Event
 
 LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
-FIGURE = OutputFile(".png", ".svg", ".pdf")
 
 
 def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]:
@@ -42,7 +40,7 @@ def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]
 
 
 def _specs(ctx: click.Context, parameter: click.Parameter, text: str) -> list[str]:
-    from skcamel.experiment.imports import between_commas
+    from skcamel.experiment.methods import between_commas
 
     return between_commas(text) or _names(ctx, parameter, "")
 
@@ -59,9 +57,8 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
         "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 -o DIR",
         "skcamel study --datasets mine.arff --methods 'camel,nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=9)' -o DIR",
         "skcamel study --datasets yeast --methods camel,br --metrics label_auc,ndcg_at_5,mine=my_module:gain:largest -o DIR",
-        "skcamel study --datasets ward=patients.csv --labels 'label*' --groups patient --repeats 5 --methods camel,br -o DIR",
+        "skcamel study --datasets ward=patients.csv --labels 'label*' --groups patient --methods camel,br -o DIR",
         "skcamel study --datasets emotions-train.arff --folds given --methods camel,br -o DIR",
-        "skcamel study --datasets yeast --methods camel --dask tcp://127.0.0.1:8786 -o DIR",
     )
 )
 @click.option(
@@ -97,7 +94,6 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     help="Shuffled; labels spread evenly; or the parts of a data set, as mine-train.arff has them with mine-test.arff beside it.",
 )
 @click.option("--n-folds", type=click.IntRange(min=2), help="Outer folds; default: 3 for quick, else 10.")
-@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Make folds anew so often, by further seeds.")
 @click.option("--groups", metavar="COLUMN", help="Column whose equal values stay in one fold; it is no feature then.")
 @click.option(
     "--split",
@@ -113,15 +109,8 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     "one_error_ties_by_index (and the same of coverage, ranking_loss, average_precision), name=package.module:function:largest "
     "(or :smallest).",
 )
-@click.option(
-    "--keep",
-    type=click.Choice(["scores"]),
-    help="Keep the scores of the test rows: the same command with other --metrics then needs no fit.",
-)
-@click.option("--rerun", is_flag=True, help="Compute units again that are recorded without one of the --metrics, and without scores.")
 @seed
 @click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")
-@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster that does the work, as tcp://host:8786.")
 @click.option(
     "--time-limit",
     type=Number(min=0, min_open=True),
@@ -138,14 +127,12 @@ def study(
 ) -> None:
     """Compare methods on data sets by seven metrics and --metrics, and keep the figures in a folder.
 
-    A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again;
-    several commands may share the work of one folder. If a unit fails, the others go on, and the exit code is 1. With
-    --n-jobs, --dask or --time-limit this also holds for a method that crashes its process.
+    A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again.
+    If a unit fails, the others go on, and the exit code is 1. With
+    --n-jobs or --time-limit this also holds for a method that crashes its process.
     """
-    from skcamel.experiment.runner import UnitsFailed, run_study
+    from skcamel.experiment.study import UnitsFailed, run_study
 
-    if options["dask"] is not None:
-        need("distributed", "distributed", "Dask clusters")
     device, per_metric = options.pop("device"), options.pop("per_metric")
     chosen = [_method(spec, options["preset"], per_metric, device) for spec in methods]
     options["metrics"] = measures = _measures(options["metrics"])
@@ -153,9 +140,9 @@ def study(
     given = options["folds"] == "given" and options["split"] is None
     opened = _opened(datasets, pairs=given, **{key: options.pop(key) for key in HOW_READ})
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _progress(quiet) as progress:
             warnings.simplefilter("ignore", UnitsFailed)  # told below, and by the exit code
-            records = run_study(opened, chosen, out=folder, progress="quiet" if quiet else "auto", **options)
+            records = run_study(opened, chosen, out=folder, progress=progress, **options)
     except KeyboardInterrupt as signal:
         kept = f"Finished units are kept in {one_line(folder)}; run the same command again to do the rest."
         raise Stopped(f"\nStopped. {kept}") from signal
@@ -175,6 +162,24 @@ def study(
     if failures:
         say(one_line(_failed(failures, folder)), err=True)
         ctx.exit(1)
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[Event], None] | None]:
+    """A bar on a terminal, else a line for each unit."""
+    if quiet:
+        yield None
+    elif sys.stderr.isatty():
+        with bars() as bar:
+            yield lambda event: bar("units", event.finished, event.total)
+    else:
+        yield _tell
+
+
+def _tell(event: Event) -> None:
+    what = "FAILED" if event.state == "failed" else f"{event.seconds:.1f} s"
+    say(one_line(f"{event.finished}/{event.total}  {event.unit}: {what}"), err=True)
+    sys.stderr.flush()
 
 
 def _note_other_settings(records: Iterable[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]) -> None:
@@ -334,67 +339,9 @@ def _failed(failures: Sequence[Mapping[str, Any]], folder: str) -> str:
     ]
     more = f" and {len(told) - 3} more" if len(told) > 3 else ""
     failed = f"Error: {count(len(failures), 'unit')} failed: {'; '.join(told[:3])}{more}."
-    return f"{failed} Tracebacks are in {Path(folder) / 'failures'}; the same command tries them again."
+    return f"{failed} Tracebacks are in {Path(folder) / 'records.jsonl'}; the same command tries them again."
 
 
 def _shortened(error: str) -> str:
     text = " ".join(error.split())
     return text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"
-
-
-@click.command(
-    epilog=examples(
-        "skcamel sensitivity --dataset enron -o DIR", "skcamel sensitivity --dataset yeast -o DIR --metric micro_f1 --figure yeast.png"
-    )
-)
-@click.option("--dataset", "name_or_file", required=True, metavar="NAME_OR_FILE", help="A benchmark set by name, or a file.")
-@new_folder
-@click.option(
-    "--metric",
-    type=click.Choice(METRICS),
-    default="coverage",
-    show_default=True,
-    help="The metric that selects the setting and is drawn; the file holds all seven.",
-)
-@click.option("--alpha", type=Number(0, 1), help="Setting kept while others vary. Give all three, or none for the best by leave-one-out.")
-@click.option("--lambda1", type=Number(0, min_open=True), help="See --alpha.")
-@click.option("--lambda2", type=Number(0, min_open=True), help="See --alpha.")
-@click.option("--folds", type=click.IntRange(min=2), default=10, show_default=True, help="Shuffled folds.")
-@seed
-@click.option("--figure", type=FIGURE, help="Draw Figure 1 into this file: .png, .svg or .pdf.")
-@dataset_options
-def sensitivity(name_or_file: str, folder: str, metric: str, folds: int, seed: int, figure: str | None, **how: Any) -> None:
-    """Vary α, λ1 and λ2 one at a time, and follow Algorithm 1: Figure 1 of the paper."""
-    from skcamel.experiment.sensitivity import run_sensitivity, save_sensitivity
-
-    base = {name: how.pop(name) for name in ("alpha", "lambda1", "lambda2")}
-    given = {name: value for name, value in base.items() if value is not None}
-    missing = [f"--{name}" for name in base if name not in given]
-    if given and missing:
-        raise click.UsageError(f"{' and '.join(missing)} missing; give all three, or none to search for the best.")
-    if figure is not None:
-        need("matplotlib", "report", "Figures")
-    dataset = open_dataset(name_or_file, **how)
-    check_complete(dataset.X, dataset.feature_names, name_or_file)
-    if dataset.n < folds:
-        raise click.UsageError(f"{name_or_file} has {dataset.n:,} rows, too few for --folds {folds}.")
-    with bars() as bar:
-        told = partial(bar, "folds")
-        result = run_sensitivity(dataset, metric=metric, base=given or None, n_folds=folds, seed=seed, progress=told)
-    setting = ", ".join(f"{name} {value:g}" for name, value in result["base"].items())
-    written = save_sensitivity(result, folder)
-    if figure is not None:
-        _draw(result, metric, figure)
-    with words_beside(figure):
-        say(f"{one_line(dataset.name)}: setting {setting} ({result['base_found_by']}); wrote {one_line(str(written))}")
-        if figure is not None:
-            say(f"Drew {one_line(figure)}")
-
-
-def _draw(result: Mapping[str, Any], metric: str, path: str) -> None:
-    from skcamel.display.sensitivity import plot_figure1
-    from skcamel.files import whole_file
-
-    drawn = plot_figure1(result, metric=metric)
-    with whole_file(path) as file:
-        drawn.savefig(file, format=FIGURE.suffix(path)[1:])

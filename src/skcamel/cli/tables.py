@@ -1,9 +1,7 @@
-"""``skcamel tables`` and ``skcamel records``: what a study folder holds, in the paper's form and for other programs."""
+"""``skcamel tables``: what a study folder holds, in the paper's form."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli.options import METRICS, Number, OutputFile, OutputFolder, examples, output_file, study_folder
-from skcamel.cli.output import hand_over, note, say, words_beside
+from skcamel.cli.options import METRICS, Number, OutputFolder, examples, study_folder
+from skcamel.cli.output import hand_over, note, say
 
 if TYPE_CHECKING:
     from skcamel.experiment.paper import Metric
@@ -21,10 +19,8 @@ if TYPE_CHECKING:
     from skcamel.experiment.tables import Table
 
 # As in skcamel.experiment.forms and .summary, which are imported only on use; a test compares them
-FORMS = ("terminal", "markdown", "latex", "csv", "json")
+FORMS = ("markdown", "latex", "csv")
 SELECTIONS = (*METRICS, "each", "nearest")
-EXPORTS = {".csv": "to_csv", ".json": "to_json", ".parquet": "to_parquet"}
-EXPORT = OutputFile(*EXPORTS)
 
 
 @click.command(
@@ -38,8 +34,8 @@ EXPORT = OutputFile(*EXPORTS)
 )
 @study_folder
 @click.option("--table", "which", type=click.Choice(["1", "2", "3", "all"]), default="all", show_default=True, help="One table alone.")
-@click.option("--form", type=click.Choice(FORMS), default="terminal", show_default=True, help="csv and json hold unrounded figures.")
-@click.option("-o", "--out", type=OutputFolder(), help="With --form csv: folder to write into, one file for each table.")
+@click.option("--form", type=click.Choice(FORMS), default="markdown", show_default=True, help="csv holds unrounded figures.")
+@click.option("-o", "--output", "out", type=OutputFolder(), help="With --form csv: folder to write into, one file for each table.")
 @click.option("--metrics", help="Metrics to show, separated by commas, of the seven and those that the study recorded. Default: all.")
 @click.option(
     "--selected-by",
@@ -57,7 +53,7 @@ EXPORT = OutputFile(*EXPORTS)
     "--against",
     metavar="FILE",
     help="Published figures beside ours, and how many cells keep up: a CSV file with the columns method, dataset, metric, mean and std "
-    "(which may be missing), a JSON list of such entries, or the word paper.",
+    "(which may be missing), or the word paper.",
 )
 @click.option("--against-paper", is_flag=True, help="The same as --against paper: the figures of the paper.")
 @click.option(
@@ -119,9 +115,7 @@ def _write(chosen: list[Table], form: str, out: str | None) -> None:
                 file.write(content.encode(errors="replace"))  # half a character in a name must not lose the file
         say(f"wrote {', '.join(files)} into {out}")
         return
-    width = shutil.get_terminal_size().columns if form == "terminal" and sys.stdout.isatty() else None
-    text = write_tables(chosen, form, width=width) + "\n"
-    sys.stdout.write(text) if form == "terminal" else hand_over(text)  # the first is styled, and its names are safe already
+    hand_over(write_tables(chosen, form) + "\n")
 
 
 def _records(folder: str, alone: Mapping[str, Any]) -> tuple[Sequence[Record], dict[str, Metric]]:
@@ -161,7 +155,7 @@ def _published(against: str | None, summary: Summary) -> Published | None:
     if against is None:
         return None
     if against != "paper" and not Path(against).is_file():
-        raise click.UsageError(f"--against: there is no file {against}; give a CSV or JSON file, or the word paper.")
+        raise click.UsageError(f"--against: there is no file {against}; give a CSV file, or the word paper.")
     try:
         published = paper_table() if against == "paper" else read_published(against, {**summary.measures, **summary.hidden})
     except (OSError, ValueError) as error:
@@ -254,26 +248,3 @@ def _significance(summary: Summary, level: float) -> list[Table]:
     if len(summary.methods) < 2:
         raise click.ClickException(f"Tests compare methods, but the records hold only {summary.methods[0]}; run skcamel study with more.")
     return significance_tables(summary, summary.methods[0], level=level)
-
-
-@click.command(
-    epilog=examples("skcamel records DIR", "skcamel records DIR -o records.csv", "skcamel records DIR -o records.parquet --compact")
-)
-@study_folder
-@output_file(EXPORT, "File to write, .csv, .json or .parquet: one row for each unit.")
-@click.option("--compact", is_flag=True, help="Move the units of DIR into one sorted file, records.jsonl, for version control.")
-def records(folder: str, output: str | None, *, compact: bool) -> None:
-    """Count the records of a study folder, and export them with every figure, parameter, time and version."""
-    from skcamel.experiment.records import Records
-    from skcamel.experiment.summary import newest
-
-    found = Records(folder)
-    if output is not None:
-        getattr(found, EXPORTS[EXPORT.suffix(output)])(output)
-    if compact:
-        found.compact()
-    sets, methods = ({record[field] for record in found} for field in ("dataset", "method"))
-    with words_beside(output):
-        say(f"{len(found)} finished units: data sets {len(sets)}, methods {len(methods)}; failed {len(found.failures)}.")
-    if earlier := len(newest(found)[1]):
-        note(f"{earlier} of the finished units have earlier settings; the export holds them, tables and pages leave them out.")

@@ -8,36 +8,27 @@ if TYPE_CHECKING:
     from skcamel.display.collaboration import CollaborationDisplay, plot_collaboration
     from skcamel.display.critical_difference import CriticalDifferenceDisplay, plot_critical_difference
     from skcamel.display.explanation import ColumnsDisplay, ExplanationDisplay, plot_columns, plot_explanation
-    from skcamel.display.sensitivity import ConvergenceDisplay, SensitivityDisplay, plot_convergence, plot_sensitivity
 
 # name ► module of this package
 _HOME = {
     "CollaborationDisplay": "collaboration",
     "ColumnsDisplay": "explanation",
-    "ConvergenceDisplay": "sensitivity",
     "CriticalDifferenceDisplay": "critical_difference",
     "ExplanationDisplay": "explanation",
-    "SensitivityDisplay": "sensitivity",
     "plot_collaboration": "collaboration",
     "plot_columns": "explanation",
-    "plot_convergence": "sensitivity",
     "plot_critical_difference": "critical_difference",
     "plot_explanation": "explanation",
-    "plot_sensitivity": "sensitivity",
 }
 __all__ = [
     "CollaborationDisplay",
     "ColumnsDisplay",
-    "ConvergenceDisplay",
     "CriticalDifferenceDisplay",
     "ExplanationDisplay",
-    "SensitivityDisplay",
     "plot_collaboration",
     "plot_columns",
-    "plot_convergence",
     "plot_critical_difference",
     "plot_explanation",
-    "plot_sensitivity",
 ]
 
 

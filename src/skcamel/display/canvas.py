@@ -27,15 +27,6 @@ def axes_or_new(ax: Any, figsize: tuple[float, float]) -> Any:
     return pyplot.subplots(figsize=figsize, layout="constrained")[1]
 
 
-def new_figure(figsize: tuple[float, float]) -> Any:
-    """A figure to be written to a file."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(NEEDED) from error
-    return Figure(figsize=figsize, layout="constrained")
-
-
 def legible(text: str) -> str:
     r"""A name or a title as any picture can show it: every text of others passes here.
 

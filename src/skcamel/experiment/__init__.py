@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from skcamel.experiment.paper import paper_cell
     from skcamel.experiment.published import read_published
     from skcamel.experiment.records import Records
-    from skcamel.experiment.runner import run_study
-    from skcamel.experiment.sensitivity import run_sensitivity
     from skcamel.experiment.significance import compare_methods
+    from skcamel.experiment.study import run_study
     from skcamel.experiment.summary import summarise
     from skcamel.experiment.tables import result_tables
     from skcamel.experiment.units import RecordsError, Unit
@@ -27,8 +26,7 @@ _NAMES = {
     "paper": ("paper_cell",),
     "published": ("read_published",),
     "records": ("Records",),
-    "runner": ("run_study",),
-    "sensitivity": ("run_sensitivity",),
+    "study": ("run_study",),
     "significance": ("compare_methods",),
     "summary": ("summarise",),
     "tables": ("result_tables",),
@@ -52,7 +50,6 @@ __all__ = [
     "read_published",
     "recount_claims",
     "result_tables",
-    "run_sensitivity",
     "run_study",
     "summarise",
     "write_tables",

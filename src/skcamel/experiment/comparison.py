@@ -15,7 +15,6 @@ from skcamel.experiment.paper import (
     Key,
     Metric,
     PaperFigure,
-    mean_and_std,
     printed,
     thousandths,
     title_of,
@@ -57,11 +56,6 @@ class CellComparison:
         """`ahead_of_best` in std, the larger of both; NaN without any."""
         return _in_std(self.ahead_of_best, _larger_std(self.ours, self.best))
 
-    def __str__(self) -> str:
-        figures = {"": self.ours, "printed ": self.printed, "best ": self.best}
-        texts = [f"{name}{mean_and_std(cell.mean, cell.std)}" for name, cell in figures.items() if cell is not None]
-        return f"{self.dataset}, {self.measure.heading}: {', '.join(texts)} ({', '.join(self.best_methods)})"
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -82,14 +76,6 @@ class Comparison:
         """Cells that do not meet one of `CRITERIA`."""
         choice(criterion, tuple(CRITERIA), "criterion")
         return [cell for cell in self.cells if getattr(cell, criterion) is False]
-
-    def __str__(self) -> str:
-        counts = self.counts()
-        lines: list[str] = []
-        for name, text in CRITERIA.items():
-            lines.append(f"{counts[name]} of {self.cases(name)} cells {text}")
-            lines += [f"  missed: {cell}" for cell in self.missed(name)]
-        return "\n".join(lines)
 
 
 def compare_with_paper(

@@ -1,11 +1,11 @@
-"""Outer folds of a data set: which rows train and which test, from a seed, with groups kept whole, or as they are given."""
+"""Data sets of a study and their outer folds: which rows train and which test, by a seed, with groups kept whole, or as given."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,8 +15,11 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from skcamel.data import DataError
+from skcamel.data.catalogue import load_dataset
 from skcamel.data.dataset import Dataset, row_numbers
+from skcamel.data.formats import read_dataset
 from skcamel.data.splitting import MultilabelStratifiedKFold
+from skcamel.data.text import stem
 from skcamel.experiment.identity import short_digest
 
 Split = tuple[np.ndarray, np.ndarray]
@@ -62,16 +65,6 @@ def splits(Y: np.ndarray, kind: str, n_folds: int, seed: int, division: Division
     names, index = np.unique(division.groups, return_inverse=True)
     tested = [np.isin(index, test) for _, test in splitter.split(names)]
     return [(np.flatnonzero(~test), np.flatnonzero(test)) for test in tested]
-
-
-def repeat_seeds(seed: int, repeats: int) -> list[int]:
-    """The seed itself, then others that follow from it, so that more repeats only add units.
-
-    >>> repeat_seeds(0, 1), len(set(repeat_seeds(7, 50))), repeat_seeds(7, 3) == repeat_seeds(7, 50)[:3]
-    ([0], 50, True)
-    """
-    further = (int(np.random.SeedSequence([seed, repeat]).generate_state(1)[0]) for repeat in range(1, repeats))
-    return list(dict.fromkeys([seed, *further]))
 
 
 def with_groups(dataset: Dataset, groups: Any) -> tuple[Dataset, Division]:
@@ -187,3 +180,58 @@ def paired(path: Path) -> tuple[str, Path] | None:
         return None
     tests = (path.with_name(f"{found[1]}{found[2]}{word}{found[3]}") for word in ("test", "Test", "TEST"))
     return next(((found[1], test) for test in tests if test.is_file()), None)
+
+
+def opened(origin: Any, *, groups: Any = None, given: bool = False, split: Any = None) -> tuple[Dataset, Division]:
+    """The data set that a user named, and what decides about its folds.
+
+    Parameters
+    ----------
+    origin : str, path, Dataset or (name, any of these)
+        Catalogue name, file or data; ``name=file`` and a pair give a name of one's own.
+    groups : str, array of shape (n,) or mapping of these by data set, default=None
+        Groups of the rows that no fold divides, or the column that holds them.
+    given : bool, default=False
+        Whether folds are given: by `split`, or by the data themselves.
+    split : path, (train, test) pairs or mapping of these by data set, default=None
+        See :func:`with_parts`.
+    """
+    name, origin = _named(origin)
+    own = name or (origin.name if isinstance(origin, Dataset) else stem(origin) if isinstance(origin, Path) else origin)
+    groups, split = (value.get(own) if isinstance(value, Mapping) else value for value in (groups, split))
+    if given and split is None and isinstance(origin, Path) and (pair := paired(origin)):
+        name, origin = name or pair[0], read_dataset(origin, test=pair[1])
+    dataset = _read(origin)
+    if name is not None:
+        dataset = replace(dataset, name=name)
+    if not dataset.name:
+        raise ValueError("A Dataset of a study needs a name, by which its records are found; make it with Dataset(..., name='mine').")
+    if groups is not None:
+        return with_groups(dataset, groups)
+    return dataset, with_parts(dataset, split) if given else Division()
+
+
+def _named(origin: Any) -> tuple[str | None, str | Path | Dataset]:
+    """A name of one's own, where there is one, and a catalogue name, a path or data."""
+    name = None
+    if isinstance(origin, tuple) and len(origin) == 2 and isinstance(origin[0], str):
+        name, origin = origin
+    elif isinstance(origin, str) and "=" in origin and not Path(origin).exists():
+        name, _, origin = origin.partition("=")
+    if isinstance(origin, (str, os.PathLike)):
+        path = Path(origin)
+        looks_like_a_file = not isinstance(origin, str) or path.is_file() or bool(path.suffix) or len(path.parts) > 1
+        return name, path.resolve() if looks_like_a_file else str(origin)
+    if not isinstance(origin, Dataset):
+        raise TypeError(f"A data set is a catalogue name, a file or a skcamel.data.Dataset, got {type(origin).__name__}.")
+    return name, origin
+
+
+def _read(origin: str | Path | Dataset) -> Dataset:
+    if isinstance(origin, Dataset):
+        return origin
+    if isinstance(origin, Path):
+        if not origin.is_file():
+            raise FileNotFoundError(f"{origin}: there is no such file; 'skcamel datasets list' shows the sets that have a name.")
+        return read_dataset(origin)
+    return load_dataset(origin)

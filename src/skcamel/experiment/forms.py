@@ -1,9 +1,7 @@
-"""Tables ► text for a terminal, Markdown, LaTeX, CSV or JSON."""
+"""Tables ► Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
-import io
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,7 +13,7 @@ from skcamel.experiment.tables import Cell, Row, Table, TableSection
 from skcamel.metrics.conventions import choice
 from skcamel.text import one_line
 
-FORMS = ("terminal", "markdown", "latex", "csv", "json")
+FORMS = ("markdown", "latex", "csv")
 # What means something to LaTeX, also at the start of a row, and letters that its usual fonts lack
 LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
 LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "±": r"$\pm$"}
@@ -28,17 +26,15 @@ MOST_ROWS = 42  # of a printed page
 POINTS = {letter: width for letters, width in (("0123456789", 4.25), (".,:;'| ", 2.6), ("−<>+", 6.7)) for letter in letters}
 
 
-def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None) -> str:
+def write_tables(tables: Sequence[Table], form: str) -> str:
     """Write tables one after the other.
 
     Parameters
     ----------
     tables : sequence of Table
-    form : "terminal", "markdown", "latex" (booktabs), "csv" or "json"
-        The last two hold the unrounded figures, one row or mapping for each. CSV has one header for each table, with an empty
-        line between them; see also :func:`csv_files`.
-    width : int, default=None
-        Columns of the terminal: wider tables are split between data sets. None: never.
+    form : "markdown", "latex" (booktabs) or "csv"
+        CSV holds the unrounded figures, one in a row, with a header for each table and an empty line between tables; see also
+        :func:`csv_files`.
 
     Examples
     --------
@@ -50,13 +46,9 @@ def write_tables(tables: Sequence[Table], form: str, *, width: int | None = None
     | F      | **1.5** |
     """
     choice(form, FORMS, "form")
-    if form == "json":
-        return json.dumps([{"title": t.title, "notes": t.notes, "rows": [finite(row) for row in t.data]} for t in tables], indent=1)
     if form == "csv":
         return "\n\n".join(_csv(table).rstrip("\n") for table in tables)
     tables = [_shown(table) for table in tables]
-    if form == "terminal":
-        return "\n".join(to_terminal(table, width) for table in tables)
     if form == "markdown":
         return "\n\n".join(map(to_markdown, tables))
     tables = [page for table in tables for page in pages(table)]
@@ -220,52 +212,3 @@ def _latex_cell(cell: Cell) -> str:
     mean, _, std = cell.text.partition("±")
     text = f"\\textbf{{{_latex(mean)}}}" if cell.bold else _latex(mean)
     return f"{text}{{\\scriptsize $\\pm${_latex(std)}}}" if std else text
-
-
-def to_terminal(table: Table, width: int | None = None) -> str:
-    """Draw a table with rich: bold figures for a terminal of `width` columns, else a star beside them."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as Drawing
-    from rich.text import Text
-
-    styled = width is not None
-    starred = not styled and any(cell.bold for _, cells in table.rows for cell in cells)
-    text = io.StringIO()
-    console = Console(file=text, width=width or 10_000, highlight=False, force_terminal=styled, color_system="standard" if styled else None)
-
-    def drawn(cell: Cell) -> Text:
-        return Text(cell.text + " *"[cell.bold] * starred, style="bold" if cell.bold else "")
-
-    console.print(Text(table.title, style="bold"))
-    for part in _parts(table, width):
-        drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False)
-        drawing.add_column(Text(table.corner), no_wrap=width is None)
-        for name in table.head[part]:
-            drawing.add_column(Text(name), justify="right", no_wrap=True)
-        for section in table.sections:
-            if section.title:
-                drawing.add_row(Text(section.title, style="italic"))
-            for name, cells in section.rows:
-                drawing.add_row(Text(name), *map(drawn, cells[part]))
-            drawing.add_section()
-        console.print(drawing)
-    for note in [*table.notes, *(["* marks what is bold."] if starred else [])]:
-        console.print(Text(note))
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n"
-
-
-def _parts(table: Table, width: int | None) -> list[slice]:
-    """Columns that fit beside each other."""
-    if width is None:
-        return [slice(None)]
-    names = [table.corner, *(name for name, _ in table.rows), *(section.title for section in table.sections)]
-    first = min(max(map(len, names)), width // 2)
-    starts, used = [0], first + 2
-    for i, name in enumerate(table.head):
-        needed = max([len(name), *(len(cells[i].text) for _, cells in table.rows)]) + 3
-        if i and used + needed > width:
-            starts.append(i)
-            used = first + 2
-        used += needed
-    return [slice(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 
 from skcamel import metrics
-from skcamel.experiment.identity import Walk
-from skcamel.experiment.imports import imported
-from skcamel.experiment.methods import Outcome
+from skcamel.experiment.methods import Outcome, imported
 from skcamel.experiment.units import BEST, LARGEST, METRIC_NAME, RECORD
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, TITLES
 
@@ -83,10 +81,8 @@ class Measure:
         return self.name if self.function is None else f"{self.name}={self.function}:{self.best}"
 
     def entry(self) -> dict[str, Any]:
-        """What ``study.json`` says of it; with a digest of code that is not installed."""
-        walk = Walk()
-        walk(self.compute if self.function else None)
-        return {"title": self.title, "best": self.best, "function": self.function} | walk.code()
+        """What ``study.json`` says of it."""
+        return {"title": self.title, "best": self.best, "function": self.function}
 
 
 def _if_enough_labels(metric: Callable[..., float], Y: np.ndarray, scores: np.ndarray, k: int) -> float:

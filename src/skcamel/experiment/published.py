@@ -1,10 +1,9 @@
-"""Published tables to compare a study with: the paper's, which ships, or one's own from a CSV or JSON file."""
+"""Published tables to compare a study with: the paper's, which ships, or one's own from a CSV file."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,6 @@ from typing import Any
 from skcamel.experiment.paper import METHOD_TITLES, SEVEN, Key, Metric, PaperFigure, paper_figures, thousandths
 
 COLUMNS = ("method", "dataset", "metric", "mean")  # and std, where it is known
-ENTRY = "{" + ", ".join(f'"{name}": …' for name in COLUMNS) + "}"  # of a JSON file
 MOST = 1e6  # of a mean; more is a slip of the keyboard
 
 
@@ -76,8 +74,8 @@ def read_published(path: str | os.PathLike[str], measures: Mapping[str, Metric] 
     Parameters
     ----------
     path : str or path
-        A CSV file with the columns method, dataset, metric, mean and, where it is known, std; or a JSON file with a list of mappings
-        that have these names. Other columns do not matter, so that what ``skcamel tables --form csv`` writes can be read too.
+        A CSV file with the columns method, dataset, metric, mean and, where it is known, std. Other columns do not matter, so that
+        what ``skcamel tables --form csv`` writes can be read too.
     measures : mapping
         Metrics of the study, by name: their titles are understood too ("Hamming loss"), and their direction decides what is bold.
 
@@ -94,10 +92,9 @@ def read_published(path: str | os.PathLike[str], measures: Mapping[str, Metric] 
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text; save it as a CSV or JSON file in UTF-8.") from error
-    rows = _json_rows(path, text) if path.suffix.lower() == ".json" else _csv_rows(path, text)
+        raise ValueError(f"{path} is not UTF-8 text; save it as a CSV file in UTF-8.") from error
     figures: dict[Key, PaperFigure] = {}
-    for where, row in rows:
+    for where, row in _csv_rows(path, text):
         key, figure = _figure(where, row, measures)
         if key in figures:
             raise ValueError(f"{where}: {key[2]} on {key[0]} has a second figure for {key[1]}; keep one of them.")
@@ -123,21 +120,6 @@ def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield where, row
     except csv.Error as error:
         raise ValueError(f"{path}, line {lines.reader.line_num}: {error}; put text with commas or quotes into quotes.") from error
-
-
-def _json_rows(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    try:
-        rows = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise ValueError(f"{path}, line {line}: this is not JSON ({getattr(error, 'msg', 'nested too deeply')}).") from error
-    if not isinstance(rows, list):
-        raise ValueError(f"{path}: this is not a list; write [{ENTRY}, …].")  # noqa: TRY004 (what a file holds is a value)
-    for number, row in enumerate(rows, 1):
-        where = f"{path}, entry {number}"
-        if not isinstance(row, dict):
-            raise ValueError(f"{where}: {row!r} is not a mapping; write {ENTRY}.")  # noqa: TRY004 (as above)
-        yield where, row
 
 
 def _figure(where: str, row: Mapping[str, Any], measures: Mapping[str, Metric]) -> tuple[Key, PaperFigure]:

@@ -1,22 +1,22 @@
-"""A study folder: records of finished units to read and export, and the writing side of a run."""
+"""A study folder: records of finished and failed units, read by :class:`Records`, and appended by the run that works there."""
 
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, BinaryIO, Self, overload
 
-from skcamel import files, memory
-from skcamel.experiment.locks import UnitLocks
-from skcamel.experiment.scores import Kept, unpacked
+from skcamel import files
 from skcamel.experiment.units import (
-    KEY,
     PLACE,
     RecordsError,
     Unit,
@@ -31,8 +31,13 @@ from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
 from skcamel.text import plain_cell
 
-UNITS, FAILURES, SCORES, COMPACT, LOCK = "units", "failures", "scores", "records.jsonl", "lock"
-MEMORY_PER_BYTE = 8  # of the compact file, at the peak: text, lines and mappings
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+RECORDS, FAILURES, LOCK = "records.jsonl", "failures", "lock"
+FOLD = itemgetter("dataset", "method", "preset", "seed", "fold", "folds", "n_folds")  # of a record: what may be tried several times
 Record = dict[str, Any]
 
 
@@ -70,12 +75,15 @@ class Records(Sequence[Record]):
         self.folder = Path(folder)
         self.asked: frozenset[str] = frozenset()
         if not self.folder.is_dir():
-            raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study --out wrote.")
-        # units first: what is compacted in between is found in the second place, and nothing is missed
-        single = _read_units(self.folder / UNITS, check_record)
-        found = _read_compact(self.folder / COMPACT) | single  # what was measured again is newer than the compact file
-        self._records = _sorted(found.values())
-        self.failures = _sorted(_still_failed(found, _read_units(self.folder / FAILURES, check_failure)))
+            raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study -o wrote.")
+        finished: dict[str, Record] = {}
+        last: dict[tuple[Any, ...], Record] = {}  # word on each fold, under whatever settings
+        for record in sorted(_read(self.folder), key=_time):
+            last[FOLD(record)] = record
+            if not _has_failed(record):
+                finished[Unit.of(record).key] = record
+        self._records = _sorted(finished.values())
+        self.failures = _sorted(record for record in last.values() if _has_failed(record))
 
     def __len__(self) -> int:
         return len(self._records)
@@ -90,60 +98,11 @@ class Records(Sequence[Record]):
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
 
-    def kept(self, record: Mapping[str, Any]) -> Kept:
-        """Row numbers of the test part of a unit, and its outcomes by criterion, where ``run_study(keep="scores")`` kept them."""
-        path = scores_file(self.folder, Unit.of(record).key)
-        return unpacked(path, str(path))
+    def to_frame(self) -> Any:
+        """A table of pandas with one row for each unit; metrics beside the seven have columns of their own."""
+        import pandas as pd
 
-    def to_json(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON list; undefined metrics are null."""
-        _write_json(path, [finite(record) for record in self])
-
-    def to_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write a table with one row for each unit; dictionaries and lists are JSON text, undefined metrics are empty."""
-        with whole_file(path) as file:
-            file.write(csv_text(self._flat()).encode(errors="replace"))  # half a character in a name must not lose the file
-
-    def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet table with the columns of :meth:`to_csv`; needs pyarrow."""
-        try:
-            import pyarrow as pa
-            from pyarrow import parquet
-        except ImportError as error:
-            raise ImportError("Parquet needs: pip install 'skcamel[parquet]'") from error
-        rows = self._flat()
-        try:
-            table = pa.table({name: [row.get(name) for row in rows] for name in _columns(rows)})
-        except (pa.ArrowException, UnicodeEncodeError) as error:
-            raise RecordsError(f"{self.folder} has a field that Parquet cannot hold ({error}); write CSV.") from error
-        with whole_file(path) as file:
-            parquet.write_table(table, file)
-
-    def compact(self) -> Path:
-        """Move all finished units of the folder into one sorted text file, ``records.jsonl``, for version control; return its path.
-
-        It does not disturb a run that works in the folder, and does not change this object.
-        """
-        with UnitLocks(self.folder / LOCK) as locks, locks.whole_folder():
-            units = _read_units(self.folder / UNITS, check_record)
-            records = _sorted((_read_compact(self.folder / COMPACT) | units).values())
-            with whole_file(self.folder / COMPACT) as file:
-                file.writelines(encoded(record) for record in records)
-            for key in units:
-                (self.folder / UNITS / f"{key}.json").unlink(missing_ok=True)
-        return self.folder / COMPACT
-
-    def _flat(self) -> list[Record]:
-        def plain(value: Any) -> Any:
-            return json.dumps(value, sort_keys=True) if isinstance(value, (dict, list)) else value
-
-        rows = (finite({name: value for name, value in record.items() if name != "more"} | record.get("more", {})) for record in self)
-        return [{name: plain(value) for name, value in row.items()} for row in rows]
-
-
-def scores_file(folder: Path, key: str) -> Path:
-    """Where the scores of a unit are kept."""
-    return folder / SCORES / f"{key}.npz"
+        return pd.DataFrame([{**record, **record.get("more", {})} for record in self]).drop(columns="more", errors="ignore")
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
@@ -163,91 +122,82 @@ def finite(row: Mapping[str, Any]) -> Record:
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Rows under a header of all their names; no text in it is a formula to a spreadsheet."""
     text = io.StringIO()
-    names = _columns(rows)
+    names = list(dict.fromkeys(name for row in rows for name in row))
     lines = csv.writer(text, lineterminator="\n")
     for cells in (names, *([row.get(name) for name in names] for row in rows)):
         lines.writerow([plain_cell(cell) if isinstance(cell, str) else cell for cell in cells])
     return text.getvalue()
 
 
-def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """All keys, in the order of their first occurrence."""
-    return list(dict.fromkeys(name for row in rows for name in row))
+def _read(folder: Path) -> list[Record]:
+    """All finished and failed units, in the order in which they were written."""
+    if any((folder / "units").glob("*.json")):
+        cure = "append its files to records.jsonl (cat units/*.json >> records.jsonl) and remove it"
+        raise RecordsError(f"{folder} has a folder units, as earlier versions wrote it; {cure}.")
+    return [*_read_failures(folder / FAILURES), *_read_lines(folder / RECORDS)]
 
 
-def _write_json(path: str | os.PathLike[str], value: Any) -> None:
-    with whole_file(path) as file:
-        file.write((json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
-
-
-def _read_units(folder: Path, check: Callable[[Any], None]) -> dict[str, Record]:
-    """Records or failures that have a file of their own, by key."""
-    found = {}
-    for path in folder.glob("*.json"):
-        if not KEY.fullmatch(path.stem):
-            continue  # not a file of ours
+def _read_failures(folder: Path) -> list[Record]:
+    """Failures that have a file of their own, as earlier versions wrote them."""
+    found = []
+    for path in sorted(folder.glob("[0-9a-f]*.json")):
         try:
-            key, record = _decoded(path.read_bytes(), check)
-            if key != path.stem:
-                raise ValueError("its name belongs to another unit")
-        except FileNotFoundError:
-            continue  # compacted, or done at last, since the folder was listed
+            found.append(_decoded(path.read_bytes()))
         except (ValueError, IsADirectoryError) as error:
             raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run computes this unit again.") from error
-        found[key] = record
     return found
 
 
-def _read_compact(path: Path) -> dict[str, Record]:
-    """Records of the compact file, by key; none where there is no such file."""
+def _read_lines(path: Path) -> list[Record]:
+    """Lines of the file of records; the last one may be torn by a kill, and then does not count."""
     try:
-        memory.require(MEMORY_PER_BYTE * path.stat().st_size, f"{path}", "Split the study into several folders.")
-        lines = path.read_bytes().splitlines()
+        *lines, rest = path.read_bytes().split(b"\n")
     except FileNotFoundError:
-        return {}
+        return []
     except IsADirectoryError as error:
         raise RecordsError(f"{path} is a folder, not a file of records; move it elsewhere.") from error
-    found = {}
+    found = []
     for number, line in enumerate(lines, 1):
         try:
-            key, record = _decoded(line, check_record)
+            found.append(_decoded(line))
         except ValueError as error:
             cure = "delete this line, and the next run computes its unit again"
             raise RecordsError(f"{path}, line {number}: damaged ({error}); {cure}.") from error
-        found[key] = record
-    return found
+    return found + ([_decoded(rest)] if _is_whole(rest) else [])
 
 
-def _decoded(text: bytes, check: Callable[[Any], None]) -> tuple[str, Record]:
-    """Key of the unit, and its record; a metric that is undefined is NaN."""
-    record = decoded(text, check)
+def _is_whole(line: bytes) -> bool:
+    """Whether a line without an end is a record."""
     try:
-        key = Unit.of(record).key
+        _decoded(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _decoded(text: bytes) -> Record:
+    """A record or a failure; a metric that is undefined is NaN."""
+    record = decoded(text, _check)
+    try:
+        Unit.of(record).key  # noqa: B018 (every unit has one)
     except RecursionError as error:
         raise ValueError("its settings are nested too deeply") from error
     values = {name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value for name, value in record.items()}
     more = {name: math.nan if value is None else value for name, value in record.get("more", {}).items()}
-    return key, values | ({"more": more} if "more" in record else {})
+    return values | ({"more": more} if "more" in record else {})
 
 
-def _still_failed(found: Mapping[str, Record], failed: Mapping[str, Record]) -> list[Record]:
-    """Failures that are the last word on their fold: no later try of it finished or failed, under whatever settings."""
+def _check(record: Any) -> None:
+    (check_failure if isinstance(record, dict) and _has_failed(record) else check_record)(record)
 
-    def place(record: Record) -> tuple[Any, ...]:
-        return (*PLACE(record), record["folds"], record["n_folds"])
 
-    last: dict[tuple[Any, ...], str] = {}
-    for record in (*found.values(), *failed.values()):
-        last[place(record)] = max(last.get(place(record), ""), record.get("finished_at", ""))
+def _has_failed(record: Mapping[str, Any]) -> bool:
+    return "error" in record
 
-    def done_since(key: str, failure: Record) -> bool:
-        return key in found and found[key].get("finished_at", "") >= failure.get("finished_at", "")
 
-    return [
-        failure
-        for key, failure in failed.items()
-        if failure.get("finished_at", "") == last[place(failure)] and not done_since(key, failure)
-    ]
+def _time(record: Mapping[str, Any]) -> str:
+    """When it was finished; before all others where it does not say."""
+    return record.get("finished_at", "")
 
 
 def _sorted(records: Iterable[Record]) -> list[Record]:
@@ -255,105 +205,89 @@ def _sorted(records: Iterable[Record]) -> list[Record]:
 
 
 class StudyFolder:
-    """A study folder while a run works in it, made if it is not there. One process writes: the one that called `run_study`."""
+    """A study folder while a run works in it, made if it is not there. A second run is refused.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place, StudyFolder(Path(place)):
+    ...     StudyFolder(Path(place))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    skcamel.experiment.units.RecordsError: Another study writes into ...; wait until it has ended, or choose another folder.
+    """
 
     def __init__(self, path: Path) -> None:
+        path.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.again: set[str] = set()  # keys of finished units that this run does once more
-        for name in (UNITS, FAILURES):
-            (path / name).mkdir(parents=True, exist_ok=True)
-        self.locks = UnitLocks(path / LOCK)
-        self._compact_seen: tuple[int, int] | None = None
-        self._compact_keys: frozenset[str] = frozenset()
-        self._failed_before = {file.stem: file.stat().st_mtime_ns for file in (path / FAILURES).glob("*.json")}
+        self._lock = _locked(path)
+        try:
+            self._file = (path / RECORDS).open("ab", buffering=0)
+            self._mend()
+        except BaseException:
+            self._lock.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.locks.__exit__(*error)
+        self._file.close()
+        self._lock.close()
 
-    def claim(self, key: str) -> str:
-        """Try to get a unit: "mine" to run now, "busy" in another run, "done", or "failed" in another run since this one began."""
-        if self.is_finished(key):
-            return "done"
-        if not self.locks.take(key):
-            return "busy"
-        state = "done" if self.is_finished(key) else "failed" if self._failed_meanwhile(key) else "mine"
-        if state != "mine":
-            self.locks.free(key)
-        return state
-
-    def is_finished(self, key: str) -> bool:
-        """Whether any run has finished the unit."""
-        return key not in self.again and ((self.path / UNITS / f"{key}.json").exists() or key in self._compacted())
-
-    def finish(self, key: str, record: Mapping[str, Any], kept: bytes | None = None) -> None:
-        """Write the record of a claimed unit, whole, after the scores that are kept, and release the unit."""
-        if key in self.again:
-            more = self._recorded(key).get("more", {}) | record.get("more", {})  # what other runs have measured stays
-            record = {**record, "more": more} if more else record
-        if kept is not None:
-            (self.path / SCORES).mkdir(exist_ok=True)
-            with whole_file(scores_file(self.path, key)) as file:
-                file.write(kept)
-        with whole_file(self.path / UNITS / f"{key}.json") as file:
-            file.write(encoded({"finished_at": _now(), **record}))  # a unit that was only measured again keeps its time
-        (self.path / FAILURES / f"{key}.json").unlink(missing_ok=True)
-        self.again.discard(key)
-        self.locks.free(key)
-
-    def fail(self, key: str, failure: Mapping[str, Any]) -> None:
-        """Write down how a claimed unit failed, and release the unit."""
-        _write_json(self.path / FAILURES / f"{key}.json", {**failure, "finished_at": _now()})
-        self.locks.free(key)
-
-    def sweep(self) -> None:
-        """Remove what runs that were killed while writing left behind, and nothing else."""
-        for folder in (self.path, *(self.path / name for name in (UNITS, FAILURES, SCORES))):
-            if folder.is_dir():
-                files.sweep(folder)
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write a record or a failure, whole or not at all."""
+        line = encoded({**record, "finished_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")})
+        end = self._file.seek(0, os.SEEK_END)
+        if self._file.write(line) != len(line):
+            self._file.truncate(end)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path / RECORDS))
+        os.fsync(self._file.fileno())
 
     def add_requests(self, requests: Sequence[Mapping[str, Any]], metrics: Mapping[str, Any]) -> None:
         """Note in ``study.json`` what was asked for, and what metrics beside the seven are, if it is new."""
-        with self.locks.whole_folder():
-            runs, known = read_requests(self.path), read_metrics(self.path)
-            for name, entry in metrics.items():
-                if known.get(name, entry) != entry:
-                    cure = "give it another name, or choose another folder"
-                    raise RecordsError(f"{self.path} holds a metric {name} that is another one, or whose code has changed; {cure}.")
-            new = [request for request in requests if request not in runs]
-            if new or not metrics.keys() <= known.keys():
-                every = {**known, **metrics}
-                _write_json(self.path / "study.json", {"runs": [*runs, *new]} | ({"metrics": every} if every else {}))
+        runs, known = read_requests(self.path), read_metrics(self.path)
+        for name, entry in metrics.items():
+            if known.get(name, entry) != entry:
+                cure = "give it another name, or choose another folder"
+                raise RecordsError(f"{self.path} holds a metric {name} that is another one; {cure}.")
+        new = [request for request in requests if request not in runs]
+        if new or not metrics.keys() <= known.keys():
+            every = {**known, **metrics}
+            _write_json(self.path / "study.json", {"runs": [*runs, *new]} | ({"metrics": every} if every else {}))
 
     def add_card(self, name: str, card: Mapping[str, Any]) -> None:
         """Note the card of a data set in ``cards.json``."""
-        with self.locks.whole_folder():
-            _write_json(self.path / "cards.json", read_cards(self.path) | {name: card})
+        _write_json(self.path / "cards.json", read_cards(self.path) | {name: card})
 
-    def _recorded(self, key: str) -> Record:
-        """The record of a finished unit."""
-        path = self.path / UNITS / f"{key}.json"
-        return _decoded(path.read_bytes(), check_record)[1] if path.exists() else _read_compact(self.path / COMPACT).get(key, {})
+    def sweep(self) -> None:
+        """Remove what runs that were killed while writing left behind, and nothing else."""
+        files.sweep(self.path)
 
-    def _compacted(self) -> frozenset[str]:
-        """Keys in the compact file, read again only when that file has changed."""
-        try:
-            facts = (self.path / COMPACT).stat()
-        except FileNotFoundError:
-            return frozenset()
-        if self._compact_seen != (facts.st_ino, facts.st_mtime_ns):
-            self._compact_seen, self._compact_keys = (facts.st_ino, facts.st_mtime_ns), frozenset(_read_compact(self.path / COMPACT))
-        return self._compact_keys
-
-    def _failed_meanwhile(self, key: str) -> bool:
-        try:
-            return (self.path / FAILURES / f"{key}.json").stat().st_mtime_ns != self._failed_before.get(key)
-        except FileNotFoundError:
-            return False
+    def _mend(self) -> None:
+        """End the last line if it is whole, and remove it if a kill has torn it."""
+        content = (self.path / RECORDS).read_bytes()
+        rest = content.rpartition(b"\n")[2]
+        if _is_whole(rest):
+            self._file.write(b"\n")
+        elif rest:
+            self._file.truncate(len(content) - len(rest))
 
 
-def _now() -> str:
-    """By which the newest of several settings is found."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def _locked(folder: Path) -> BinaryIO:
+    """The file that says that a run works in a folder; the system frees it when the run ends, however it ends."""
+    file = (folder / LOCK).open("ab")
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        if isinstance(error, (BlockingIOError, PermissionError)):
+            raise RecordsError(f"Another study writes into {folder}; wait until it has ended, or choose another folder.") from error
+        cure = "this file system gives no locks; put the folder on another disk"
+        raise OSError(error.errno, cure, str(folder / LOCK)) from error
+    return file
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with whole_file(path) as file:
+        file.write((json.dumps(value, indent=1, allow_nan=False) + "\n").encode())

@@ -52,7 +52,7 @@ class Table:
     head: list[str]  # headings of the others
     sections: list[TableSection]
     notes: list[str] = field(default_factory=list)  # what a reader must know: folds, seeds, selection criterion
-    data: list[dict[str, Any]] = field(default_factory=list)  # the same figures unrounded, one mapping for each, for CSV and JSON
+    data: list[dict[str, Any]] = field(default_factory=list)  # the same figures unrounded, one mapping for each, for CSV
     name: str = ""  # of its file and of its label; default: from the title
 
     @property

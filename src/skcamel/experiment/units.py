@@ -1,4 +1,4 @@
-"""What the JSON files of a study folder may hold: units, records, failures, requests, cards and curves; and how they are read.
+"""What the JSON files of a study folder may hold: units, records, failures, requests and cards; and how they are read.
 
 Every reader checks the values first. A shape is a :class:`Kind`, a list of one shape for all items, or a mapping of names to
 shapes, in which a name with a question mark may be missing; further names are allowed.
@@ -20,7 +20,6 @@ from skcamel.experiment.identity import canonical, short_digest
 from skcamel.experiment.paper import METHOD_TITLES, PRESETS
 from skcamel.metrics.conventions import NAMES
 
-KEY = re.compile("[0-9a-f]{20}")  # how files of units are called
 PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # of a record, by which records are sorted
 FOLD_KINDS = ("plain", "stratified", "grouped", "grouped-stratified", "given")
 BEST = ("largest", "smallest")  # values of a metric
@@ -50,12 +49,14 @@ class Unit:
     seed : int
     settings : dict
         What the method was told, ready for JSON; under `split`, where folds have groups or are given, a digest of these.
+    data_sha256 : str, default=""
+        Digest of the values of the data set.
 
     Examples
     --------
     >>> unit = Unit("yeast", "br", "quick", fold=0, n_folds=3, folds="plain", seed=0)
     >>> unit.key
-    'dd03a55877e7f501bf69'
+    '5354191b4333cd6550be'
     >>> print(unit)
     yeast, br, quick, fold 1 of 3
     """
@@ -68,6 +69,7 @@ class Unit:
     folds: str
     seed: int
     settings: Mapping[str, Any] = field(default_factory=dict)
+    data_sha256: str = ""
 
     def __str__(self) -> str:
         return f"{self.dataset}, {self.method}, {self.preset}, fold {self.fold + 1} of {self.n_folds}"
@@ -84,7 +86,8 @@ class Unit:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
         """The unit that a record or a failure belongs to; KeyError where a field is missing."""
-        return cls(**{part.name: record[part.name] for part in fields(cls)})
+        needed = {part.name: record[part.name] for part in fields(cls) if part.name != "data_sha256"}
+        return cls(**needed, data_sha256=record.get("data_sha256", ""))
 
 
 class Kind(NamedTuple):
@@ -124,12 +127,12 @@ TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 1 on", (int,), low=1)
 PRESET, FOLDS = (Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names)) for names in (PRESETS, FOLD_KINDS))
 PROTOCOL = {"preset": PRESET, "n_folds": N_FOLDS, "folds": FOLDS, "seed": SEED}
-UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING} | PROTOCOL
+UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING, "data_sha256?": TEXT} | PROTOCOL
 FAILURE = UNIT | {"error": TEXT, "traceback": TEXT, "finished_at?": TIME}
 COSTS = {"n_train?": COUNT, "n_test?": COUNT, "n_features?": COUNT, "n_labels?": COUNT, "peak_memory_bytes?": AMOUNT}
 COSTS |= dict.fromkeys(("fit_seconds?", "predict_seconds?", "unit_seconds?"), AMOUNT)
 RECORD = UNIT | COSTS | {"criterion": TEXT, "params": MAPPING} | dict.fromkeys(NAMES, METRIC)
-RECORD |= {"more?": MAPPING, "device?": NAME, "data_sha256?": TEXT, "warnings?": [TEXT], "finished_at?": TIME}
+RECORD |= {"more?": MAPPING, "device?": NAME, "warnings?": [TEXT], "finished_at?": TIME}
 # of names that not every record has, by how they begin
 FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {f"{name}_by_": METRIC for name in NAMES}
 
@@ -153,10 +156,6 @@ CARD |= dict.fromkeys(("label_sets?", "mean_ir?", "sparsity?"), AMOUNT)
 CARD |= {f"{name}_rows?": ODDITY for name in ("unlabelled", "zero", "duplicate")}
 CARD |= {"known?": SHARE, "label_known?": [COUNT]}
 CARD |= dict.fromkeys(("constant_features?", "empty_labels?", "full_labels?", "missing_values?"), ODDITY)
-SETTING = dict.fromkeys(("alpha", "lambda1", "lambda2"), NUMBER)
-CURVE = {"values": [NUMBER]} | {name: [[METRIC]] for name in NAMES}
-CURVES = {"dataset": NAME, "folds": COUNT, "base": SETTING, "base_found_by?": TEXT, "curves": dict.fromkeys(SETTING, CURVE)}
-CURVES |= {"convergence": {"delta": [NUMBER]}}
 
 
 def check_shape(value: Any, shape: Any, where: str = "") -> None:
@@ -217,18 +216,6 @@ def _check_cards(cards: Any) -> None:
                 raise ValueError(f"{name} has {len(card[key])} {key}, but {len(card['label_counts'])} label_counts")
 
 
-def _check_curves(result: Any) -> None:
-    """A row of folds for each value."""
-    check_shape(result, CURVES)
-    for name, curve in result["curves"].items():
-        for metric in NAMES:
-            lengths = {len(row) for row in curve[metric]}
-            if len(curve[metric]) != len(curve["values"]) or len(lengths) != 1 or 0 in lengths:
-                raise ValueError(f"curves.{name}.{metric} has not one row of folds for each of the {len(curve['values'])} values")
-    if not result["convergence"]["delta"]:
-        raise ValueError("convergence.delta is empty")
-
-
 def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
     """Strict JSON that passes a check; ValueError says what is wrong with it.
 
@@ -257,14 +244,14 @@ def _integer(text: str) -> int:
     return int(text) if len(text) < DIGITS else _refuse(text)
 
 
-def _read_json(path: Path, default: Any, check: Callable[[Any], None], cure: str = "delete it, and the next run writes it again") -> Any:
+def _read_json(path: Path, default: Any, check: Callable[[Any], None]) -> Any:
     """Content of a file, or `default` where there is none."""
     try:
         return decoded(path.read_bytes(), check)
     except FileNotFoundError:
         return default
     except (ValueError, IsADirectoryError) as error:
-        raise RecordsError(f"{path} is damaged ({error}); {cure}.") from error
+        raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run writes it again.") from error
 
 
 def read_requests(folder: Path) -> list[Run]:
@@ -299,12 +286,6 @@ def read_cards(folder: Path) -> dict[str, Mapping[str, Any]]:
     return _read_json(folder / "cards.json", {}, _check_cards)
 
 
-def read_sensitivity(folder: Path) -> list[dict[str, Any]]:
-    """What ``run_sensitivity`` found for each data set, by name."""
-    paths = sorted(path for path in (folder / "sensitivity").glob("*.json") if not path.name.startswith("."))
-    return [_read_json(path, None, _check_curves, "delete it, and run skcamel sensitivity again") for path in paths]
-
-
 def planned_units(runs: Iterable[Run]) -> int:
     """How many units the runs ask for; one that several ask for counts once, whatever its settings."""
     asked = {
@@ -322,7 +303,7 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     >>> run = {"datasets": ["yeast", "my set"], "methods": [{"name": "br", "settings": {}}], "preset": "paper", "seed": 0,
     ...        "n_folds": 10, "folds": "plain"}
     >>> study_command(run)
-    "skcamel study --datasets 'yeast,my set' --methods br --preset paper --folds plain --n-folds 10 --seed 0 --out DIR"
+    "skcamel study --datasets 'yeast,my set' --methods br --preset paper --folds plain --n-folds 10 --seed 0 -o DIR"
     """
     options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method.get("spec", method["name"]) for method in run["methods"])}
     kind = run["folds"].removeprefix("grouped-")
@@ -339,7 +320,7 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     # CAMEL always selected a model for each metric before settings said so
     if any(method["settings"].get("per_metric", True) for method in run["methods"] if method["name"] == "camel"):
         words.append("--per-metric")
-    return " ".join([*words, "--out DIR"])
+    return " ".join([*words, "-o DIR"])
 
 
 def methods_from_python(run: Run) -> list[str]:

@@ -22,7 +22,7 @@ from skcamel.experiment.paper import Metric, paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_by_metric
 from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, further_measures, newest, summarise
-from skcamel.experiment.units import Run, read_cards, read_runs, read_sensitivity
+from skcamel.experiment.units import Run, read_cards, read_runs
 from skcamel.explanation import evidence, how_learned, in_place_of_rows, training_rows
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
@@ -291,18 +291,17 @@ class StudyFacts:
     failures: Sequence[Record]
     runs: Sequence[Run]
     cards: Mapping[str, Mapping[str, Any]]
-    curves: Sequence[Mapping[str, Any]]
     measures: Mapping[str, Metric]  # of the metrics beside the seven
 
     @classmethod
     def of(cls, records: Iterable[Record] | str | os.PathLike[str]) -> StudyFacts:
-        """Read a folder, or take records; those of no folder have neither cards nor curves."""
+        """Read a folder, or take records; those of no folder have no cards."""
         if isinstance(records, (str, os.PathLike)):
             records = Records(records)
         if not isinstance(records, Records):
-            return cls(list(records), [], [], {}, [], {})
+            return cls(list(records), [], [], {}, {})
         folder, measures = Path(records.folder), further_measures(records)
-        return cls(list(records), records.failures, read_runs(folder), read_cards(folder), read_sensitivity(folder), measures)
+        return cls(list(records), records.failures, read_runs(folder), read_cards(folder), measures)
 
     @cached_property
     def shown(self) -> Sequence[Record]:

@@ -1,10 +1,9 @@
-"""A study folder ► its page: findings, sensitivity, costs, data sets, failures and commands; ``comparison_sections`` has the others."""
+"""A study folder ► its page: findings, costs, data sets, failures and commands; ``comparison_sections`` has the others."""
 
 from __future__ import annotations
 
 import math
 import os
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
@@ -12,13 +11,11 @@ from typing import Any
 
 from skcamel import memory
 from skcamel.data.catalogue import list_datasets
-from skcamel.display.sensitivity import SYMBOLS, ConvergenceDisplay, SensitivityDisplay
-from skcamel.experiment.paper import metric_title, rounded, title_of
+from skcamel.experiment.paper import rounded, title_of
 from skcamel.experiment.significance import LEVEL
 from skcamel.experiment.summary import Cost, Record, base_of
 from skcamel.experiment.tables import best_methods, sizes_table
 from skcamel.experiment.units import Run, Unit, methods_from_python, planned_units, study_command
-from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.report.comparison_sections import paper_section, ranks_section, results_section, shared_figures, significance_section
 from skcamel.report.facts import StudyFacts
 from skcamel.report.page import Column, Page, Section, significant, write
@@ -69,7 +66,7 @@ PACKAGES = {"scikit_learn": "scikit-learn", "python": "Python"}
 
 
 def build_report(records: Iterable[Record] | str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    """Write the page of a study: findings, tables, comparison with the paper, tests, curves, costs, failures and commands.
+    """Write the page of a study: findings, tables, comparison with the paper, tests, costs, failures and commands.
 
     Parameters
     ----------
@@ -103,7 +100,7 @@ def study_page(facts: StudyFacts) -> Page:
     if not facts.records:
         sections = [failures_section(facts) if facts.failures else None, reproduce_section(facts)]
         return Page("An empty study", EMPTY, [], [section for section in sections if section is not None])
-    compared = [ranks_section(facts), results_section(facts), significance_section(facts), sensitivity_section(facts)]
+    compared = [ranks_section(facts), results_section(facts), significance_section(facts)]
     about = [cost_section(facts), cards_section(facts), failures_section(facts), reproduce_section(facts)]
     sections = [*compared, *about, paper_section(facts)]
     methods, datasets = {base_of(method) for method in facts.summary.methods}, facts.summary.datasets
@@ -199,35 +196,6 @@ def _times(facts: StudyFacts) -> list[str]:
         f"{title_of(quick)} is the quickest to fit, {takes(quick)} for a fold, and {title_of(slow)} the slowest, {takes(slow)} "
         f"(medians over {count(len(shared), 'data set')}){more}."
     ]
-
-
-def sensitivity_section(facts: StudyFacts) -> Section | None:
-    """Figure 1 of every data set that has curves; None without any."""
-    if not facts.curves:
-        return None
-    context = {"datasets": [result["dataset"] for result in facts.curves], "metrics": [TITLES[name] for name in NAMES]}
-    data = {
-        "metrics": [{"name": name, "title": metric_title(name)} for name in NAMES],
-        "parameters": [{"name": name, "symbol": symbol, "log": name != "alpha"} for name, symbol in SYMBOLS.items()],
-        "sets": [_curves(result) for result in facts.curves],
-        "first": NAMES.index("coverage"),  # what the paper draws
-    }
-    return Section("sensitivity", "Sensitivity", context, data, ("sensitivity.js",))
-
-
-def _curves(result: Mapping[str, Any]) -> dict[str, Any]:
-    setting = ", ".join(f"{symbol} = {significant(result['base'][name])}" for name, symbol in SYMBOLS.items())
-    displays = [[SensitivityDisplay.from_result(result, parameter, metric=metric) for metric in NAMES] for parameter in SYMBOLS]
-    return {
-        "name": result["dataset"],
-        "note": f"Mean ± one standard deviation over {result['folds']} folds; the other parameters stay at {setting} "
-        f"({result.get('base_found_by', 'given')}).",
-        "values": [row[0].values for row in displays],
-        "settings": [result["base"][parameter] for parameter in SYMBOLS],
-        "means": [[one.means.tolist() for one in row] for row in displays],
-        "stds": [[one.stds.tolist() for one in row] for row in displays],
-        "delta": ConvergenceDisplay.from_result(result).delta.tolist(),
-    }
 
 
 def cost_section(facts: StudyFacts) -> Section | None:
@@ -342,8 +310,7 @@ def reproduce_section(facts: StudyFacts) -> Section | None:
     known = list_datasets()
     asked = [_of_the_command(run, known) for run in facts.runs]
     studies = [study_command(run, device=_device(facts, run)) for run in asked if run["datasets"] and run["methods"]]
-    curves = [_sensitivity_command(result) for result in facts.curves if result["dataset"] in known]
-    commands = [*dict.fromkeys(studies), *curves]  # each once, whatever the settings
+    commands = list(dict.fromkeys(studies))  # each once, whatever the settings
     context = {
         "commands": [*commands, "skcamel report DIR -o page.html"] if commands else [],
         "notes": _left_out(facts, known),
@@ -362,24 +329,15 @@ def _of_the_command(run: Run, known: tuple[str, ...]) -> Run:
     }
 
 
-def _sensitivity_command(result: Mapping[str, Any]) -> str:
-    """The command that draws these curves; a setting found by leave-one-out is searched for again."""
-    metric = result.get("base_found_by", "given").removeprefix("leave-one-out, ")
-    options = {"metric": metric} if metric in NAMES else result["base"]
-    options = {**options, "folds": result["folds"], "seed": result.get("seed", 0)}
-    words = [f"--{name} {value}" for name, value in options.items()]
-    return " ".join(["skcamel sensitivity --dataset", shlex.quote(result["dataset"]), *words, "-o DIR"])
-
-
 def _left_out(facts: StudyFacts, known: tuple[str, ...]) -> list[str]:
     """What the commands do not hold, and how to do it."""
-    used = [name for run in facts.runs for name in run["datasets"]] + [result["dataset"] for result in facts.curves]
+    used = [name for run in facts.runs for name in run["datasets"]]
     files = sorted({name for name in used if name not in known})
     methods = sorted({name for run in facts.runs for name in methods_from_python(run)})
     notes = []
     if files:
         which = f"{count(len(files), 'data set')} ({', '.join(files)}) {'is' if len(files) == 1 else 'are'} not in the catalogue"
-        notes.append(f"{which}; give the files: skcamel study --datasets FILE,… and skcamel sensitivity --dataset FILE.")
+        notes.append(f"{which}; give the files: skcamel study --datasets FILE,….")
     if methods:
         which = f"{count(len(methods), 'method')} ({', '.join(methods)}) {'was' if len(methods) == 1 else 'were'} given in Python"
         notes.append(f"{which}; there, call skcamel.experiment.run_study with the same estimators.")

@@ -7,6 +7,8 @@ from functools import wraps
 from typing import Any
 
 INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skcamel COMMAND", "skcamel COMMAND --option", "parameter='value'"
+    "skcamel.baselines.IMCC": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV, with one value in each axis",
+    "skcamel.baselines.IMCCCV": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV",
     "landmarks='pivoted'": "landmarks='uniform' are as accurate and cost less",
 }
 

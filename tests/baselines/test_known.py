@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from baselines import overlapping
 from skcamel import metrics
-from skcamel.baselines import IMCC, IMCCCV, JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.baselines.base import WithCuts, below_known
 from skcamel.baselines.linear import filled, tuned_cut
 from skcamel.baselines.logistic import fit_chains, fit_logistic, fit_softmax
@@ -32,8 +32,6 @@ METHODS = [
     JFSC(),
     LLSFCV(rhos=[0.1], cv=3, preset="fair", **SMALL_GRIDS),
     JFSCCV(gammas=[0.1], cv=3, preset="fair", threshold="label", **SMALL_GRIDS),
-    IMCC(cluster_count=5),
-    IMCCCV(ridges=[0.1], cluster_counts=[5], scalings=["none"], cv=3, **SMALL_GRIDS),
 ]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
 from reference import thresholds as literal
-from skcamel.baselines import IMCC, JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.baselines.base import WithCuts
 from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import NAMES, evaluate
@@ -31,7 +31,6 @@ MODELS = [
     RAkEL(random_state=0),
     LLSF(preset="fair"),
     JFSC(preset="fair"),
-    IMCC(cluster_count=5),
     WithCuts(ExtraTreesClassifier(5, random_state=0)),
 ]
 each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model).replace(" ", "")[:30])

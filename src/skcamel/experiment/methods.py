@@ -214,7 +214,7 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     if isinstance(spec, str):
         if choice(spec, tuple(METHOD_TITLES), "method") == "camel":
             return CamelMethod(preset, per_metric=per_metric, device=device)
-        return _of_ours(spec, preset, device) if spec in (*PAPER_METHODS, "imcc") else _of_scikit(spec, preset)
+        return _of_ours(spec, preset, device) if spec in PAPER_METHODS else _of_scikit(spec, preset)
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], str):
         return EstimatorMethod(*spec)
     return spec if isinstance(spec, Method) else EstimatorMethod(type(spec).__name__, spec)
@@ -222,12 +222,8 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
 
 def _of_ours(name: str, preset: str, device: str | None) -> Method:
     """LLSF and JFSC get a coarse grid: the authors' has 1 323 or 3 993 candidates; for it give ``("llsf", LLSFCV(grid="paper"))``."""
-    from skcamel.baselines import IMCCCV, JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+    from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
-    if name == "imcc":
-        grid = "coarse" if preset == "best" else "raw"
-        search = IMCCCV(grid=grid, cv=3 if preset == "quick" else 5, threshold=CUTS[preset])
-        return EstimatorMethod(name, search, {"grid": jsonable(IMCCCV.GRIDS[grid])})
     kinds: dict[str, Any] = {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL, "llsf": LLSFCV, "jfsc": JFSCCV}
     kind = kinds[name]
     if name not in ("llsf", "jfsc"):

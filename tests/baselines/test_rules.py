@@ -142,7 +142,7 @@ def test_one_row_cannot_be_folded():
 @each_search
 @pytest.mark.parametrize("cv", [3, ShuffleSplit(2, random_state=0)], ids=["folds", "some rows twice"])
 def test_a_search_tunes_on_the_scores_of_its_test_parts(search, cv):
-    model = clone(search).set_params(threshold="label", cv=cv, precision="double").fit(X, Y)
+    model = clone(search).set_params(threshold="label", cv=cv).fit(X, Y)
     splits = list((KFold(3) if cv == 3 else cv).split(X))
     single = {LLSFCV: LLSF, JFSCCV: JFSC}[type(search)]
     for k, params in enumerate(model.cv_results_["params"]):

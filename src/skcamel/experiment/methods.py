@@ -29,7 +29,6 @@ from skcamel.selection.thresholds import PRIOR_OF_SLOPES, PRIOR_POSITIVES
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
 TREES = 500
-RACE = 3.0  # standard errors: a candidate of LLSF or JFSC that trails by more leaves the search
 FORM = "name=package.module:Class(arg=1)"  # how the command line names a method to import
 ONE_LABEL = re.compile("1d array|[Mm]ulti-?label")  # what estimators of a single label say of a matrix
 WHERE_NOT_WHAT = ("device", "callback", "random_state")  # parameters of CAMEL that decide about no result, or that the seed sets
@@ -229,7 +228,7 @@ def _of_ours(name: str, preset: str, device: str | None) -> Method:
     if name not in ("llsf", "jfsc"):
         return EstimatorMethod(name, kind(threshold=CUTS[preset]))
     features = "fair" if preset == "best" else "faithful"
-    search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=CUTS[preset], preset=features, race=RACE)
+    search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=CUTS[preset], preset=features)
     return EstimatorMethod(name, search, {"grid": jsonable(kind.GRIDS["coarse"])}, device)
 
 

@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.machine import Row, at_most, seconds
 from skcamel.baselines import JFSCCV, LLSF, LLSFCV
-from skcamel.baselines.linear import PRECISIONS
 from skcamel.data import load_dataset
 
 SAMPLE = 60  # separate fits that are timed, spread over the grid
@@ -27,14 +26,17 @@ def training_fold() -> tuple[np.ndarray, np.ndarray]:
 
 def whole_grid(search: Any, X: np.ndarray, Y: np.ndarray) -> int:
     """Weights of every candidate of the search's grid on these rows; how many there were."""
-    candidates = [dict(zip(search.PENALTIES._fields, values, strict=True)) for values in product(*search._axes().values())]
-    _, problem = search._problem(X, Y.astype(np.float64), None, PRECISIONS[search.precision])
-    return sum(end.W.shape[1] for _, end in problem.solve_batches(**search._solver(candidates), budget=search.memory_budget))
+    _, problem = search._problem(X, Y.astype(np.float64), None)
+    return len(list(problem.solve(candidates_of(search))))
+
+
+def candidates_of(search: Any) -> list[dict[str, float]]:
+    return [dict(zip(search.PROBLEM.PENALTIES, values, strict=True)) for values in product(*search._axes().values())]
 
 
 def separate_fits(make: Callable[..., Any], search: Any, X: np.ndarray, Y: np.ndarray) -> float:
     """Seconds of one fit for each candidate, from a random sample of the grid; with the number of BLAS threads that suits them."""
-    candidates = [dict(zip(search.PENALTIES._fields, values, strict=True)) for values in product(*search._axes().values())]
+    candidates = candidates_of(search)
     chosen = np.random.default_rng(0).choice(len(candidates), SAMPLE, replace=False)
 
     def fits(threads: int | None) -> None:

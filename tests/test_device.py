@@ -66,7 +66,7 @@ def test_a_device_agrees_with_numpy(make, device):
 def test_searches_of_the_sequences_agree_with_numpy(kind, preset, rows, device):
     X = np.random.default_rng(0).random((rows, 30)) * (np.arange(30) > 2)  # with columns of zeros
     labels = Y[:rows]
-    here, there = (kind(cv=2, preset=preset, precision="double", device=where).fit(X, labels) for where in (None, device))
+    here, there = (kind(cv=2, preset=preset, device=where).fit(X, labels) for where in (None, device))
     for name in ("mean_test_score", "mean_test_hamming_loss", "mean_test_coverage"):
         np.testing.assert_allclose(there.cv_results_[name], here.cv_results_[name], atol=1e-8)
     assert there.best_params_ == here.best_params_

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -82,15 +82,6 @@ class BaseCamel(MultiLabelClassifier):
     """What a fitted CAMEL model can do, however its hyper-parameters were found."""
 
     # parameters that studies of earlier versions lack, and what stands for them
-    ADDED: ClassVar = {
-        "correlation": "paper",
-        "representations": None,
-        "combine": False,
-        "solver": "auto",
-        "n_landmarks": 1000,
-        "landmarks": "uniform",
-        "max_memory": None,
-    }
 
     def __sklearn_tags__(self) -> Any:
         """Pairwise for a precomputed kernel, which is not sparse."""

@@ -52,6 +52,14 @@ def test_a_tie_is_predicted():
     assert (model.decision_function(X) > 0).all()
 
 
+def test_small_probabilities_keep_their_order():
+    X = np.vstack([np.eye(2), 60 * np.eye(2), 90 * np.eye(2)])
+    model = BinaryRelevance(tol=1e-3).fit(X[[0, 1] * 10], np.eye(2, dtype=int)[[0, 1] * 10])
+    P = model.predict_proba(X)[[3, 5], 0]
+    assert 0 < P[1] < P[0] < 1e-20
+    assert np.diff(model.decision_function(X)[[3, 5], 0]) < 0
+
+
 def test_decisions_follow_probabilities():
     X, Y = overlapping.make()
     model = BinaryRelevance().fit(X, Y)
@@ -103,7 +111,7 @@ def test_decision_values_stand_in_for_probabilities():
 
 def test_one_warning_for_all_labels_that_did_not_converge():
     X, Y = overlapping.make()
-    with pytest.warns(ConvergenceWarning, match="did not reach their tolerance in 2 steps") as caught:
+    with pytest.warns(ConvergenceWarning, match="4 of 4 logistic models did not reach their tolerance in 2 steps") as caught:
         BinaryRelevance(max_iter=2).fit(X, Y)
     assert len(caught) == 1
 

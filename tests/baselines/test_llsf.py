@@ -14,7 +14,7 @@ from reference import proximal as literal
 from skcamel.baselines import LLSF
 from skcamel.baselines.base import half_less
 from skcamel.baselines.linear import just_below, tuned_cut
-from skcamel.baselines.llsf import LeastSquares, LLSFPenalties
+from skcamel.baselines.llsf import LeastSquares
 from skcamel.baselines.proximal import label_distance
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -27,9 +27,13 @@ def problem(n=40, d=6, q=4, seed=0):
     return X, Y, label_distance(Y)
 
 
-def solve(X, Y, R, alpha=0.0, beta=0.0, rho=0.1, **options):
-    penalties = LLSFPenalties(np.array([alpha]), np.array([beta]), np.array([rho]))
-    return LeastSquares(X, Y, R).solve(penalties, **options).W[:, 0].T
+def end_of(X, Y, R, alpha=0.0, beta=0.0, rho=0.1, **options):
+    (end,) = LeastSquares(X, Y, R).solve([{"alpha": alpha, "beta": beta, "rho": rho}], **options)
+    return end
+
+
+def solve(*problem, **options):
+    return end_of(*problem, **options).W.T
 
 
 @parametrize_with_checks([LLSF(), LLSF(preset="fair")])
@@ -47,9 +51,9 @@ def test_estimator_check(estimator, check):
 def test_it_is_the_literal_loop(seed, shape, alpha, beta, rho):
     X, Y, R = problem(*shape, seed=seed)
     expected = literal.llsf(X, Y, R, alpha, beta, rho)
-    end = LeastSquares(X, Y, R).solve(LLSFPenalties(np.array([alpha]), np.array([beta]), np.array([rho])))
-    assert end.n_iter[0] == len(expected) - 1
-    np.testing.assert_allclose(end.W[:, 0].T, expected[-1], atol=1e-9 * max(1.0, abs(expected[-1]).max()))
+    end = end_of(X, Y, R, alpha, beta, rho)
+    assert end.n_iter == len(expected) - 1
+    np.testing.assert_allclose(end.W.T, expected[-1], atol=1e-9 * max(1.0, abs(expected[-1]).max()))
     np.testing.assert_allclose(R, literal.distance(Y), atol=1e-12)
 
 
@@ -97,10 +101,7 @@ def test_d_all_weights_vanish_from_the_largest_correlation_on(alpha):
 @pytest.mark.parametrize("alpha", [0.5, 50.0])
 def test_e_without_momentum_the_objective_never_rises(alpha):
     X, Y, R = problem(8, 12, 4)
-    ends = [
-        LeastSquares(X, Y, R).solve(LLSFPenalties(*np.array([[alpha], [0.3], [0.1]])), max_iter=t, tol=-1.0, accelerated=False).W[:, 0].T
-        for t in range(12)
-    ]
+    ends = [solve(X, Y, R, alpha, 0.3, 0.1, max_iter=t, tol=-1.0, accelerated=False) for t in range(12)]
     J = [literal.llsf_objective(X, Y, R, W, alpha, 0.3) for W in ends]
     assert (np.diff(J) <= 1e-9 * np.abs(J[1:])).all()
 

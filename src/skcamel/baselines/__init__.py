@@ -1,19 +1,17 @@
-"""The five methods of the paper's comparison, and IMCC."""
+"""The five methods of the paper's comparison."""
 
 from typing import TYPE_CHECKING
 
 from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
-    from skcamel.baselines.imcc import IMCC, IMCCCV
     from skcamel.baselines.jfsc import JFSC, JFSCCV
     from skcamel.baselines.llsf import LLSF, LLSFCV
     from skcamel.baselines.transformation import BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
-__all__ = ["IMCC", "IMCCCV", "JFSC", "JFSCCV", "LLSF", "LLSFCV", "BinaryRelevance", "EnsembleOfClassifierChains", "RAkEL"]
+__all__ = ["JFSC", "JFSCCV", "LLSF", "LLSFCV", "BinaryRelevance", "EnsembleOfClassifierChains", "RAkEL"]
 
 _NAMES = {
-    "imcc": ("IMCC", "IMCCCV"),
     "jfsc": ("JFSC", "JFSCCV"),
     "llsf": ("LLSF", "LLSFCV"),
     "transformation": ("BinaryRelevance", "EnsembleOfClassifierChains", "RAkEL"),

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array
-from skcamel.baselines import proximal
+from skcamel.arrays import Array, namespace, to_device
 from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, prepare
-from skcamel.baselines.proximal import POWER_STEPS, POWER_TOL, SMALLEST_RESIDUAL
-from skcamel.baselines.search import powers
-from skcamel.baselines.tensors import RobustRegressionOnDevice
+from skcamel.baselines.proximal import Problem, Ridge, label_distance, product, rooted
 from skcamel.checks import check_flag
 from skcamel.rows import middle, shifted
 
-BLOCK = 2**17  # residuals of a block of rows, which stay in the cache between its passes
-
-
-class JFSCPenalties(NamedTuple):
-    """One entry per candidate, (C,) each."""
-
-    alpha: np.ndarray
-    beta: np.ndarray
-    gamma: np.ndarray
-    eta: np.ndarray
+SMALLEST_RESIDUAL = 1e-3  # shorter residuals weigh as much as this one
+POWER_TOL = 1e-8  # 1 - cos of a direction and its image under X'DX at which power iteration ends
+POWER_STEPS = 200
+SMALLEST_NORM = np.finfo(np.float64).tiny  # of a direction, so that 0 / 0 is 0
 
 
 def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -57,158 +48,89 @@ def _mean_and_spread(X: Array, squares: Array, members: np.ndarray, size: np.nda
     return mean, np.maximum(members @ squares - size * mean**2, 0)
 
 
-def inverse_lengths(lengths: np.ndarray) -> np.ndarray:
+def inverse_lengths(lengths: Array) -> Array:
     """Weights D of the rows, (n, C), from the lengths of their residuals, which count as 1e-3 at least."""
-    return 1 / np.maximum(lengths, SMALLEST_RESIDUAL)
+    return 1 / namespace(lengths).clip(lengths, SMALLEST_RESIDUAL, None)
 
 
-class _State:
-    """Iterates of JFSC as arrays (d, C, q), so that neither X (n, d) nor R (q, q) meets a transposed factor.
-
-    The residuals and the products with R of the last two are kept: one product with X, one with X' and one with R make a step.
-    """
-
-    def __init__(self, problem: RobustRegression, penalties: JFSCPenalties) -> None:
-        self.problem = problem
-        self.alpha, self.beta, self.gamma = (values[:, None] for values in penalties[:3])
-        self.now = self.before = problem.padded(problem.ridge.stacked(penalties.eta).transpose(2, 1, 0))
-        self.related = self.related_before = problem.related(self.now)
-        self.residual, self.residual_before = (np.empty((problem.X.shape[0], *self.now.shape[1:]), dtype=problem.dtype) for _ in range(2))
-        self.lengths = problem.residual(self.now, self.residual)
-        self.residual_before[:] = self.residual
-        start = np.random.default_rng(0).normal(size=(len(self.now), 1))
-        self.direction = np.repeat(start, self.now.shape[1], axis=1)  # of the power iteration
-
-    @property
-    def W(self) -> np.ndarray:  # noqa: N802 (its name in the formulas)
-        return self.now.transpose(2, 1, 0)[: len(self.problem.R)]
-
-    def step(self, momentum: float) -> np.ndarray:
-        problem = self.problem
-        weights = problem.weights[:, None] * problem.row_weights(self.lengths)
-        L = self._lipschitz(weights)
-        V, related = (now + momentum * (now - before) for now, before in ((self.now, self.before), (self.related, self.related_before)))
-        gradient = problem.pulled_back(self.residual, self.residual_before, momentum, weights.astype(problem.dtype))
-        shares = (self.alpha / L, self.beta / L, 1 / L, self.gamma / L)
-        alpha, beta, whole, threshold = (share.astype(problem.dtype) for share in shares)
-        gradient *= whole
-        related *= alpha
-        gradient += related
-        gradient += beta * problem.S * V
-        V -= gradient
-        self.before, self.now = self.now, np.subtract(V, np.clip(V, -threshold, threshold, out=gradient), out=V)  # soft thresholding
-        self.related_before, self.related = self.related, problem.related(self.now)
-        self.residual_before, self.residual = self.residual, self.residual_before
-        self.lengths = problem.residual(self.now, self.residual)
-        return self._objective()
-
-    def _lipschitz(self, weights: np.ndarray) -> np.ndarray:
-        """Step constants sqrt(3 (||X'DX||² + ||αR||² + β² max s²)), (C, 1); 1 where all is zero."""
-        norm, self.direction = weighted_norm(self.problem.X, weights, self.direction)
-        others = (self.alpha * self.problem.label_norm) ** 2 + (self.beta * self.problem.fisher_norm) ** 2
-        L = np.sqrt(3 * (norm[:, None] ** 2 + others))
-        return np.where(L > 0, L, 1.0)
-
-    def _objective(self) -> np.ndarray:
-        """J of all candidates, (C,)."""
-        W = self.now
-        correlation, spread = (np.einsum("dcq,dcq->dc", W, x) for x in (self.related, self.problem.S * W))
-        parts = (correlation / 2, spread / 2, np.abs(W).sum(axis=2))
-        penalties = (self.alpha, self.beta, self.gamma)
-        sums = (penalty[:, 0] * part.sum(axis=0, dtype=np.float64) for penalty, part in zip(penalties, parts, strict=True))
-        return self.problem.weights @ self.lengths + sum(sums)
-
-    def keep(self, kept: np.ndarray) -> None:
-        self.alpha, self.beta, self.gamma = (x[kept] for x in (self.alpha, self.beta, self.gamma))
-        self.lengths, self.direction = (x.compress(kept, axis=1) for x in (self.lengths, self.direction))
-        self.now, self.before, self.related, self.related_before, self.residual, self.residual_before = (
-            x.compress(kept, axis=1)
-            for x in (self.now, self.before, self.related, self.related_before, self.residual, self.residual_before)
-        )
-
-
-class RobustRegression(proximal.Problem):
+class RobustRegression(Problem):
     """What JFSC needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
 
-    Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels, S (q, d) the Fisher term.
-    `row_weights` turns the lengths of residuals (n, C) into D (n, C); `weights` (n,) are those of the training rows.
+    Targets are labels in {0, 1}, centred or not; S (q, d) is the Fisher term, and `weights` (n,) are those of the training rows.
     """
 
-    state: ClassVar[Any] = _State
-    state_on_device: ClassVar[Any] = RobustRegressionOnDevice
+    PENALTIES: ClassVar[tuple[str, ...]] = ("alpha", "beta", "gamma", "eta")
 
     def __init__(
-        self,
-        X: Array,
-        Y: np.ndarray,
-        R: np.ndarray,
-        S: np.ndarray,
-        row_weights: Callable[[np.ndarray], np.ndarray] = inverse_lengths,
-        weights: np.ndarray | None = None,
-        arithmetic: proximal.Arithmetic = proximal.DOUBLE,
+        self, X: Array, Y: np.ndarray, R: np.ndarray, S: np.ndarray, weights: np.ndarray | None = None, device: Any = None
     ) -> None:
-        super().__init__(X, R, arithmetic)
-        self.fisher_norm, self.row_weights = float(np.abs(S).max()), row_weights
-        self.S = self.padded(S.T)[:, None]  # (d, 1, q)
-        self.label_distance = self.padded(self.padded(R).T)
-        self.weights = np.ones(X.shape[0]) if weights is None else weights
-        self.targets = self.padded(Y)[:, None]  # (n, 1, q)
-        self.ridge = proximal.Ridge(proximal.rooted(X, weights), proximal.rooted(Y, weights))
-        n, d = X.shape
-        size, rows = max(1, BLOCK // len(R)), X.astype(self.dtype)
-        self.blocks = [(slice(first, first + size), rows[first : first + size]) for first in range(0, n, size)]
-        self.bytes_each = self.dtype.itemsize * self.targets.shape[-1] * (4 * n + 12 * d)  # of arrays alive at the peak, with temporaries
+        super().__init__(X, R, Ridge(rooted(X, weights), rooted(Y, weights)), device)
+        (n, q), d = Y.shape, X.shape[1]
+        self.fisher_norm = float(np.abs(S).max())
+        self.S, self.targets = to_device(S.T, device)[:, None], to_device(Y, device)[:, None]
+        self.weights = to_device(np.ones(n) if weights is None else weights, device)[:, None]
+        self.direction = to_device(np.random.default_rng(0).normal(size=(d, 1)), device)  # where power iteration starts, (d, C) later
+        self.bytes_each = 8 * q * (5 * n + 10 * d)
 
-    def padded(self, values: np.ndarray) -> np.ndarray:
-        """The same with columns of zeros up to the next multiple of four, so that rows of labels start where vectors of the processor do.
+    def keep(self, kept: np.ndarray) -> None:
+        """Go on with these candidates alone."""
+        super().keep(kept)
+        self.direction = self.direction[:, kept]
 
-        Such labels have no weights and keep none.
-        """
-        q = values.shape[-1]
-        wide = np.zeros((*values.shape[:-1], q + -q % 4), dtype=self.dtype)
-        wide[..., :q] = values
-        return wide
+    def products(self, W: Array) -> tuple[Array, ...]:
+        """W R and the residuals XW - Y."""
+        return self.related(W), product(self.X, W) - self.targets
 
-    def residual(self, W: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Writes XW - Y of all candidates W (d, C, q) to `out` (n, C, q), and returns the lengths of the rows (n, C)."""
-        lengths = np.empty(out.shape[:2])
-        for rows, X in self.blocks:
-            part = np.subtract((X @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:]), self.targets[rows], out=out[rows])
-            lengths[rows] = np.sqrt(np.einsum("ncq,ncq->nc", part, part))
-        return lengths
+    def gradient(self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]) -> tuple[Array, Array]:
+        """X'D(XV - Y) + αVR + βS∘V, where the weights of the rows D, and so the step constants, are those of the latest iterate."""
+        related, residual = at_V
+        D = self.weights * inverse_lengths(_lengths(latest[1]))
+        slope = product(self.X.T, D[:, :, None] * residual)
+        return slope + self.penalties["alpha"] * related + self.penalties["beta"] * self.S * V, self._step_constants(D)
 
-    def pulled_back(self, now: np.ndarray, before: np.ndarray, momentum: float, weights: np.ndarray) -> np.ndarray:
-        """X'D of the residuals at the extrapolated point, (d, C, q), from those of the last two iterates, and D (n, C)."""
-        total = np.zeros((self.X.shape[1], np.prod(now.shape[1:])), dtype=self.dtype)
-        for rows, X in self.blocks:
-            part = now[rows] - before[rows]
-            part *= momentum
-            part += now[rows]
-            part *= weights[rows, :, None]
-            total += X.T @ part.reshape(len(part), -1)
-        return total.reshape(-1, *now.shape[1:])
+    def value(self, W: Array, products: tuple[Array, ...]) -> Array:
+        """The objective J."""
+        xp, (related, residual) = namespace(W), products
+        alpha, beta, gamma = (self.penalties[name][:, 0] for name in ("alpha", "beta", "gamma"))
+        losses = xp.sum(self.weights * _lengths(residual), axis=0)
+        correlation = xp.einsum("dcq,dcq->c", W, related) / 2
+        spread = xp.einsum("dcq,dcq->c", W, self.S * W) / 2
+        return losses + alpha * correlation + beta * spread + gamma * xp.sum(xp.abs(W), axis=(0, 2))
 
-    def related(self, W: np.ndarray) -> np.ndarray:
-        """W R of all candidates, (d, C, q)."""
-        return (W.reshape(-1, W.shape[-1]) @ self.label_distance).reshape(W.shape)
+    def _step_constants(self, D: Array) -> Array:
+        """L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)), (C, 1); 1 where all is zero."""
+        xp = namespace(D)
+        norm, self.direction = weighted_norm(self.X, D, self.direction)
+        of_labels, of_fisher = self.penalties["alpha"] * self.label_norm, self.penalties["beta"] * self.fisher_norm
+        L = xp.sqrt(3 * (norm[:, None] ** 2 + of_labels**2 + of_fisher**2))
+        return xp.where(L > 0, L, 1.0)
 
 
-def weighted_norm(X: Array, weights: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _lengths(residual: Array) -> Array:
+    """Lengths of the rows of residuals (n, C, q)."""
+    xp = namespace(residual)
+    return xp.sqrt(xp.einsum("ncq,ncq->nc", residual, residual))
+
+
+def weighted_norm(X: Array, D: Array, direction: Array) -> tuple[Array, Array]:
     """||X'DX||_2 of every candidate by power iteration, (C,), and the directions reached, (d, C), from which the next may start.
 
-    `weights` (n, C) are the diagonals of D, positive; the iteration starts at `direction` (d, C).
+    D (n, C) are the positive weights of the rows; the iteration starts at `direction`, (d, C) or one for all.
     """
-    norm, moving = np.zeros(weights.shape[1]), np.ones(weights.shape[1], dtype=bool)
-    direction = direction / np.maximum(np.linalg.norm(direction, axis=0), np.finfo(np.float64).tiny)
+    xp = namespace(D)
+    norm = 0 * D[0]
+    units = direction / xp.clip(xp.sqrt(xp.sum(direction**2, axis=0)), SMALLEST_NORM, None) + 0 * norm
+    moving = norm == 0
     for _ in range(POWER_STEPS):
-        units = direction[:, moving]
-        images = X.T @ ((X @ units) * weights[:, moving])
-        norm[moving] = reached = np.linalg.norm(images, axis=0)
-        direction[:, moving] = np.where(reached > 0, images / np.where(reached > 0, reached, 1), units)
-        moving[moving] = reached - np.einsum("dc,dc->c", units, images) > POWER_TOL * reached  # the angle between direction and image
-        if not moving.any():
+        images = X.T @ (D * (X @ units))
+        reached = xp.sqrt(xp.sum(images**2, axis=0))
+        turns = reached - xp.sum(units * images, axis=0) > POWER_TOL * reached  # the angle between direction and image
+        norm = xp.where(moving, reached, norm)
+        units = xp.where(moving & (reached > 0), images / xp.clip(reached, SMALLEST_NORM, None), units)
+        moving = moving & turns
+        if not bool(moving.any()):
             break
-    return norm, direction
+    return norm, units
 
 
 @dataclass(eq=False, repr=False)
@@ -217,20 +139,18 @@ class BaseJFSC(LinearBaseline):
 
     _: KW_ONLY
     intercept: bool = True
-    PENALTIES: ClassVar[type[JFSCPenalties]] = JFSCPenalties
+    PROBLEM: ClassVar[type[RobustRegression]] = RobustRegression
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_flag("intercept", self.intercept)
 
-    def _problem(
-        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
-    ) -> tuple[Prepared, RobustRegression]:
+    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None) -> tuple[Prepared, RobustRegression]:
         prepared = prepare(self.preset, X, Y, weights, intercept=self.intercept)
-        self.label_distance_ = proximal.label_distance(Y, weights)
+        self.label_distance_ = label_distance(Y, weights)
         S = fisher(prepared.X, Y, weights)
         self.fisher_ = prepared.placed(S)[:, : X.shape[1]]
-        return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights=weights, arithmetic=arithmetic)
+        return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights, device)
 
 
 @dataclass(eq=False, repr=False)
@@ -302,7 +222,7 @@ class JFSCCV(LinearSearch, BaseJFSC):
         from 4^-4 to 4^4 and η = 0.1, 125 candidates.
     preset, intercept, threshold, threshold_metric, max_iter, tol
         As in :class:`JFSC`, the tuning of cuts as in :class:`LLSFCV`.
-    cv, scoring, precision, device, memory_budget, race, random_state
+    cv, scoring, device, random_state
         As in :class:`LLSFCV`.
 
     Attributes
@@ -324,8 +244,8 @@ class JFSCCV(LinearSearch, BaseJFSC):
     """
 
     GRIDS: ClassVar[dict[str, Axes]] = {
-        "coarse": {name: powers(4, range(-4, 5, 2)) for name in ("alpha", "beta", "gamma")} | {"eta": (0.1,)},
-        "paper": {name: powers(4, range(-5, 6)) for name in ("alpha", "beta", "gamma")} | {"eta": (0.1, 1.0, 10.0)},
+        "coarse": dict.fromkeys(("alpha", "beta", "gamma"), tuple(4.0**k for k in range(-4, 5, 2))) | {"eta": (0.1,)},
+        "paper": dict.fromkeys(("alpha", "beta", "gamma"), tuple(4.0**k for k in range(-5, 6))) | {"eta": (0.1, 1.0, 10.0)},
     }
     alphas: Sequence[float] | None = None
     betas: Sequence[float] | None = None

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.model_selection import BaseCrossValidator
 
-from skcamel import scaling
+from skcamel import memory, scaling
 from skcamel.arrays import Array, check_device
-from skcamel.baselines import proximal
-from skcamel.baselines.base import Baseline, TrainingData
-from skcamel.baselines.search import Candidate, GridSearch, Rated
-from skcamel.checks import check_count, check_not_negative, check_positive
-from skcamel.metrics.conventions import choice
+from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, tuned_cuts, with_weight
+from skcamel.baselines.proximal import MAX_ITER, TOL, Problem
+from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
+from skcamel.metrics import evaluate
+from skcamel.metrics.conventions import NAMES, choice
+from skcamel.selection.search import Scores, candidate_metrics, tabulate
 from skcamel.selection.thresholds import MODES
 
 PRESETS = ("faithful", "fair")
-PRECISIONS: dict[str, type[np.floating]] = {"single": np.float32, "double": np.float64}
 N_CUTS = 51
 TUNED = "tuned"  # the authors' rule for the cut
 
 Axes = dict[str, tuple[float, ...]]
+Candidate = Mapping[str, Any]
+Folds = list[tuple[np.ndarray, np.ndarray]]  # rows of the training and the test part of each
+Judged = tuple[list[list[Scores]], list[np.ndarray]]  # metrics of each candidate in each fold; tuned cuts of each candidate
 
 
 class Prepared(NamedTuple):
@@ -37,21 +42,21 @@ class Prepared(NamedTuple):
     used: np.ndarray | None = None  # bool (d,), with the constant: columns that X has; None for all
 
     def placed(self, W: np.ndarray) -> np.ndarray:
-        """Values (..., q, d') of the columns that X has among zeros for all others: (..., q, d)."""
+        """Values (q, d') of the columns that X has among zeros for all others: (q, d)."""
         if self.used is None:
             return W
-        whole = np.zeros((*W.shape[:-1], len(self.used)), dtype=W.dtype)
-        whole[..., self.used] = W
+        whole = np.zeros((len(W), len(self.used)))
+        whole[:, self.used] = W
         return whole
 
     def weights(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (..., q, d) and intercepts (..., q) for scaled but neither centred nor extended rows, from those of X (..., q, d')."""
+        """Weights (q, d) and intercepts (q,) for scaled but neither centred nor extended rows, from those of X (q, d')."""
         W = self.placed(W)
         if self.means is not None:
             return W, self.means[1] - W @ self.means[0]
         if self.extended:
-            return W[..., :-1], W[..., -1]
-        return W, np.zeros(W.shape[:-1])
+            return W[:, :-1], W[:, -1]
+        return W, np.zeros(len(W))
 
 
 def prepare(preset: str, X: Array, Y: np.ndarray, weights: np.ndarray | None = None, *, intercept: bool) -> Prepared:
@@ -110,16 +115,15 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
 class LinearBaseline(Baseline):
     """F = X W + b of scaled rows.
 
-    A subclass names its penalties in `PENALTIES`, last that of the start, which must be positive, and makes in `_problem` what it
-    learns from.
+    A subclass says in `PROBLEM` and `_problem` what it learns from. The penalty of the start must be positive.
     """
 
     _: KW_ONLY
     preset: str = "faithful"
-    max_iter: int = proximal.MAX_ITER
-    tol: float = proximal.TOL
+    max_iter: int = MAX_ITER
+    tol: float = TOL
     THRESHOLDS: ClassVar[tuple[str, ...]] = (*MODES, TUNED)
-    PENALTIES: ClassVar[Any]  # a named tuple
+    PROBLEM: ClassVar[type[Problem]]
 
     def __sklearn_tags__(self) -> Any:
         """Rows of unit length without intercept cannot tell near from far: dense classes may be scored poorly."""
@@ -133,7 +137,7 @@ class LinearBaseline(Baseline):
         check_positive("tol", self.tol)
         check_count("max_iter", self.max_iter, least=0, otherwise="(0 leaves the ridge regression of the start)")
         for name, values in self._axes().items():
-            check = check_positive if name.removesuffix("s") == self.PENALTIES._fields[-1] else check_not_negative
+            check = check_positive if name.removesuffix("s") == self.PROBLEM.PENALTIES[-1] else check_not_negative
             for value in values:
                 check(name, value)
 
@@ -143,26 +147,19 @@ class LinearBaseline(Baseline):
 
     def _chosen(self) -> Candidate:
         """The penalties to learn with."""
-        return {name: getattr(self, name) for name in self.PENALTIES._fields}
+        return {name: getattr(self, name) for name in self.PROBLEM.PENALTIES}
 
-    def _problem(
-        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
-    ) -> tuple[Prepared, proximal.Problem]:
+    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None) -> tuple[Prepared, Problem]:
         raise NotImplementedError
-
-    def _solver(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
-        """Arguments of the solver: penalties (C,) each, and when to stop."""
-        values = (np.array([float(candidate[name]) for candidate in candidates]) for name in self.PENALTIES._fields)
-        return {"penalties": self.PENALTIES(*values), "max_iter": self.max_iter, "tol": self.tol}
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         prepared, problem = self._problem(X, filled(Y, weights), weights)
-        end = problem.solve(**self._solver([self._chosen()]))
+        (end,) = problem.solve([self._chosen()], max_iter=self.max_iter, tol=self.tol)
         self.scaling_ = prepared.scale
-        self.coef_, self.intercept_ = prepared.weights(end.W[:, 0])
+        self.coef_, self.intercept_ = prepared.weights(end.W)
         nothing_known = np.isnan(Y).all(axis=0)
         self.coef_[nothing_known], self.intercept_[nothing_known] = 0.0, 0.0  # labels that are never predicted
-        self.n_iter_ = int(end.n_iter[0])
+        self.n_iter_ = end.n_iter
 
     def _confidences(self, X: Array) -> np.ndarray:
         return scaled(self.scaling_, X) @ self.coef_.T + self.intercept_
@@ -174,30 +171,106 @@ class LinearBaseline(Baseline):
 
 
 @dataclass(eq=False, repr=False)
-class LinearSearch(GridSearch, LinearBaseline):
-    """A search over penalties; all candidates of a fold are solved in common products."""
+class LinearSearch(LinearBaseline):
+    """Scores every candidate of a grid of penalties in every fold, chooses one and learns with it from all rows.
+
+    A subclass names its grids; their keys are its parameters, given with an "s" appended.
+    """
 
     _: KW_ONLY
-    precision: str = "single"
+    grid: str = "coarse"
+    cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
+    scoring: str = "average_precision"
+    random_state: Any = None
     device: str | None = None
-    memory_budget: int = proximal.MEMORY_BUDGET
-    ADDED: ClassVar = GridSearch.ADDED | {"precision": "double", "device": None}
+    GRIDS: ClassVar[dict[str, Axes]]
 
     def _check_parameters(self) -> None:
-        choice(self.precision, tuple(PRECISIONS), "precision")
+        choice(self.grid, tuple(self.GRIDS), "grid")
+        choice(self.scoring, NAMES, "scoring")
         check_device(self.device)
         super()._check_parameters()
-        check_count("memory_budget", self.memory_budget, otherwise="(bytes)")
+        if isinstance(self.cv, str):
+            message = f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable of (train, test)."
+            raise ValueError(message)  # noqa: TRY004 (a wrong value, as CamelClassifierCV says)
 
-    def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Rated:
-        arithmetic = proximal.Arithmetic(PRECISIONS[self.precision], self.device)
-        prepared, problem = self._problem(train[0], filled(train[1], train[2]), train[2], arithmetic)
-        new, known = (scaled(prepared.scale, X) for X in (X_test, train[0]))
-        for index, end in problem.solve_batches(**self._solver(candidates), budget=self.memory_budget):
-            for k, W in zip(index.tolist(), end.W.swapaxes(0, 1), strict=True):  # (q, d) of each candidate
-                coef, intercept = prepared.weights(W)
-                cuts = authors_cuts(train[1], known @ coef.T + intercept, train[2]) if self.threshold == TUNED else None
-                yield k, new @ coef.T + intercept, cuts
+    def _axes(self) -> Axes:
+        """Values of each penalty: those given, else those of the named grid."""
+        axes = {}
+        for penalty, values in self.GRIDS[self.grid].items():
+            name = f"{penalty}s"
+            given = getattr(self, name)
+            if given is not None and (isinstance(given, str) or np.ndim(given) != 1 or not len(given)):
+                raise ValueError(f"{name} must be a sequence with at least one value, got {given!r}; None takes those of the grid.")
+            axes[name] = values if given is None else tuple(given)
+        return axes
+
+    def _chosen(self) -> Candidate:
+        return self.best_params_
+
+    def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        if len(Y) < 2:
+            raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
+        candidates = [dict(zip(self.PROBLEM.PENALTIES, values, strict=True)) for values in product(*self._axes().values())]
+        folds = inner_splits(self, X, Y, self._target, weights)
+        tuned = self._rule().is_tuned
+        results, cuts = (self._judge_together if tuned else self._judge_apart)((X, Y, weights), folds, candidates)
+        found = tabulate(candidates, results, self.scoring)
+        self.cv_results_, self.scoring_ = found.table, found.scoring
+        self.best_index_, self.best_score_, self.best_params_ = found.best_index, found.best_score, candidates[found.best_index]
+        for name, value in self.best_params_.items():
+            setattr(self, f"{name}_", value)
+        if not tuned:
+            return super()._learn_all(X, Y, weights)
+        self._learn(*with_weight(X, Y, weights))
+        return cuts[found.best_index]
+
+    def _judge_apart(self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]) -> Judged:
+        """The seven metrics of every candidate in every fold, with fixed cuts or those that its training part gives."""
+        results = []
+        for train, test in folds:
+            known, (X, Y, weights) = some_rows(*data, train), some_rows(*data, test)
+            fixed = None if self.threshold == TUNED else self._rule().cuts(known[1] > 0, known[1])
+            rated = self._rated(known, X, candidates)
+            results.append([judged(Y, half_less(F), cuts if fixed is None else fixed, weights) for F, cuts in rated])
+        return results, []
+
+    def _judge_together(self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]) -> Judged:
+        """The same with cuts tuned on the held-out scores of all folds, as CAMEL's are on leave-one-out scores; and these cuts."""
+        held = [some_rows(*data, test) for _, test in folds]
+        truth = np.concatenate([Y for _, Y, _ in held])
+        memory.require(
+            8 * len(candidates) * truth.size,
+            f"Scores of {len(candidates)} candidates for {truth.shape[0]} rows and {truth.shape[1]} labels, on which "
+            f"threshold={self.threshold!r} is tuned,",
+            "Give fewer candidates, or threshold='zero'.",
+        )
+        scores = []
+        for (train, _), (X, *_) in zip(folds, held, strict=True):
+            scores.append([half_less(F) for F, _ in self._rated(some_rows(*data, train), X, candidates)])
+        weights = None if data[2] is None else data[2][np.concatenate([test for _, test in folds])]
+        cuts = [tuned_cuts(self._rule(), truth, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
+        results = []
+        for (_, Y, of_rows), of_fold in zip(held, scores, strict=True):
+            results.append([judged(Y, F, own, of_rows) for F, own in zip(of_fold, cuts, strict=True)])
+        return results, cuts
+
+    def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """F of the test part by each candidate, and the authors' cuts, from F of the training part, where they are asked for."""
+        X, Y, weights = train
+        prepared, problem = self._problem(X, filled(Y, weights), weights, self.device)
+        new, known = scaled(prepared.scale, X_test), scaled(prepared.scale, X)
+        for end in problem.solve(candidates, max_iter=self.max_iter, tol=self.tol):
+            coef, intercept = prepared.weights(end.W)
+            cuts = authors_cuts(Y, known @ coef.T + intercept, weights) if self.threshold == TUNED else np.empty(0)
+            yield new @ coef.T + intercept, cuts
+
+
+def judged(Y: np.ndarray, scores: np.ndarray, cuts: np.ndarray, weights: np.ndarray | None) -> Scores:
+    """The seven metrics of scores (n, q) with cuts (q,), over the known entries of Y."""
+    if np.isnan(Y).any():
+        return evaluate(Y, scores, scores > cuts, sample_weight=weights)
+    return candidate_metrics(Y > 0, scores[None], cuts, weights)[0]
 
 
 def filled(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

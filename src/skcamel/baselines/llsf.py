@@ -4,142 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
-from skcamel.arrays import Array
-from skcamel.baselines import proximal
+from skcamel.arrays import Array, namespace, to_device
 from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, prepare
-from skcamel.baselines.search import powers
-from skcamel.baselines.tensors import LeastSquaresOnDevice
-
-SPARSE = 0.1  # share of weights other than 0 below which a product with them alone is faster
+from skcamel.baselines.proximal import Problem, Ridge, label_distance, product, rooted
+from skcamel.rows import dense
 
 
-class LLSFPenalties(NamedTuple):
-    """One entry per candidate, (C,) each."""
-
-    alpha: np.ndarray
-    beta: np.ndarray
-    rho: np.ndarray
-
-
-class _State:
-    """Iterates of LLSF for candidates of equal α.
-
-    Only the gradient step P(W) = W - G(W) / L = W (I - X'X / L) - (α/L) W R + X'Y / L is remembered: G is affine, so the step
-    from the extrapolated point is the extrapolated step, and one product with X'X serves the step and the monitored value.
-    All passes write into arrays that exist already.
-    """
-
-    ARRAYS = 8  # (q, C, d) arrays alive at the peak, with temporaries and the result of the batch before
-
-    def __init__(self, problem: LeastSquares, penalties: LLSFPenalties) -> None:
-        self.problem = problem
-        self.alpha, self.beta = float(penalties.alpha[0]), penalties.beta
-        self.L = problem.lipschitz(self.alpha)
-        self.label_step = ((-self.alpha / self.L) * problem.R).astype(problem.dtype)
-        self.kept_part = problem.kept_part(self.L)
-        self.target_step = (problem.targets / self.L)[:, None].astype(problem.dtype)
-        self.W = problem.ridge.stacked(penalties.rho).astype(problem.dtype, copy=False)
-        self.moved, self.spare = np.empty_like(self.W), np.empty_like(self.W)
-        self._move(self.moved)
-        self.moved_before = self.moved.copy()
-
-    def _move(self, out: np.ndarray) -> None:
-        """P of the latest iterate; the spare array is overwritten."""
-        q, d = self.problem.targets.shape
-        rows, X = self.W.reshape(-1, d), self.problem.rows
-        if self.kept_part is None:
-            np.subtract(rows, (rows @ X.T) @ X / self.L, out=out.reshape(-1, d))
-        elif len(places := np.flatnonzero(rows != 0)) < SPARSE * rows.size:
-            out.reshape(-1, d)[:] = _sparse(rows, places) @ self.kept_part
-        else:
-            np.matmul(rows, self.kept_part, out=out.reshape(-1, d))
-        np.matmul(self.label_step, self.W.reshape(q, -1), out=self.spare.reshape(q, -1))
-        self.spare += self.target_step
-        out += self.spare
-
-    def step(self, momentum: float) -> np.ndarray:
-        U = np.subtract(self.moved, self.moved_before, out=self.moved_before)
-        U *= momentum
-        U += self.moved
-        threshold = (self.beta / self.L)[:, None].astype(U.dtype)
-        np.minimum(U, threshold, out=self.spare)
-        np.maximum(self.spare, -threshold, out=self.spare)
-        np.subtract(U, self.spare, out=self.W)  # soft thresholding
-        self.moved_before, self.moved = self.moved, U
-        self._move(self.moved)
-        return self._value()
-
-    def _value(self) -> np.ndarray:
-        """T = ||XW - Y||² + α tr(R W'W) + β nnz(W) = <W, G - X'Y> + ||Y||² + β nnz(W) with G = L (W - P), (C,)."""
-        W = self.W
-        np.subtract(W, self.moved, out=self.spare)
-        self.spare -= self.target_step
-        quadratic = self.L * np.einsum("qcd,qcd->qc", W, self.spare).sum(axis=0, dtype=np.float64)
-        small = np.uint8 if len(W) < 256 else np.uint32  # holds a count of labels
-        n_nonzero = (W != 0).sum(axis=0, dtype=small).sum(axis=1)
-        return quadratic + self.problem.total + self.beta * n_nonzero
-
-    def keep(self, kept: np.ndarray) -> None:
-        self.beta = self.beta[kept]
-        self.W, self.moved, self.moved_before = (x.compress(kept, axis=1) for x in (self.W, self.moved, self.moved_before))  # contiguous
-        self.spare = np.empty_like(self.W)
-
-
-def _sparse(rows: np.ndarray, places: np.ndarray) -> sparse.csr_array:
-    """Rows as a sparse matrix, from the places of all entries that are not 0 (SciPy's own search for them takes longer than a product)."""
-    starts = np.searchsorted(places, np.arange(len(rows) + 1) * rows.shape[1])
-    return sparse.csr_array((rows.ravel()[places], places % rows.shape[1], starts), shape=rows.shape)
-
-
-class LeastSquares(proximal.Problem):
+class LeastSquares(Problem):
     """What LLSF needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
 
-    Targets are labels in {0, 1}, centred or not; R (q, q) holds the cosine distances of the labels.
+    Targets are labels in {0, 1}, centred or not. The gradient G(W) = X'XW - X'Y + αWR is affine: that at the extrapolated point is the
+    extrapolated gradient, and one product with X'X serves the step and the monitored value.
     """
 
-    state: ClassVar[Any] = _State
-    state_on_device: ClassVar[Any] = LeastSquaresOnDevice
+    PENALTIES: ClassVar[tuple[str, ...]] = ("alpha", "beta", "rho")
 
-    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray, arithmetic: proximal.Arithmetic = proximal.DOUBLE) -> None:
-        super().__init__(X, R, arithmetic)
-        self.ridge, self.rows = proximal.Ridge(X, Y), X.astype(self.dtype)
+    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray, device: Any = None) -> None:
+        super().__init__(X, R, Ridge(X, Y), device)
         n, d = X.shape
-        gram = self.ridge.gram
-        self.gram = proximal.dense(X.T @ X) if gram is None and d <= 2 * n else gram  # wider: two thin products are cheaper
-        self.targets = np.ascontiguousarray((X.T @ Y).T)  # (q, d)
+        gram = dense(X.T @ X) if self.ridge.is_wide else self.ridge.gram
+        self.gram = to_device(gram, device) if d <= 2 * n else None  # wider: two thin products are cheaper
+        self.targets = to_device(X.T @ Y, device)[:, None]
         self.total = float(np.sum(Y * Y))
-        self.bytes_each = self.dtype.itemsize * self.state.ARRAYS * self.targets.size
+        self.bytes_each = 8 * 8 * self.ridge.X.shape[1] * Y.shape[1]
 
-    def kept_part(self, L: float) -> np.ndarray | None:
-        """I - X'X / L, (d, d); None where two thin products are cheaper."""
-        return None if self.gram is None else (np.eye(len(self.gram)) - self.gram / L).astype(self.dtype)
+    def products(self, W: Array) -> tuple[Array, ...]:
+        """The gradient."""
+        fitted = product(self.X.T, product(self.X, W)) if self.gram is None else product(self.gram, W)
+        return (fitted - self.targets + self.penalties["alpha"] * self.related(W),)
 
-    def lipschitz(self, alpha: float) -> float:
-        """Step constant L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
-        return float(np.sqrt(2 * (self.ridge.norm**2 + (alpha * self.label_norm) ** 2))) or 1.0
+    def gradient(self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]) -> tuple[Array, Array]:
+        """With the step constants L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
+        xp = namespace(V)
+        L = xp.sqrt(2 * (self.ridge.norm**2 + (self.penalties["alpha"] * self.label_norm) ** 2))
+        return at_V[0], xp.where(L > 0, L, 1.0)
 
-    def groups(self, penalties: LLSFPenalties) -> list[np.ndarray]:
-        """Candidates of equal α, and so of equal step constant."""
-        return [np.flatnonzero(penalties.alpha == alpha) for alpha in np.unique(penalties.alpha)]
+    def value(self, W: Array, products: tuple[Array, ...]) -> Array:
+        """T = ||XW - Y||² + α tr(R W'W) + β nnz(W) = <W, G - X'Y> + ||Y||² + β nnz(W)."""
+        xp = namespace(W)
+        n_nonzero = xp.sum(W != 0, axis=(0, 2))
+        return xp.einsum("dcq,dcq->c", W, products[0] - self.targets) + self.total + self.penalties["beta"][:, 0] * n_nonzero
 
 
 class BaseLLSF(LinearBaseline):
     """What LLSF learns from, with given or with chosen penalties."""
 
-    PENALTIES: ClassVar[type[LLSFPenalties]] = LLSFPenalties
+    PROBLEM: ClassVar[type[LeastSquares]] = LeastSquares
 
-    def _problem(
-        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, arithmetic: proximal.Arithmetic = proximal.DOUBLE
-    ) -> tuple[Prepared, LeastSquares]:
+    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None) -> tuple[Prepared, LeastSquares]:
         prepared = prepare(self.preset, X, Y, weights, intercept=self.preset == "fair")
-        self.label_distance_ = proximal.label_distance(Y, weights)
-        rows, targets = (proximal.rooted(part, weights) for part in (prepared.X, prepared.Y))
-        return prepared, LeastSquares(rows, targets, self.label_distance_, arithmetic)
+        self.label_distance_ = label_distance(Y, weights)
+        rows, targets = rooted(prepared.X, weights), rooted(prepared.Y, weights)
+        return prepared, LeastSquares(rows, targets, self.label_distance_, device)
 
 
 @dataclass(eq=False, repr=False)
@@ -224,17 +144,8 @@ class LLSFCV(LinearSearch, BaseLLSF):
     scoring : str, default="average_precision"
         One of the seven metrics, see `skcamel.metrics.NAMES`. If it is undefined on every row (a ranking metric with one label),
         the Hamming loss takes its place, and `scoring_` says so.
-    precision : {"single", "double"}, default="single"
-        Arithmetic of the sequences that are compared, with starts and step constants in double precision. "single" takes half the
-        time and changes scores in about the sixth digit. The model is learned in double precision in any case.
     device : str, default=None
         "cuda" iterates the sequences that are compared on a GPU, all candidates together; the model itself is learned on the CPU.
-    memory_budget : int, default=2**25
-        Bytes for the working arrays of the candidates that are iterated together; one candidate at least.
-    race : float, default=None
-        Before each fold but the first, candidates leave the search that trail the leader by more standard errors than this, over the
-        rows judged so far; None: nobody leaves. `cv_results_` holds NaN for them. `scoring` must be one of the four ranking
-        metrics. `benchmarks/linear.py` measures what 3 saves, and what it loses.
     random_state : int or RandomState, default=None
         Shuffles the folds of an int `cv`.
 
@@ -260,8 +171,8 @@ class LLSFCV(LinearSearch, BaseLLSF):
     """
 
     GRIDS: ClassVar[dict[str, Axes]] = {
-        "coarse": {"alpha": powers(2, range(-9, 10, 3)), "beta": powers(2, range(-9, 10, 3)), "rho": (0.1, 1.0, 10.0)},
-        "paper": {"alpha": powers(2, range(-10, 11)), "beta": powers(2, range(-10, 11)), "rho": (0.1, 1.0, 10.0)},
+        "coarse": dict.fromkeys(("alpha", "beta"), tuple(2.0**k for k in range(-9, 10, 3))) | {"rho": (0.1, 1.0, 10.0)},
+        "paper": dict.fromkeys(("alpha", "beta"), tuple(2.0**k for k in range(-10, 11))) | {"rho": (0.1, 1.0, 10.0)},
     }
     alphas: Sequence[float] | None = None
     betas: Sequence[float] | None = None

@@ -1,174 +1,134 @@
-"""The early-stopped accelerated proximal sequence that LLSF and JFSC share, for many candidates at a time.
+"""The early-stopped accelerated proximal sequence that LLSF and JFSC share, for many candidates at a time, in numpy or torch.
 
-Weights of C candidates are stacked as an array (q, C, d): seen as (q·C, d) one product applies X'X to all of them, seen as
-(q, C·d) one product applies the label matrix R.
+Weights of C candidates are one array (d, C, q): seen as (d, C·q) one product with X serves all of them, and seen as (d·C, q) one with
+the label matrix R.
 """
 
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, ClassVar, NamedTuple, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
-from skcamel.arrays import Array, allowed_threads, cast, to_device
-from skcamel.rows import dense
+from skcamel.arrays import Array, namespace, to_device, to_numpy
+from skcamel.rows import dense, on_device
 
 MAX_ITER = 100
 TOL = 1e-4
-SMALLEST_RESIDUAL = 1e-3  # shorter residuals weigh as much as this one
-POWER_TOL = 1e-8  # 1 - cos of a direction and its image under X'DX at which power iteration ends
-POWER_STEPS = 200
-MEMORY_BUDGET = 2**25  # bytes of working arrays of all batches at work: larger ones leave the cache and are no faster
+IN_CACHE, ON_DEVICE = 2**25, 2**32  # bytes of the arrays of candidates that are iterated together
 
 
-class State(Protocol):
-    """Candidates on their way: what :func:`run` needs to know of an objective."""
+class End(NamedTuple):
+    """Where the sequence of a candidate ended."""
 
-    W: np.ndarray  # (q, C, d) the latest iterate
-
-    def step(self, momentum: float) -> np.ndarray:
-        """Move to the next iterate and return the monitored value of each candidate, (C,)."""
-        ...
-
-    def keep(self, kept: np.ndarray) -> None:
-        """Go on with these candidates alone."""
-        ...
-
-
-class Run(NamedTuple):
-    """Where the sequences ended."""
-
-    W: np.ndarray  # (q, C, d)
-    n_iter: np.ndarray  # (C,)
-    values: np.ndarray  # (C,) monitored value of the last iterate
-
-
-def run(state: State, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True) -> Run:
-    """Iterate every candidate, from a state at its start, until its own stop.
-
-    A candidate stops after `max_iter` iterations, when its monitored value changes by at most `tol` (the value before
-    the first iteration counts as 0), or when that value is not positive; its latest iterate is the answer. With
-    a_0 = a_1 = 1 and a_{t+1} = (1 + sqrt(1 + 4 a_t²)) / 2 the momentum of iteration t is (a_{t-1} - 1) / a_t, 0 in the
-    first two, and always where the sequence is not accelerated.
-    """
-    W, n_iter = state.W.copy(), np.zeros(state.W.shape[1], dtype=np.int64)
-    values = np.zeros(W.shape[1])
-    index = np.arange(W.shape[1])  # candidate of each column that the state still holds
-    running = np.ones(W.shape[1], dtype=bool)
-    before, now = 1.0, 1.0
-    for t in range(1, max_iter + 1):
-        reached = state.step((before - 1) / now if accelerated else 0.0)
-        before, now = now, (1 + math.sqrt(1 + 4 * now**2)) / 2  # a Python float, beside which arrays keep their precision
-        stops = (np.abs(reached - values[index]) <= tol) | (reached <= 0)
-        stops = running & (stops if t < max_iter else True)
-        values[index[running]], n_iter[index[running]] = reached[running], t
-        if stops.any():
-            W[:, index[stops]] = state.W[:, stops]
-        running &= ~stops
-        if not running.any():
-            break
-        if running.mean() < 0.9:  # copying costs about as much as a step
-            state.keep(running)
-            index, running = index[running], running[running]
-    return Run(W, n_iter, values)
-
-
-class Arithmetic(NamedTuple):
-    """How iterates are computed: in numpy, or on a device as torch tensors."""
-
-    dtype: type[np.floating] = np.float64
-    device: str | None = None
-
-
-DOUBLE = Arithmetic()
+    W: np.ndarray  # (q, d)
+    n_iter: int
+    value: float  # monitored, of the last iterate
 
 
 class Problem:
-    """Training data ready for any number of candidates: rows X (n, d) and cosine distances R (q, q) of the labels.
+    """Training data ready for any number of candidates: rows X (n, d), targets Y (n, q) and cosine distances R (q, q) of the labels.
 
-    Iterates are of the given arithmetic. Their starts and step constants are computed in double precision, and monitored values are
-    summed in it.
-
-    A subclass says in `state` how candidates go on, in `groups` which may be solved together, and in `bytes_each` what one takes.
+    A subclass names the penalties of a candidate: the last is that of the ridge regression from which the sequence starts, the one before
+    it that of the l1 norm.
     """
 
-    state: ClassVar[Any]  # class of a State, made from the problem and the penalties
-    state_on_device: ClassVar[Any]  # the same with tensors
-    bytes_each: int  # of working arrays
+    PENALTIES: ClassVar[tuple[str, ...]]
+    bytes_each: int  # of the arrays that a candidate takes
 
-    def __init__(self, X: Array, R: np.ndarray, arithmetic: Arithmetic = DOUBLE) -> None:
-        self.dtype, self.device = np.dtype(arithmetic.dtype), arithmetic.device
-        self.X, self.R = X, R
+    def __init__(self, X: Array, R: np.ndarray, ridge: Ridge, device: Any = None) -> None:
+        self.X, self.R, self.ridge, self.device = on_device(X, device), to_device(R, device), ridge, device
         self.label_norm = float(np.linalg.norm(R, 2))
+        self.penalties: dict[str, Array] = {}  # (C, 1) each
 
-    def groups(self, penalties: Any) -> list[np.ndarray]:
-        """Indices of the candidates that may be solved together."""
-        return [np.arange(len(penalties[0]))]
+    def products(self, W: Array) -> tuple[Array, ...]:
+        """What gradient and value are made of, each affine in W (d, C, q)."""
+        raise NotImplementedError
 
-    def tensor(self, x: np.ndarray) -> Array:
-        """An array on the device of the iterates, in their precision."""
-        return cast(to_device(x, self.device), self.dtype.name)
+    def gradient(self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]) -> tuple[Array, Array]:
+        """Gradient at V and step constants L (C, 1), from the products at V and at the latest iterate."""
+        raise NotImplementedError
 
-    def _start(self, penalties: Any) -> State:
-        """Candidates at their start."""
-        return (self.state if self.device is None else self.state_on_device)(self, penalties)
+    def value(self, W: Array, products: tuple[Array, ...]) -> Array:
+        """The monitored value of each candidate, (C,)."""
+        raise NotImplementedError
 
-    def solve(self, penalties: Any, *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True) -> Run:
-        """The sequences of all candidates, those of a group in one batch; penalties are a named tuple of arrays (C,)."""
-        n_candidates = len(penalties[0])
-        W = np.empty((len(self.R), n_candidates, self.X.shape[1]), dtype=self.dtype)
-        whole = Run(W, np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates))
-        for index in self.groups(penalties):
-            end = run(self._start(part(penalties, index)), max_iter=max_iter, tol=tol, accelerated=accelerated)
-            whole.W[:, index], whole.n_iter[index], whole.values[index] = end
-        return whole
+    def related(self, W: Array) -> Array:
+        """W R."""
+        return (W.reshape(-1, W.shape[2]) @ self.R).reshape(W.shape)
 
-    def solve_batches(self, penalties: Any, *, max_iter: int, tol: float, budget: int = MEMORY_BUDGET) -> Iterator[tuple[np.ndarray, Run]]:
-        """The same in batches that keep the working arrays within `budget` bytes: indices of candidates, and their run.
+    def keep(self, kept: np.ndarray) -> None:
+        """Go on with these candidates alone."""
+        self.penalties = {name: values[kept] for name, values in self.penalties.items()}
 
-        Products of one batch are small, and threads that share one would wait for each other; so each batch has a core to itself,
-        also for the passes between the products. At most as many batches run as there are cores.
+    def solve(
+        self, candidates: Sequence[Mapping[str, Any]], *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True
+    ) -> Iterator[End]:
+        """The end of the sequence of each candidate; as many are iterated together as stay in the cache."""
+        size = max(1, (IN_CACHE if self.device is None else ON_DEVICE) // self.bytes_each)
+        for first in range(0, len(candidates), size):
+            part = self._of(candidates[first : first + size])
+            yield from part._run(max_iter, tol, accelerated)
+
+    def _of(self, candidates: Sequence[Mapping[str, Any]]) -> Self:
+        """The same problem with penalties."""
+        own = copy(self)
+        columns = {name: [[float(candidate[name])] for candidate in candidates] for name in self.PENALTIES}
+        own.penalties = {name: to_device(np.array(column), self.device) for name, column in columns.items()}
+        return own
+
+    def _run(self, max_iter: int, tol: float, accelerated: bool) -> list[End]:
+        """Iterate every candidate until its own stop.
+
+        A candidate stops after `max_iter` iterations, when its monitored value changes by at most `tol` (the value before
+        the first iteration counts as 0), or when that value is not positive; its latest iterate is the answer. With
+        a_0 = a_1 = 1 and a_{t+1} = (1 + sqrt(1 + 4 a_t²)) / 2 the momentum of iteration t is (a_{t-1} - 1) / a_t, 0 in the
+        first two, and always where the sequence is not accelerated.
         """
+        *_, l1, of_start = self.PENALTIES
+        start = self.ridge.stacked(to_numpy(self.penalties[of_start]).ravel())
+        ends = [End(W.T, 0, 0.0) for W in start.transpose(1, 0, 2)]
+        W = before = to_device(start, self.device)
+        products = products_before = self.products(W)
+        values, index = np.zeros(len(ends)), np.arange(len(ends))
+        a_before, a = 1.0, 1.0
+        for t in range(1, max_iter + 1):
+            momentum = (a_before - 1) / a if accelerated else 0.0
+            a_before, a = a, (1 + math.sqrt(1 + 4 * a**2)) / 2
+            V = W + momentum * (W - before)
+            at_V = tuple(now + momentum * (now - past) for now, past in zip(products, products_before, strict=True))
+            gradient, L = self.gradient(V, at_V, products)
+            before, products_before = W, products
+            W = soft(V - gradient / L, self.penalties[l1] / L)
+            products = self.products(W)
+            reached = to_numpy(self.value(W, products))
+            stops = (np.abs(reached - values) <= tol) | (reached <= 0) | (t == max_iter)
+            values = reached
+            for c in np.flatnonzero(stops):
+                ends[index[c]] = End(to_numpy(W[:, c]).T, t, float(values[c]))
+            if stops.any():
+                kept = np.flatnonzero(~stops)
+                values, index = values[kept], index[kept]
+                W, before = W[:, kept], before[:, kept]
+                products, products_before = (tuple(x[:, kept] for x in all_) for all_ in (products, products_before))
+                self.keep(kept)
+            if not len(index):
+                break
+        return ends
 
-        def end(index: np.ndarray) -> Run:
-            return run(self._start(part(penalties, index)), max_iter=max_iter, tol=tol)
 
-        if self.device is not None:  # memory there is plenty, and starting many small products is what takes time
-            yield from ((group, end(group)) for group in self.groups(penalties))
-            return
-        waiting: deque[tuple[np.ndarray, Future[Run]]] = deque()
-        threads = allowed_threads()
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-            for group in self.groups(penalties):
-                for batch in batches(len(group), self.bytes_each, budget // threads):
-                    if len(waiting) == threads:
-                        yield _first(waiting)
-                    waiting.append((group[batch], pool.submit(end, group[batch])))
-            while waiting:
-                yield _first(waiting)
+def soft(U: Array, threshold: Array) -> Array:
+    """Entries drawn towards 0 by a threshold."""
+    return U - namespace(U).clip(U, -threshold, threshold)
 
 
-def _first(waiting: deque[tuple[np.ndarray, Future[Run]]]) -> tuple[np.ndarray, Run]:
-    """Indices and run of the batch that was begun first; nothing else holds the run then."""
-    index, future = waiting.popleft()
-    return index, future.result()
-
-
-def part(penalties: Any, index: np.ndarray) -> Any:
-    """The penalties of some candidates."""
-    return type(penalties)(*(values[index] for values in penalties))
-
-
-def batches(n_candidates: int, bytes_each: int, budget: int) -> Iterator[np.ndarray]:
-    """Indices of candidates in order, as many at a time as the budget allows, at least one."""
-    size = max(1, budget // max(1, bytes_each))
-    return (np.arange(first, min(first + size, n_candidates)) for first in range(0, n_candidates, size))
+def product(A: Array, W: Array) -> Array:
+    """A matrix times W (d, C, q) of all candidates."""
+    return (A @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:])
 
 
 def rooted(X: Array, weights: np.ndarray | None) -> Array:
@@ -203,22 +163,21 @@ class Ridge:
     (array([[0.5]]), 5.0)
     """
 
-    def __init__(self, X: np.ndarray, Y: np.ndarray) -> None:
+    def __init__(self, X: Array, Y: np.ndarray) -> None:
         self.is_wide = X.shape[1] > X.shape[0]
-        gram = dense(X @ X.T if self.is_wide else X.T @ X)
-        eigenvalues, self.vectors = np.linalg.eigh(gram)
+        self.gram = dense(X @ X.T if self.is_wide else X.T @ X)
+        eigenvalues, self.vectors = np.linalg.eigh(self.gram)
         self.eigenvalues = np.maximum(eigenvalues, 0)
         self.norm = float(self.eigenvalues[-1])
-        self.gram = None if self.is_wide else gram
         self.X = X
         self.targets = self.vectors.T @ (Y if self.is_wide else X.T @ Y)
 
     def weights(self, penalty: float) -> np.ndarray:
-        """(X'X + penalty I)^{-1} X'Y, transposed: (q, d)."""
+        """(X'X + penalty I)^{-1} X'Y, (d, q)."""
         dual = self.vectors @ (self.targets / (self.eigenvalues + penalty)[:, None])
-        return np.ascontiguousarray((self.X.T @ dual if self.is_wide else dual).T)
+        return self.X.T @ dual if self.is_wide else dual
 
-    def stacked(self, penalties: Sequence[float] | np.ndarray) -> np.ndarray:
-        """Weights of each penalty side by side, (q, C, d); equal penalties are solved once."""
-        distinct, index = np.unique(np.asarray(penalties), return_inverse=True)
+    def stacked(self, penalties: np.ndarray) -> np.ndarray:
+        """Weights of each penalty side by side, (d, C, q); equal penalties are solved once."""
+        distinct, index = np.unique(penalties, return_inverse=True)
         return np.take(np.stack([self.weights(penalty) for penalty in distinct], axis=1), index, axis=1)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any, ClassVar
@@ -19,17 +17,7 @@ from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline, class_one, clone_fitted, known_rows, some_rows
-from skcamel.baselines.logistic import (
-    MAX_ITER,
-    TOLERANCE,
-    Logistic,
-    NotConverged,
-    Softmax,
-    beside,
-    fit_chains,
-    fit_logistic,
-    fit_softmax,
-)
+from skcamel.baselines.logistic import MAX_ITER, TOLERANCE, Logistic, Softmax, beside, fit_chains, fit_logistic, fit_softmax
 from skcamel.checks import check_count, check_flag, check_positive
 
 TOGETHER = 2**20  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
@@ -56,6 +44,22 @@ class LogisticBaseline(Baseline):
         check_count("max_iter", self.max_iter)
         check_positive("tol", self.tol)
 
+    def _limits(self) -> dict[str, Any]:
+        return {"tol": self.tol, "max_iter": self.max_iter}
+
+    def _count_steps(self, models: Iterable[Any]) -> None:
+        """Store the steps of the slowest model, and warn if some reached the limit; models of other classifiers do not count."""
+        steps = np.concatenate([np.ones(1, dtype=int), *(model.n_iter for model in models if isinstance(model, Logistic | Softmax))])
+        self.n_iter_ = int(steps.max())
+        late = int((steps[1:] >= self.max_iter).sum())
+        if late:
+            warnings.warn(
+                f"{late} of {len(steps) - 1} logistic models did not reach their tolerance in {self.max_iter} steps. Predictions are "
+                "usable; raise max_iter or tol to silence this.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
 
 @dataclass(eq=False, repr=False)
 class BinaryRelevance(LogisticBaseline):
@@ -75,7 +79,7 @@ class BinaryRelevance(LogisticBaseline):
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
     tol : float, default=1e-4
-        A logistic model is done when no entry of its gradient exceeds `tol` times the number of rows.
+        A logistic model is done when no entry of the gradient of its mean loss exceeds `tol`.
 
     Attributes
     ----------
@@ -93,7 +97,8 @@ class BinaryRelevance(LogisticBaseline):
     -----
     A label is learned from the rows where it is known, as by a fit on these rows alone.
     A label with one class in training gets that class with probability 1. Where a label can be separated by the features
-    its weights would grow for ever; they stop when the loss of all rows together is below 0.01.
+    its weights would grow for ever; start, steps and stop are those of scikit-learn's ``LogisticRegression(C=5e7)`` on
+    standardised columns.
 
     Examples
     --------
@@ -110,20 +115,22 @@ class BinaryRelevance(LogisticBaseline):
     PROBABILISTIC: ClassVar[bool] = True
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        self.n_iter_ = 1
-        self.model_: Logistic | None = None
-        self.estimators_: list[Any] | None = None
+        self.estimators_: list[tuple[list[int], Any]] = []  # labels, and what answers for them
         if self.base_estimator is not None:
-            self.estimators_ = [fit_one(self.base_estimator, X, y, weights=weights) for y in Y.T]
-            return
-        with convergence_warning():
-            self.model_ = fit_logistic(X, Y, weights, tol=self.tol, max_iter=self.max_iter)
-        self.n_iter_ = max(1, int(self.model_.ending.n_iter.max(initial=0)))
+            self.estimators_ = [([j], fit_one(self.base_estimator, X, y, weights=weights)) for j, y in enumerate(Y.T)]
+        else:
+            known = ~np.isnan(Y)
+            for labels in equal_columns(known):
+                rows = known[:, labels[0]]
+                model = fit_logistic(*known_rows(X, Y[:, labels], weights, rows), **self._limits()) if rows.any() else 0
+                self.estimators_.append((labels, model))
+        self._count_steps(model for _, model in self.estimators_)
 
     def _confidences(self, X: Array) -> np.ndarray:
-        if self.model_ is not None:
-            return self.model_.probabilities(X)
-        return np.column_stack([positive_probability(model, X) for model in self.estimators_ or ()])
+        F = np.empty((X.shape[0], sum(len(labels) for labels, _ in self.estimators_)))
+        for labels, model in self.estimators_:
+            F[:, labels] = model.probabilities(X) if isinstance(model, Logistic) else positive_probability(model, X)[:, None]
+        return F
 
 
 @dataclass(frozen=True)
@@ -220,15 +227,12 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         guessed = self._guessed(X, Y, weights) if np.isnan(Y).any() else Y
         size = max(1, TOGETHER // Y.size) if self.base_estimator is None else 1
         groups = [slice(start, start + size) for start in range(0, self.n_estimators, size)]
-        with convergence_warning():
-            fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._chains)(X, Y, guessed, orders[group], None if counts is None else counts[:, group], weights)
-                for group in groups
-            )
+        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._chains)(X, Y, guessed, orders[group], counts[:, group], weights) for group in groups
+        )
         self.estimators_ = [chain for chains in fitted for chain in chains]
         self._votes = self.combine == "vote"
-        steps = [chain.links.ending.n_iter.max(initial=1) for chain in self.estimators_ if isinstance(chain.links, Logistic)]
-        self.n_iter_ = int(max(steps, default=1))
+        self._count_steps(chain.links for chain in self.estimators_)
 
     def _guessed(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """Y with decisions of binary relevance where labels are unknown."""
@@ -238,35 +242,33 @@ class EnsembleOfClassifierChains(LogisticBaseline):
             single._learn(X, Y, weights)
         return np.where(np.isnan(Y), single._confidences(X) >= 0.5, Y)
 
-    def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray | None]:
+    def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
         """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
         random, fixed = check_random_state(self.random_state), self.order
         if fixed is not None and not np.array_equal(np.sort(_numbers(fixed)), np.arange(n_labels)):
             raise ValueError(f"order must hold each of the numbers 0 to {n_labels - 1} once, got {fixed!r}.")
         orders = np.empty((self.n_estimators, n_labels), dtype=int)
-        counts = np.empty((n_rows, self.n_estimators)) if self.bootstrap else None
+        counts = np.ones((n_rows, self.n_estimators))
         for member in range(self.n_estimators):
-            if counts is not None:
+            if self.bootstrap:
                 counts[:, member] = np.bincount(random.randint(n_rows, size=n_rows), minlength=n_rows)
             orders[member] = random.permutation(n_labels) if fixed is None else fixed
         return orders, counts
 
     def _chains(
-        self, X: Array, Y: np.ndarray, guessed: np.ndarray, orders: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None
+        self, X: Array, Y: np.ndarray, guessed: np.ndarray, orders: np.ndarray, counts: np.ndarray, weights: np.ndarray | None
     ) -> list[Chain]:
+        """The members of a group."""
         if self.base_estimator is None:
-            if weights is not None:
-                counts = weights[:, None] * (np.ones((1, len(orders))) if counts is None else counts)
-            known = None if guessed is Y else ~np.isnan(Y)
-            links = fit_chains(X, guessed, orders, counts, known, tol=self.tol, max_iter=self.max_iter)
+            bags = counts if weights is None else weights[:, None] * counts
+            links: list[Any] = fit_chains(X, guessed, orders, bags, ~np.isnan(Y), **self._limits())
         else:
-            members = zip(orders, [None] * len(orders) if counts is None else counts.T, strict=True)
-            links = [self._foreign_links(X, Y[:, order], guessed[:, order], bag, weights) for order, bag in members]
+            links = [
+                self._foreign_links(X, Y[:, order], guessed[:, order], bag, weights) for order, bag in zip(orders, counts.T, strict=True)
+            ]
         return [Chain(order, of_chain) for order, of_chain in zip(orders, links, strict=True)]
 
-    def _foreign_links(
-        self, X: Array, Y: np.ndarray, guessed: np.ndarray, counts: np.ndarray | None, weights: np.ndarray | None
-    ) -> list[Any]:
+    def _foreign_links(self, X: Array, Y: np.ndarray, guessed: np.ndarray, counts: np.ndarray, weights: np.ndarray | None) -> list[Any]:
         """A model for each link; the labels and guesses are in the order of the chain."""
         base = self.base_estimator
         return [fit_one(base, beside(X, guessed[:, :s]), Y[:, s], counts, weights) for s in range(Y.shape[1])]
@@ -356,27 +358,23 @@ class RAkEL(LogisticBaseline):
             rows = complete[:, m]
             patterns, codes[rows, m] = label_powerset(Y[rows][:, labels])
             self.patterns_.append(patterns if rows.any() else np.zeros((1, len(labels)), dtype=np.int64))
-        self._models: list[tuple[list[int], Any]]  # the sets that a model answers for, and the model
+        self._models: list[tuple[list[int], Any]] = []  # the sets that a model answers for, and the model
         if self.base_estimator is None:
-            with convergence_warning():
-                self._models = self._batched(X, codes, complete, weights)
+            same = np.vstack([complete, [len(patterns) for patterns in self.patterns_]])
+            for sets in equal_columns(same):  # sets with as many patterns that are complete in the same rows are solved together
+                self._models.append((sets, self._softmax(X, codes[:, sets], weights, complete[:, sets[0]], len(self.patterns_[sets[0]]))))
         else:
-            own = (known_rows(X, codes[:, m], weights, rows) for m, rows in enumerate(complete.T))
-            self._models = [([m], fit_one(self.base_estimator, *part[:2], weights=part[2])) for m, part in enumerate(own)]
-        steps = [model.ending.n_iter.max(initial=1) for _, model in self._models if isinstance(model, Softmax)]
-        self.n_iter_ = int(max(steps, default=1))
+            for m, rows in enumerate(complete.T):
+                own_X, own_codes, own_weights = known_rows(X, codes[:, m], weights, rows)
+                self._models.append(([m], fit_one(self.base_estimator, own_X, own_codes, weights=own_weights)))
+        self._count_steps(model for _, model in self._models)
 
-    def _batched(self, X: Array, codes: np.ndarray, complete: np.ndarray, weights: np.ndarray | None) -> list[tuple[list[int], Any]]:
-        """One fit for all sets with the same number of patterns that are complete in the same rows."""
-        groups = defaultdict(list)
-        for m, patterns in enumerate(self.patterns_):
-            groups[len(patterns), complete[:, m].tobytes() if len(patterns) > 1 else b""].append(m)
-        models: list[tuple[list[int], Any]] = []
-        for (n_patterns, _), sets in groups.items():
-            own_X, own_codes, own_weights = known_rows(X, codes[:, sets], weights, complete[:, sets[0]])
-            limits = {"tol": self.tol, "max_iter": self.max_iter}
-            models.append((sets, fit_softmax(own_X, own_codes, n_patterns, own_weights, **limits) if n_patterns > 1 else 0))
-        return models
+    def _softmax(self, X: Array, codes: np.ndarray, weights: np.ndarray | None, rows: np.ndarray, n_patterns: int) -> Softmax | int:
+        """One fit for some sets; 0, the only pattern, where there are no others."""
+        if n_patterns == 1:
+            return 0
+        own_X, own_codes, own_weights = known_rows(X, codes, weights, rows)
+        return fit_softmax(own_X, own_codes, n_patterns, own_weights, **self._limits())
 
     def _confidences(self, X: Array) -> np.ndarray:
         votes, counts = np.zeros((X.shape[0], len(self.label_names_))), np.zeros(len(self.label_names_))
@@ -415,19 +413,16 @@ def label_powerset(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return reversed_patterns[:, ::-1], codes.ravel()
 
 
-@contextmanager
-def convergence_warning() -> Iterator[None]:
-    """Turn the warnings of the logistic solver into one ConvergenceWarning of scikit-learn."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    told = False
-    for warning in caught:
-        if not issubclass(warning.category, NotConverged):
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-        elif not told:
-            told = True
-            warnings.warn(str(warning.message), ConvergenceWarning, stacklevel=4)
+def equal_columns(table: np.ndarray) -> list[list[int]]:
+    """Groups of columns with equal entries.
+
+    >>> equal_columns(np.array([[1, 0, 1], [0, 0, 0]]))
+    [[0, 2], [1]]
+    """
+    groups: dict[bytes, list[int]] = {}
+    for index, column in enumerate(table.T):
+        groups.setdefault(column.tobytes(), []).append(index)
+    return list(groups.values())
 
 
 def fit_one(base: Any, X: Array, y: np.ndarray, counts: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:

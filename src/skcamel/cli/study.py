@@ -73,7 +73,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     required=True,
     callback=_specs,
     metavar="A,B,…",
-    help="camel, br, ecc, rakel, llsf, jfsc, imcc, extra-trees, random-forest, logistic, svc, or name=package.module:Class(arg=1) or "
+    help="camel, br, ecc, rakel, llsf, jfsc, extra-trees, random-forest, logistic, svc, or name=package.module:Class(arg=1) or "
     "name=file.py:function; one that learns a single label is fitted for each.",
 )
 @new_folder

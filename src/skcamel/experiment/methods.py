@@ -32,7 +32,6 @@ FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
 TREES = 500
 VERSION = 1  # of what CAMEL computes from the same parameters: to be raised when its results change
-RACE = 3.0  # standard errors: a candidate of LLSF or JFSC that trails by more leaves the search
 FORM = "name=package.module:Class(arg=1)"  # how the command line names a method to import
 ONE_LABEL = re.compile("1d array|[Mm]ulti-?label")  # what estimators of a single label say of a matrix
 # what a text names: package.module:Class(arg=1), where arguments are Python literals; nothing is executed but the import and the one call
@@ -213,7 +212,7 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
     if isinstance(spec, str):
         if choice(spec, tuple(METHOD_TITLES), "method") == "camel":
             return CamelMethod(preset, per_metric=per_metric, device=device)
-        return _of_ours(spec, preset, device) if spec in (*PAPER_METHODS, "imcc") else _of_scikit(spec, preset)
+        return _of_ours(spec, preset, device) if spec in PAPER_METHODS else _of_scikit(spec, preset)
     if isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[0], str):
         return EstimatorMethod(*spec)
     return spec if isinstance(spec, Method) else EstimatorMethod(type(spec).__name__, spec)
@@ -221,18 +220,14 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
 
 def _of_ours(name: str, preset: str, device: str | None) -> Method:
     """LLSF and JFSC get a coarse grid: the authors' has 1 323 or 3 993 candidates; for it give ``("llsf", LLSFCV(grid="paper"))``."""
-    from skcamel.baselines import IMCCCV, JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+    from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
-    if name == "imcc":
-        grid = "coarse" if preset == "best" else "raw"
-        search = IMCCCV(grid=grid, cv=3 if preset == "quick" else 5, threshold=CUTS[preset])
-        return EstimatorMethod(name, search, {"grid": jsonable(IMCCCV.GRIDS[grid])})
     kinds: dict[str, Any] = {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL, "llsf": LLSFCV, "jfsc": JFSCCV}
     kind = kinds[name]
     if name not in ("llsf", "jfsc"):
         return EstimatorMethod(name, kind(threshold=CUTS[preset]))
     features = "fair" if preset == "best" else "faithful"
-    search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=CUTS[preset], preset=features, race=RACE)
+    search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=CUTS[preset], preset=features)
     return EstimatorMethod(name, search, {"grid": jsonable(kind.GRIDS["coarse"])}, device)
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from skcamel.experiment.paper import (
     LARGE,
-    METHOD_TITLES,
     REGULAR,
     SEVEN,
+    TITLES_IN_ORDER,
     Key,
     Metric,
     PaperFigure,
@@ -60,7 +60,7 @@ class Summary:
     @property
     def methods(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        return _in_order({method for *_, method in self.figures}, tuple(METHOD_TITLES), base_of)
+        return _in_order({method for *_, method in self.figures}, tuple(TITLES_IN_ORDER), base_of)
 
     @property
     def datasets(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skca
     "skcamel.display.ConvergenceDisplay": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
     "skcamel.baselines.IMCC": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV, with one value in each axis",
     "skcamel.baselines.IMCCCV": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV",
+    "skcamel completion": "type commands in full; 'skcamel --help' lists them",
     "landmarks='pivoted'": "landmarks='uniform' are as accurate and cost less",
     "sparsity='auto'": "sparsity=0.01, as in the paper",
     "sparsity='noise'": "sparsity=0.01, as in the paper; a greater share makes S sparser",

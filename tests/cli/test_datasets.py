@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +19,7 @@ pytest.importorskip("click", reason="click is not installed: pip install skcamel
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
 
 from skcamel.__main__ import main
-from skcamel.cli.root import LazyGroup, root
+from skcamel.cli.root import root
 
 ROOT_COMMANDS = root.list_commands(None)
 COMMANDS = ("list", "card", "fetch", "convert", "check")
@@ -76,12 +75,6 @@ def test_help_imports_nothing_heavy(command):
     assert "HEAVY []" in result.stdout, result.stderr
 
 
-def test_the_root_help_does_not_import_the_subcommands():
-    result = python("import sys\nfrom skcamel.cli import main\nmain(['--help'])\nprint('skcamel.cli.datasets' in sys.modules)")
-    assert result.stdout.endswith("False\n")
-    assert re.search("datasets +List, describe", result.stdout)
-
-
 @pytest.mark.parametrize("missing", ["click", "rich"])
 def test_without_the_extra_one_line_names_it(missing):
     code = (
@@ -110,13 +103,6 @@ def test_a_mistyped_command_is_wrong_use(cli):
     result = cli("dataset", "list")
     assert result.exit_code == 2
     assert "No such command 'dataset'" in result.stderr
-
-
-def test_a_group_can_hold_lazy_and_plain_commands():
-    group = LazyGroup("g", lazy={"datasets": ("skcamel.cli.datasets:datasets", "line")})
-    group.command("plain")(lambda: None)
-    assert group.list_commands(None) == ["datasets", "plain"]
-    assert group.get_command(None, "nothing") is None
 
 
 def test_list_names_every_set_and_where_it_is(cli, only_tiny, tmp_path):

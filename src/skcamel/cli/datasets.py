@@ -25,7 +25,7 @@ CREDITS = ("reference", "licence", "terms", "defects", "sources")
 TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels: for Python, not for JSON
 
 
-@click.group(epilog=examples("skcamel datasets card yeast"))
+@click.group(cls=options.Group, epilog=examples("skcamel datasets card yeast"))
 def datasets() -> None:
     """List, describe, fetch, convert and check data sets.
 
@@ -72,7 +72,7 @@ def _available(facts: DatasetFacts, place: Place | None) -> str:
 
 
 @datasets.command(epilog=examples("skcamel datasets card yeast", "skcamel datasets card mine.csv --labels 'topic_*'"))
-@click.argument("name_or_file", shell_complete=options.complete_source)
+@click.argument("name_or_file")
 @options.dataset_options
 @options.as_json
 def card(name_or_file: str, *, as_json: bool, **how: Any) -> None:
@@ -90,7 +90,7 @@ def card(name_or_file: str, *, as_json: bool, **how: Any) -> None:
 
 
 @datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
-@click.argument("name", shell_complete=options.complete_name)
+@click.argument("name")
 @click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
 @click.option("--cache", type=options.OutputFolder(), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.")
 @click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
@@ -115,7 +115,7 @@ def _announce(notice: str) -> None:
 @datasets.command(
     epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c")
 )
-@click.argument("source", metavar="FROM", shell_complete=options.complete_source)
+@click.argument("source", metavar="FROM")
 @click.argument("target", metavar="TO", type=options.OutputFile())
 @options.dataset_options
 @click.option("--meka", is_flag=True, help="Write .arff in the form of MEKA instead of Mulan's.")
@@ -138,7 +138,7 @@ def convert(source: str, target: str, *, meka: bool, force: bool, **how: Any) ->
 
 
 @datasets.command(epilog=examples("skcamel datasets check yeast", "skcamel datasets check mine.csv --labels 'topic_*'"))
-@click.argument("name_or_file", shell_complete=options.complete_source)
+@click.argument("name_or_file")
 @options.dataset_options
 @options.table_options
 @options.as_json

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from skcamel.cli.inputs import is_catalogue_name, open_model, rows_for, told_unknown
-from skcamel.cli.options import SHARE, as_json, complete_source, data_home, examples
+from skcamel.cli.options import SHARE, as_json, data_home, examples
 from skcamel.cli.output import note, say, say_json
 from skcamel.data import DataError
 from skcamel.text import one_line
@@ -43,10 +43,8 @@ EDGE_CASES = {
     )
 )
 @click.argument("model", required=False, type=click.Path(exists=True, dir_okay=False))
-@click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_source)
-@click.option(
-    "--truth", metavar="FILE", help="Labelled file; label columns go by the names in the predictions.", shell_complete=complete_source
-)
+@click.argument("file", metavar="[FILE]", required=False)
+@click.option("--truth", metavar="FILE", help="Labelled file; label columns go by the names in the predictions.")
 @click.option("--predictions", type=click.Path(exists=True, dir_okay=False), help="File that 'skcamel predict' wrote, instead of a model.")
 @click.option("--per-label", is_flag=True, help="Also precision, recall and F1 of every label.")
 @click.option("--coverage", type=SHARE, help="Of a MODEL: also how often its answers with this coverage, such as 0.9, are right or open.")
@@ -63,7 +61,9 @@ def evaluate(
     coverage: float | None,
     as_json: bool,
 ) -> None:
-    """Compare with the truth: a MODEL on a labelled FILE, or --predictions with --truth.
+    """Compare predictions with the truth, by seven metrics.
+
+    Give a MODEL and a labelled FILE, or --predictions and --truth.
 
     Do not evaluate a model on the rows that it was fitted on. Empty cells and ? among the labels are unknown: they count in no figure.
     """

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def explain(
     model: str, file: str, row: int, labels: tuple[str, ...], top: int, data_home: str | None, *, features: bool | None, as_json: bool
 ) -> None:
-    """Take the scores of one row of FILE apart, by labels and by columns.
+    """Explain the scores of one row, by labels and by columns.
 
     A score is that of the average training row, plus the label's own part, plus what every other label pushes up or down; a
     label is predicted where its score exceeds its cut. The same score is also that where no column is known, plus what each

@@ -21,7 +21,7 @@ from skcamel.text import count, file_size, one_line
 )
 @output_file(OutputFile(".onnx"), "ONNX file to write.", required=True)
 def export(model: str, dtype: str, output: str) -> None:
-    """Write MODEL as an ONNX file, which onnxruntime and others score rows with, from many languages and without Python.
+    """Write MODEL as ONNX, which scores rows without Python.
 
     It gives the same scores, labels and probabilities. Its input is a matrix X; after a fit on a table it has an input for each column:
     numbers with NaN for a gap, 1 and 0 for yes and no, and text for categories. Columns of dates, text and tags cannot be exported.

@@ -58,7 +58,7 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
         "skcamel fit large.parquet --labels 'topic_*' --solver landmark --landmarks 2000 --max-memory 4GiB",
     )
 )
-@click.argument("data", nargs=-1, required=True, metavar="DATA...", shell_complete=options.complete_source)
+@click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @options.output_file(options.OutputFile(), "Model file to write.  [default: NAME.skcamel in this folder]")
 @options.dataset_options
 @click.option("--method", type=click.Choice(tuple(METHODS)), default="camel", show_default=True, help="CAMEL, or what it is compared with.")
@@ -102,7 +102,9 @@ def fit(
     as_json: bool,
     **choices: Any,
 ) -> None:
-    """Learn from DATA, a labelled file or the name of a benchmark set, and write a model file.
+    """Learn from labelled DATA and write a model file.
+
+    DATA is a labelled file or the name of a benchmark set.
 
     CAMEL chooses its hyper-parameters by exact leave-one-out, which also estimates how good the model is. With --test-size
     the model is fitted on the other rows alone.

@@ -20,9 +20,9 @@ from skcamel.text import one_line
 @output_file(OutputFile(), "File to write the card to; default: standard output.")
 @as_json
 def inspect(model: str, card: bool, output: str | None, *, as_json: bool) -> None:
-    """Tell what a MODEL file is, from what data, how good, what it reveals about its training rows, and its size by part.
+    """Tell what a model file is, how good, and what it reveals.
 
-    No step of another library is built, so nothing has to be trusted.
+    It also tells from what data the model is, and its size by part. No step of another library is built, so nothing has to be trusted.
     """
     if card and as_json:
         raise click.UsageError("--card writes Markdown, --json writes JSON; choose one.")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from skcamel.files import check_writable, is_stream
+from skcamel.gone import hint
 
 # As in skcamel.metrics, which is imported only on use; a test compares them
 METRICS = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_precision", "macro_f1", "micro_f1")
@@ -21,6 +21,16 @@ METRICS = ("one_error", "hamming_loss", "coverage", "ranking_loss", "average_pre
 def examples(*lines: str) -> str:
     """Write an epilog with one example per line, kept as it is."""
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+class Group(click.Group):
+    """Commands of which some that went say what to use instead."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find the command of that name."""
+        if why := hint(f"{ctx.command_path} {cmd_name}"):
+            raise click.UsageError(why, ctx)
+        return super().get_command(ctx, cmd_name)
 
 
 class OutputFile(click.Path):
@@ -117,11 +127,6 @@ class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (g
             self.fail(f"{value!r} is not a list of numbers, such as 0.5,1.", param, ctx)
         return numbers
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Offer the words after those already typed."""
-        head, comma, word = incomplete.rpartition(",")
-        return [CompletionItem(f"{head}{comma}{choice}") for choice in self.choices if choice.startswith(word)]
-
 
 class Size(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (generic only in the newest click)
     """A number of bytes, in words or not, such as 1GiB."""
@@ -139,34 +144,13 @@ class Size(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (gen
         return str(value)
 
 
-def complete_name(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of benchmark sets, for the tab key."""
-    from skcamel.data.catalogue import list_datasets
-
-    return [CompletionItem(name, help="benchmark set") for name in list_datasets() if name.startswith(incomplete)]
-
-
-def complete_source(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of benchmark sets, then files, for the tab key.
-
-    With the type "file" bash forgets the names, so files are listed here if there are both.
-    """
-    names = complete_name(_, __, incomplete)
-    if not names:
-        return [CompletionItem(incomplete, type="file")]
-    files = sorted(
-        path for path in Path().iterdir() if path.name.startswith(incomplete) and path.name[0] != "." and path.name.isprintable()
-    )
-    return [*names, *(CompletionItem(f"{path}/" if path.is_dir() else str(path)) for path in files)]
-
-
 SEED = click.IntRange(min=0, max=2**32 - 1)
 SHARE = click.FloatRange(0, 1, min_open=True)
 as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON; standard output holds nothing else.")
 data_home = click.option("--data-home", type=click.Path(file_okay=False), help="Folder of benchmark sets; default: SKCAMEL_DATA.")
 force = click.option("--force", is_flag=True, help="Overwrite what exists.")
 model_file = click.argument("model", type=click.Path(exists=True, dir_okay=False))
-rows_file = click.argument("file", metavar="FILE", shell_complete=complete_source)
+rows_file = click.argument("file", metavar="FILE")
 study_folder = click.argument("folder", metavar="DIR", type=click.Path(exists=True, file_okay=False))
 seed = click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the folds, and of whatever a method draws.")
 new_folder = click.option("-o", "--output", "folder", required=True, type=OutputFolder(), help="Study folder; made if it is not there.")

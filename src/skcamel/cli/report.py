@@ -21,7 +21,9 @@ STUDY = ("study.json", "records.jsonl")  # a folder with one of these is a study
 @output_file(OutputFile(), "HTML file to write.", required=True)
 @data_home
 def report(what: str, data: str | None, output: str, data_home: str | None) -> None:
-    """Write the page of a model file or of a study folder: one HTML file that needs nothing else.
+    """Write the page of a model file or of a study folder.
+
+    It is one HTML file that needs nothing else.
 
     With --data the page of a model also shows how good each label is and why a row got its labels; it then holds scores and
     labels of up to 500 rows, never their features. Columns and labels are found by their names, as at the fit.

@@ -62,7 +62,7 @@ def serve(
     allow_missing: bool,
     access_log: bool,
 ) -> None:
-    """Serve MODEL over HTTP: a page to try it, and JSON for programs.
+    """Serve MODEL over HTTP, with a page to try it.
 
     \b
     GET  /              page: change values, watch the labels, see why; drop a table

@@ -125,7 +125,9 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
 def study(
     ctx: click.Context, /, datasets: Sequence[str], methods: Sequence[str], folder: str, *, quiet: bool, as_json: bool, **options: Any
 ) -> None:
-    """Compare methods on data sets by seven metrics and --metrics, and keep the figures in a folder.
+    """Compare methods on data sets, in a folder to resume.
+
+    The figures are seven metrics and those of --metrics.
 
     A study runs each method once on each outer fold of each data set. If it is interrupted, run the same command again.
     If a unit fails, the others go on, and the exit code is 1. With

@@ -37,7 +37,7 @@ NAMES = ("row", "label", "given", "suggested", *FIGURES, "why", EMPTY)  # column
         "skcamel suspects yeast --limit 50 --json",
     )
 )
-@click.argument("data", metavar="FILE", shell_complete=options.complete_source)
+@click.argument("data", metavar="FILE")
 @options.output_file(OUTPUT, f"Table to write, .csv, .tsv, .json, .jsonl or .parquet, with an empty column {EMPTY!r} to be filled in.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show and write, the first.")
 @click.option("--preset", type=click.Choice(tuple(PRESETS)), default="quick", show_default=True, help="Which models are tried, as in fit.")
@@ -46,7 +46,7 @@ NAMES = ("row", "label", "given", "suggested", *FIGURES, "why", EMPTY)  # column
 @options.table_options
 @options.as_json
 def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json: bool, **choices: Any) -> None:
-    """List the labels of FILE that are most likely wrong: given where they should not be, or missing where they should be.
+    """List the labels of FILE that are most likely wrong.
 
     FILE is a labelled table (- for standard input), an ARFF, svmlight or Matlab file, or the name of a benchmark set. Every label
     of every row is scored by a model of all other rows. A score below 0 contradicts the label as given; the most negative come first.

@@ -23,6 +23,8 @@ INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skca
     "skcamel.baselines.IMCC": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV, with one value in each axis",
     "skcamel.baselines.IMCCCV": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV",
     "skcamel completion": "type commands in full; 'skcamel --help' lists them",
+    "skcamel datasets card": "use skcamel.data.load_dataset('NAME').card() in Python, or 'skcamel datasets check'",
+    "skcamel datasets convert": "use skcamel.data.read_dataset and write_dataset in Python",
     "landmarks='pivoted'": "landmarks='uniform' are as accurate and cost less",
     "sparsity='auto'": "sparsity=0.01, as in the paper",
     "sparsity='noise'": "sparsity=0.01, as in the paper; a greater share makes S sparser",

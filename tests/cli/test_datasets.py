@@ -7,22 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import skcamel
 import tiny
 from loopback import loopback_server
-from skcamel.data import catalogue
+from skcamel.data import catalogue, read_dataset, write_dataset
 
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
 pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
 
+from skcamel import load
 from skcamel.__main__ import main
 from skcamel.cli.root import root
 
 ROOT_COMMANDS = root.list_commands(None)
-COMMANDS = ("list", "card", "fetch", "convert", "check")
+COMMANDS = ("list", "fetch", "check")
 SOURCE = str(Path(skcamel.__file__).parents[1])
 
 
@@ -62,7 +62,7 @@ def test_each_help_shows_an_example(cli, command):
     assert "skcamel " + " ".join(command) in result.stdout.split("Example:")[1]
 
 
-HELPS = [["--help"], *([*name.split(), "--help"] for name in (*ROOT_COMMANDS, "datasets card"))]
+HELPS = [["--help"], *([*name.split(), "--help"] for name in (*ROOT_COMMANDS, "datasets check"))]
 
 
 @pytest.mark.parametrize("command", [["--version"], *HELPS], ids=" ".join)
@@ -93,7 +93,7 @@ def test_python_m_skcamel():
     assert result.stdout == f"skcamel {skcamel.__version__}\n"
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["datasets", "card", "emotion"], 1), (["datasets", "fetch"], 2)])
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["datasets", "check", "emotion"], 1), (["datasets", "fetch"], 2)])
 def test_the_console_script_returns_the_exit_code(arguments, code, capsys):
     assert main(arguments) == code
     assert "Traceback" not in capsys.readouterr().err
@@ -124,26 +124,8 @@ def test_list_fits_a_terminal_and_is_complete_as_json(cli):
     assert rows[0]["fetchable"]
 
 
-def test_card_of_a_file(cli, mulan_file):
-    result = cli("datasets", "card", mulan_file)
-    assert result.exit_code == 0
-    assert "cardinality" in result.stdout
-    figures = json.loads(cli("datasets", "card", mulan_file, "--json").stdout)
-    assert (figures["n"], figures["d"], figures["q"]) == (tiny.N, tiny.D, tiny.Q)
-    assert "phi" not in figures
-
-
-def test_card_of_a_name_tells_its_defects(cli, only_tiny, tmp_path):
-    only_tiny(defects=("Half of it is shifted.",), repaired="tiny-realigned")
-    tiny.put(tmp_path / "cache")
-    result = cli("datasets", "card", "tiny")
-    assert "Note: Half of it is shifted." in result.stdout
-    assert result.stderr.startswith("Note: tiny is the public file with its known defects")
-    assert result.stderr.count("\n") == 1
-
-
 def test_a_missing_set_is_one_sentence_with_the_command_that_gets_it(cli):
-    result = cli("datasets", "card", "emotions")
+    result = cli("datasets", "check", "emotions")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("Error: The data set emotions is not here.")
     assert "skcamel datasets fetch emotions" in result.stderr
@@ -161,18 +143,14 @@ def test_an_unknown_name_and_a_missing_file(cli):
 
 def test_files_whose_format_or_labels_are_unknown(cli, mulan_file, tmp_path):
     (tmp_path / "mine.doc").write_text("x")
-    assert "names no known format; known are .arff" in cli("datasets", "card", "mine.doc").stderr
-    (tmp_path / "mine.csv").write_text("a,b\n1,0\n")
-    result = cli("datasets", "card", "mine.csv")
-    assert result.exit_code == 2
-    assert "mine.csv: a table does not say which columns are labels; name them by --labels" in " ".join(result.stderr.split())
+    assert "names no known format; known are .arff" in cli("datasets", "check", "mine.doc").stderr
     mulan_file.with_suffix(".xml").unlink()
-    assert "no mine.xml lies beside it and its relation has no -C n" in cli("datasets", "card", mulan_file).stderr
+    assert "no mine.xml lies beside it and its relation has no -C n" in cli("datasets", "check", mulan_file).stderr
 
 
 def test_a_broken_file_is_one_sentence(cli, mulan_file):
     mulan_file.write_text("not an ARFF file\n")
-    result = cli("datasets", "card", mulan_file)
+    result = cli("datasets", "check", mulan_file)
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert result.stderr.startswith("Error: mine.arff")
 
@@ -182,11 +160,11 @@ def test_an_unforeseen_error_is_a_sentence_too(cli, mulan_file, monkeypatch):
         raise KeyError("x")
 
     monkeypatch.setattr("skcamel.data.formats.read_dataset", broken)
-    result = cli("datasets", "card", mulan_file)
+    result = cli("datasets", "check", mulan_file)
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert "KeyError: 'x'; this is a bug in skcamel" in result.stderr
     monkeypatch.setenv("SKCAMEL_DEBUG", "1")
-    assert "Traceback" in cli("datasets", "card", mulan_file).stderr
+    assert "Traceback" in cli("datasets", "check", mulan_file).stderr
 
 
 def test_a_folder_without_permission_is_named(cli, mulan_file, monkeypatch):
@@ -194,7 +172,7 @@ def test_a_folder_without_permission_is_named(cli, mulan_file, monkeypatch):
         raise PermissionError(13, "Permission denied", str(mulan_file))
 
     monkeypatch.setattr("skcamel.data.formats.read_dataset", closed)
-    assert cli("datasets", "card", mulan_file).stderr == f"Error: {mulan_file}: Permission denied.\n"
+    assert cli("datasets", "check", mulan_file).stderr == f"Error: {mulan_file}: Permission denied.\n"
 
 
 def test_check_says_what_it_found_and_fails_only_then(cli, mulan_file):
@@ -210,42 +188,28 @@ def test_check_says_what_it_found_and_fails_only_then(cli, mulan_file):
     assert findings[0]["code"] == "label-in-features"
 
 
-@pytest.mark.parametrize("target", ["out.csv", "out.tsv", "out.svm", "out.arff"])
-def test_convert_there_and_back(cli, mulan_file, tmp_path, target):
-    result = cli("datasets", "convert", mulan_file, target)
-    assert result.exit_code == 0, result.stderr
-    assert f"wrote {target}" in result.stdout
-    labels = ["--labels", "l0,l1"] if target.endswith("sv") else []
-    assert cli("datasets", "convert", target, "back.arff", *labels).exit_code == 0
-    from skcamel.data import read_mulan
-
-    X, Y = tiny.arrays()
-    back = read_mulan(tmp_path / "back.arff", tmp_path / "back.xml")
-    np.testing.assert_array_equal(back.X.toarray() if hasattr(back.X, "toarray") else back.X, X)
-    np.testing.assert_array_equal(back.Y, Y)
-
-
 @pytest.mark.parametrize("columns", ["l*", "2", "l0,l1", "3,4"])
 def test_label_columns_by_prefix_count_or_name(cli, mulan_file, columns):
-    cli("datasets", "convert", mulan_file, "out.csv")
-    figures = json.loads(cli("datasets", "card", "out.csv", "--labels", columns, "--json").stdout)
-    assert (figures["d"], figures["q"]) == (tiny.D, tiny.Q)
+    with pytest.warns(UserWarning, match="which columns are labels"):
+        write_dataset(read_dataset(mulan_file), "out.csv")
+    assert f"{tiny.D} features, {tiny.Q} labels" in cli("datasets", "check", "out.csv", "--labels", columns).stdout
 
 
 def test_one_position_and_names_with_commas(cli, tmp_path):
     (tmp_path / "odd.csv").write_text('x,"a, b",c\n5,1,0\n7,0,1\n')
     for columns, names in (("1,", ["a, b"]), ('"a, b"', ["a, b"]), ('c, "a, b"', ["a, b", "c"])):
-        assert json.loads(cli("datasets", "card", "odd.csv", "--labels", columns, "--json").stdout)["label_names"] == names
-    assert "--labels is empty" in cli("datasets", "card", "odd.csv", "--labels", ",").stderr
+        cli("fit", "odd.csv", "--labels", columns, "--force")
+        assert list(load("odd.skcamel").label_names_) == names
+    assert "--labels is empty" in cli("datasets", "check", "odd.csv", "--labels", ",").stderr
 
 
 def test_labels_and_xml_are_refused_where_they_mean_nothing(cli, only_tiny, mulan_file, tmp_path):
     tiny.put(tmp_path / "cache")
     for source in (mulan_file, "tiny"):
-        result = cli("datasets", "card", source, "--labels", "l0")
+        result = cli("datasets", "check", source, "--labels", "l0")
         assert result.exit_code == 2
         assert "--labels names columns of a table" in " ".join(result.stderr.split())
-    result = cli("datasets", "card", "tiny", "--xml", "mine.xml")
+    result = cli("datasets", "check", "tiny", "--xml", "mine.xml")
     assert result.exit_code == 2
     assert "--xml is the label file of an ARFF file; tiny is none" in " ".join(result.stderr.split())
 
@@ -253,15 +217,9 @@ def test_labels_and_xml_are_refused_where_they_mean_nothing(cli, only_tiny, mula
 def test_a_file_called_like_a_set_does_not_hide_it(cli, only_tiny, tmp_path):
     tiny.put(tmp_path / "cache")
     (tmp_path / "tiny").write_text("something else")
-    result = cli("datasets", "card", "tiny")
+    result = cli("datasets", "check", "tiny")
     assert result.exit_code == 0
     assert "Note: tiny is taken as the benchmark set, not as the file of that name" in result.stderr
-
-
-def test_convert_to_meka_and_from_it(cli, mulan_file, tmp_path):
-    assert cli("datasets", "convert", mulan_file, "out.arff", "--meka").exit_code == 0
-    assert not (tmp_path / "out.xml").exists()
-    assert json.loads(cli("datasets", "card", "out.arff", "--json").stdout)["q"] == tiny.Q
 
 
 def test_matlab_and_gzipped_files_are_read(cli, mulan_file, tmp_path):
@@ -269,24 +227,12 @@ def test_matlab_and_gzipped_files_are_read(cli, mulan_file, tmp_path):
 
     X, Y = tiny.arrays()
     savemat(tmp_path / "mine.mat", {"data": X, "target": Y.T.astype(float)})
-    assert json.loads(cli("datasets", "card", "mine.mat", "--json").stdout)["q"] == tiny.Q
+    assert f"{tiny.Q} labels" in cli("datasets", "check", "mine.mat").stdout
     packed = gzip.compress(b"@relation 'x: -C -2'\n" + tiny.arff().split(b"\n", 1)[1])
     (tmp_path / "other.arff.gz").write_bytes(packed)
-    assert json.loads(cli("datasets", "card", "other.arff.gz", "--json").stdout)["q"] == 2
+    assert "2 labels" in cli("datasets", "check", "other.arff.gz").stdout
     (tmp_path / "other.arff.gz").write_bytes(packed[:40])
-    assert cli("datasets", "card", "other.arff.gz").stderr.startswith("Error: other.arff.gz")
-
-
-def test_convert_overwrites_only_on_request(cli, mulan_file, tmp_path):
-    (tmp_path / "out.xml").write_text("mine")
-    result = cli("datasets", "convert", mulan_file, "out.arff")
-    assert result.exit_code == 2
-    assert "out.xml exists already; choose another name, or add --force" in " ".join(result.stderr.split())
-    assert (tmp_path / "out.xml").read_text() == "mine"
-    assert cli("datasets", "convert", mulan_file, "out.arff", "--force").exit_code == 0
-    result = cli("datasets", "convert", mulan_file, "out.mat")
-    assert result.exit_code == 2
-    assert "read, not written" in result.stderr
+    assert cli("datasets", "check", "other.arff.gz").stderr.startswith("Error: other.arff.gz")
 
 
 def test_fetch(cli, only_tiny, monkeypatch, tmp_path):

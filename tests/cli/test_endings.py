@@ -106,8 +106,7 @@ def test_a_signal_that_comes_inside_a_destructor_is_not_lost(folder):
     ("number", "command"),
     [
         (signal.SIGINT, ["fit", "pipe.csv", "--labels", "2"]),
-        (signal.SIGINT, ["datasets", "card", "pipe.csv", "--labels", "2"]),
-        (signal.SIGINT, ["datasets", "convert", "pipe.csv", "out.arff", "--labels", "2"]),
+        (signal.SIGINT, ["datasets", "check", "pipe.csv", "--labels", "2"]),
         (signal.SIGINT, ["study", "--datasets", "pipe.csv", "--labels", "2", "--methods", "br", "-o", "out"]),
         (signal.SIGHUP, ["evaluate", "--truth", "mine.csv", "--predictions", "pipe.csv"]),
     ],

@@ -16,10 +16,9 @@ WRITING = {  # every command with an output, up to the name of what it writes
     "fit": FIT,
     "predict": ("predict", "m.skcamel", "mine.csv", "-o"),
     "report": ("report", "m.skcamel", "-o"),
-    "convert": ("datasets", "convert", "mine.csv", "--labels", "2"),
     "study": ("study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "-o"),
 }
-SUFFIX = {"fit": ".skcamel", "predict": ".csv", "report": ".html", "convert": ".csv"}
+SUFFIX = {"fit": ".skcamel", "predict": ".csv", "report": ".html"}
 
 
 @pytest.fixture
@@ -59,7 +58,6 @@ def test_a_place_that_cannot_be_written_to_is_told_before_any_work(refused, plac
     [
         (("report", "m.skcamel", "-o", "page.html"), "jinja2", "Pages need jinja2: pip install 'skcamel[report]'"),
         ((*WRITING["predict"], "p.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
-        ((*WRITING["convert"], "d.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
         (
             (*WRITING["study"], "new", "--dask", "tcp://a:1"),
             "distributed",
@@ -87,7 +85,6 @@ def test_a_missing_extra_is_told_before_any_work(refused, place, monkeypatch, co
         ((*FIT, "m.skcamel"), "m.skcamel exists already"),
         ((*WRITING["study"], "new", "--methods", "nothing"), "nothing"),
         ((*WRITING["study"], "new", "--n-jobs", "-3"), "-3 units at the same time are impossible"),
-        ((*WRITING["convert"], "out.mat"), "Matlab files are read, not written"),
         (("fit", "x" * 5000, "--labels", "2"), "File name too long"),
         (("fit", ""), "The name of a data set is empty"),
         (("fit", "folder/"), "No data set"),

@@ -54,7 +54,6 @@ def test_the_commands_of_a_page_fill_a_folder_with_the_same_figures(cli, tmp_pat
     "command",
     [
         "datasets list",
-        "datasets card mine.csv --labels 2",
         "datasets check mine.csv --labels 2",
         "fit mine.csv --labels 2 -o n.skcamel",
         "evaluate m.skcamel mine.csv --per-label",

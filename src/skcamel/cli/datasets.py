@@ -1,4 +1,4 @@
-"""``skcamel datasets``: list, card, fetch, convert, check; each calls one public function of ``skcamel.data``."""
+"""``skcamel datasets``: list, fetch, check; each calls one public function of ``skcamel.data``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from skcamel.cli import options
 from skcamel.cli.inputs import is_table, open_dataset, open_table, preparer_with, sizes
 from skcamel.cli.options import examples
-from skcamel.cli.output import bars, print_columns, say, say_json, words_beside
+from skcamel.cli.output import bars, print_columns, say, say_json
 from skcamel.data import DataError
 from skcamel.text import one_line
 
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 SHOWN = ("name", "n", "d", "q", "cardinality", "sparse", "in_paper", "digest", "repaired")
 CREDITS = ("reference", "licence", "terms", "defects", "sources")
-TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels: for Python, not for JSON
 
 
-@click.group(cls=options.Group, epilog=examples("skcamel datasets card yeast"))
+@click.group(cls=options.Group, epilog=examples("skcamel datasets list"))
 def datasets() -> None:
-    """List, describe, fetch, convert and check data sets.
+    """List, fetch and check data sets.
 
     A data set is named by its name in the catalogue, or by a file: .arff (with its XML, or of MEKA), .csv, .tsv, .xlsx,
     .parquet, .jsonl, .mat, .svm, .svmlight, .txt.
@@ -71,24 +70,6 @@ def _available(facts: DatasetFacts, place: Place | None) -> str:
     return f"no: fetch {facts.name}{' --yes' if facts.terms else ''}"
 
 
-@datasets.command(epilog=examples("skcamel datasets card yeast", "skcamel datasets card mine.csv --labels 'topic_*'"))
-@click.argument("name_or_file")
-@options.dataset_options
-@options.as_json
-def card(name_or_file: str, *, as_json: bool, **how: Any) -> None:
-    """Describe a data set: sizes, label statistics, imbalance, co-occurrence, oddities."""
-    from skcamel.data.catalogue import dataset_facts, list_datasets
-
-    description = open_dataset(name_or_file, **how).card()
-    if as_json:
-        say_json({key: value for key, value in description.as_dict().items() if key not in TOO_LONG})
-        return
-    say(str(description))
-    if name_or_file.lower() in list_datasets():
-        for defect in dataset_facts(name_or_file).defects:
-            say(f"Note: {defect}")
-
-
 @datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
@@ -110,31 +91,6 @@ def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> N
 
 def _announce(notice: str) -> None:
     say(notice, err=True)
-
-
-@datasets.command(
-    epilog=examples("skcamel datasets convert emotions emotions.csv", "skcamel datasets convert mine.csv mine.arff --labels a,b,c")
-)
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO", type=options.OutputFile())
-@options.dataset_options
-@click.option("--meka", is_flag=True, help="Write .arff in the form of MEKA instead of Mulan's.")
-@options.force
-def convert(source: str, target: str, *, meka: bool, force: bool, **how: Any) -> None:
-    """Read one format, write another; the suffix of TO says which."""
-    from skcamel.data.formats import format_of, write_dataset, xml_beside
-    from skcamel.files import is_stream
-
-    kind = format_of(target)
-    if kind == "mat":
-        raise click.UsageError(f"{target}: Matlab files are read, not written; write .arff, .csv or .svm instead.")
-    written = [Path(target)] + ([xml_beside(Path(target))] if kind == "arff" and not meka else [])
-    if not force and (there := [str(path) for path in written if path.exists() and not is_stream(path)]):
-        raise click.UsageError(f"{' and '.join(there)} exist{'s' if len(there) == 1 else ''} already; choose another name, or add --force.")
-    dataset = open_dataset(source, **how)
-    files = write_dataset(dataset, target, meka=meka)
-    with words_beside(target):
-        say(f"{sizes(dataset)}; wrote {' and '.join(one_line(str(file)) for file in files)}")
 
 
 @datasets.command(epilog=examples("skcamel datasets check yeast", "skcamel datasets check mine.csv --labels 'topic_*'"))

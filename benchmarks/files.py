@@ -23,7 +23,7 @@ BLOCK = 200_000  # rows made at once
 D, Q = 20, 5
 DISK = 6e9  # bytes: the files, and predictions for them
 LIMIT = 2.0  # GiB
-FIT = ("--labels", "topic_*", "--max-memory", "1GiB", "--scalings", "standard", "--kernels", "linear", "--force")
+FIT = ("--labels", "topic_*", "--max-memory", "1GiB", "--force")
 
 
 class Run(NamedTuple):
@@ -50,7 +50,7 @@ def measured(folder: Path, suffix: str, n: int) -> list[Row]:
     predicted = command("predict", model, path, "--no-decisions", "-o", out)
     what = f"{n:,} rows of {D} columns, {suffix}"
     return [
-        Row(f"{what}: time of fit (linear kernel) / of bare reading by pyarrow", fitted.seconds / bare, "x"),
+        Row(f"{what}: time of fit / of bare reading by pyarrow", fitted.seconds / bare, "x"),
         Row(f"{what}: time of predict / of bare reading by pyarrow", predicted.seconds / bare, "x"),
         at_most(f"{what}: anonymous memory at the peak, fit", fitted.gib, LIMIT, "GiB"),
         at_most(f"{what}: anonymous memory at the peak, predict", predicted.gib, LIMIT, "GiB"),

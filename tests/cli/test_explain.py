@@ -16,7 +16,7 @@ HOME = os.environ.get("SKCAMEL_DATA")
 @pytest.fixture
 def model(cli, tmp_path):
     table(tmp_path / "mine.csv", range(40), labels=HOSTILE)
-    assert cli("fit", "mine.csv", "--labels", "4", "--alpha", "0.5", "-o", "m.skcamel").exit_code == 0
+    assert cli("fit", "mine.csv", "--labels", "4", "-o", "m.skcamel").exit_code == 0
     X, _ = table(tmp_path / "new.csv", range(40, 60), labels=HOSTILE, with_labels=False)
     return load(tmp_path / "m.skcamel"), X
 

@@ -33,29 +33,13 @@ def same_model(path, model, X):
         (["--preset", "paper", "--scoring", "macro_f1"], {"scoring": "macro_f1"}),
         (["--preset", "quick", "--scoring", "macro_f1"], PRESETS["quick"] | {"scoring": "macro_f1"}),
         (["--preset", "quick", "--scoring", "hamming_loss"], PRESETS["quick"] | {"scoring": "hamming_loss"}),
-        (["--preset", "quick", "--kernels", "rbf,linear"], PRESETS["quick"] | {"representations": None, "kernels": ("rbf", "linear")}),
         (["--preset", "best"], PRESETS["best"]),
+        (["--preset", "paper", "--threshold", "-0.5"], {"threshold": -0.5}),
+        (["--preset", "paper", "--threshold", "label"], {"threshold": "label"}),
         (
-            ["--preset", "paper", "--threshold", "-0.5", "--alpha", "0.5", "--lambda2s", "0.1,1", "--kernel", "laplacian"],
-            {"threshold": -0.5, "alphas": (0.5,), "lambda2s": (0.1, 1.0), "kernels": ("laplacian",)},
-        ),
-        (
-            ["--preset", "paper", "--scalings", "unit, minmax", "--bandwidth", "2", "--threshold", "label"],
-            {"scalings": ("unit", "minmax"), "bandwidths": (2.0,), "threshold": "label"},
-        ),
-        (
-            ["--solver", "landmark", "--landmarks", "9", "--max-memory", "1GiB", "--random-state", "3"],
+            ["--landmarks", "9", "--max-memory", "1GiB", "--random-state", "3"],
             PRESETS["quick"] | {"solver": "landmark", "n_landmarks": 9, "random_state": 3},
         ),
-        (
-            ["--solver", "primal"],
-            PRESETS["quick"] | {"solver": "primal", "representations": None, "kernels": ("linear",), "scalings": ("none", "standard")},
-        ),
-        (
-            ["--preset", "paper", "--solver", "primal", "--scaling", "unit"],
-            {"solver": "primal", "kernels": ("linear",), "scalings": ("unit",)},
-        ),
-        (["--solver", "spectral"], PRESETS["quick"] | {"solver": "spectral"}),
     ],
 )
 def test_the_model_is_that_of_the_python_api(cli, tmp_path, options, arguments):
@@ -90,13 +74,8 @@ def test_the_screen_shows_figures_time_and_what_to_do_next(cli, tmp_path):
     assert max(map(len, shown.splitlines())) <= 110
 
 
-def test_names_of_metrics_and_choices_are_those_of_the_library():
-    from skcamel import kernel, scaling
-
+def test_names_of_metrics_are_those_of_the_library():
     assert METRICS == NAMES
-    options = {option.name: option.type for option in module.fit.params}
-    assert options["scalings"].choices == scaling.NAMES
-    assert set(options["kernels"].choices) == set(kernel.NAMES) - {"precomputed"}
 
 
 def test_wrong_use(refused, tmp_path):
@@ -104,13 +83,9 @@ def test_wrong_use(refused, tmp_path):
     fit = ("fit", "mine.csv", "--labels", "2")
     refused(2, "a table does not say which columns are labels; name them by --labels", "fit", "mine.csv")
     refused(2, "there is no such file", "fit", "none.csv", "--labels", "2")
-    refused(2, "'quadratic' is not one of rbf, laplacian, exponential, linear", *fit, "--kernel", "quadratic")
-    refused(2, "'a' is not a list of numbers", *fit, "--alpha", "a")
-    refused(2, "is empty", *fit, "--alpha", ",")
     refused(2, "is not in the range 0<x<1", *fit, "--test-size", "1")
     refused(2, "There is no such folder", *fit, "-o", "nowhere/m.skcamel")
     refused(2, "threshold='middle' is not known", *fit, "--threshold", "middle")
-    refused(2, "alphas must be a number in [0, 1], got 2.0", *fit, "--alpha", "2")
     refused(1, "no column begins with 'tag_'", "fit", "mine.csv", "--labels", "tag_*")
     assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
 
@@ -198,30 +173,28 @@ def test_the_progress_bar_follows_the_rows_of_each_pass(monkeypatch, capsys):
 def test_a_solver_that_was_not_asked_for_is_told_in_one_note(cli, tmp_path, monkeypatch):
     monkeypatch.setattr("skcamel.base.EXACT_ROWS", (30, 30))
     table(tmp_path / "mine.csv", range(40))
-    result = cli("fit", "mine.csv", "--labels", "sea,sun", "--landmarks", "12")
+    result = cli("fit", "mine.csv", "--labels", "sea,sun")
     assert result.exit_code == 0, result.stderr
     assert result.stderr.count("Note: ") == 1
-    assert result.stderr.startswith("Note: solver='auto' works with 12 landmarks")
+    assert result.stderr.startswith("Note: solver='auto' works with 1,000 landmarks")
     assert "Warning" not in result.stderr
-    assert "Solved by sums over rows, with 12 landmarks; cuts and estimates come from 40 rows." in result.stdout
-    assert "solver=" not in cli("fit", "mine.csv", "--labels", "sea,sun", "--solver", "landmark", "--force").stderr
+    assert "Solved by sums over rows, with 40 landmarks; cuts and estimates come from 40 rows." in result.stdout
+    assert "solver=" not in cli("fit", "mine.csv", "--labels", "sea,sun", "--landmarks", "12", "--force").stderr
 
 
 def test_json_tells_what_stands_for_the_rows(cli, tmp_path):
     table(tmp_path / "mine.csv", range(40))
-    told = json.loads(cli("fit", "mine.csv", "--labels", "sea,sun", "--solver", "primal", "--json").stdout)
-    assert (told["solved_by"], told["judged_rows"]) == ("3 columns", 40)
+    told = json.loads(cli("fit", "mine.csv", "--labels", "sea,sun", "--landmarks", "12", "--json").stdout)
+    assert (told["solved_by"], told["judged_rows"]) == ("12 landmarks", 40)
     assert "solved_by" not in json.loads(cli("fit", "mine.csv", "--labels", "sea,sun", "--json", "--force").stdout)
 
 
 @pytest.mark.parametrize(
     ("code", "sentence", "options"),
     [
-        (2, "'fast' is not one of 'auto', 'spectral', 'landmark', 'primal'", ["--solver", "fast"]),
         (2, "0 is not in the range x>=1", ["--landmarks", "0"]),
         (2, "'--max-memory': a number of bytes, or text such as '1GiB', is needed, got 'lots'", ["--max-memory", "lots"]),
-        (2, "use kernel='linear', or solver='landmark'", ["--solver", "primal", "--kernels", "rbf"]),
-        (1, "max_memory allows 1 MiB", ["--solver", "landmark", "--max-memory", "1MiB"]),
+        (1, "max_memory allows 1 MiB", ["--landmarks", "1000", "--max-memory", "1MiB"]),
     ],
 )
 def test_solvers_that_cannot_be_had_are_refused(refused, tmp_path, code, sentence, options):
@@ -231,4 +204,4 @@ def test_solvers_that_cannot_be_had_are_refused(refused, tmp_path, code, sentenc
 
 def test_unknown_labels_are_refused_where_rows_are_summed_up(refused, tmp_path):
     (tmp_path / "gaps.csv").write_text("x,sea,sun\n" + "".join(f"{k * k % 7},{k % 2},{'' if k == 3 else k % 3 // 2}\n" for k in range(20)))
-    refused(1, "sums over rows take complete labels; use solver='spectral'", "fit", "gaps.csv", "--labels", "2", "--solver", "landmark")
+    refused(1, "sums over rows take complete labels; use solver='spectral'", "fit", "gaps.csv", "--labels", "2", "--landmarks", "9")

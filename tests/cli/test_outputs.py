@@ -77,9 +77,6 @@ def test_a_missing_extra_is_told_before_any_work(refused, place, monkeypatch, co
     [
         ((*FIT, "n.skcamel", "--threshold", "middle"), "threshold='middle' is not known"),
         ((*FIT, "n.skcamel", "--threshold", "nan"), "threshold=nan is not known"),
-        ((*FIT, "n.skcamel", "--alphas", "2"), "alphas must be a number in [0, 1], got 2.0"),
-        ((*FIT, "n.skcamel", "--alphas", "nan"), "'nan' is not a list of numbers"),
-        ((*FIT, "n.skcamel", "--lambda2", "inf"), "'inf' is not a list of numbers"),
         ((*FIT, "n.skcamel", "--test-size", "nan"), "nan is not a finite number"),
         ((*FIT, "n.skcamel", "--random-state", "99999999999"), "is not in the range"),
         ((*FIT, "m.skcamel"), "m.skcamel exists already"),

@@ -129,13 +129,9 @@ def test_the_table_into_a_pipe_leaves_the_words_to_stderr(cli, folder):
 
 
 def test_the_solver_is_that_of_python(cli, folder):
-    result = cli("suspects", "tiny.arff", "--limit", 4, "--solver", "landmark", "--landmarks", 7, "--max-memory", "1GiB", "--json")
+    result = cli("suspects", "tiny.arff", "--limit", 4, "--landmarks", 7, "--max-memory", "1GiB", "--json")
     assert result.exit_code == 0, result.stderr
     data = read_dataset(folder / "tiny.arff")
     model = CamelClassifierCV.from_preset("quick", solver="landmark", n_landmarks=7)
     found = find_label_errors(data.X, data.labels, model, limit=4)
     np.testing.assert_allclose([entry["score"] for entry in json.loads(result.stdout)["suspects"]], found.scores)
-
-
-def test_a_solver_for_linear_kernels_is_not_offered(refused, folder):
-    refused(2, "'primal' is not one of 'auto', 'spectral', 'landmark'", "suspects", "tiny.arff", "--solver", "primal")

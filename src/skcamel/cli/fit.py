@@ -36,16 +36,6 @@ if TYPE_CHECKING:
     from skcamel.data.preparer import Differences, TablePreparer
     from skcamel.selection.source import Batches
 
-# method ► class, and the options that it understands beside the common ones
-METHODS = {
-    "camel": (
-        "CamelClassifierCV",
-        {"preset", "scoring", "threshold", "alphas", "lambda2s", "scalings", "kernels", "bandwidths", *options.OF_SOLVERS},
-    ),
-}
-SCALINGS = ("none", "standard", "minmax", "unit", "rank")
-KERNELS = ("rbf", "laplacian", "exponential", "linear")
-
 
 @click.command(
     epilog=examples(
@@ -54,32 +44,27 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
         "skcamel fit tickets.xlsx --labels tags --text subject,body --drop internal_note",
         "skcamel fit patients.csv --labels-file diagnoses.csv --id patient",
         "skcamel fit 2024.parquet 2025.parquet --labels 'topic_*' --max-memory 2GiB -o topics.skcamel",
-        "skcamel fit mine.csv --labels sea,sun --scalings none,standard --kernels rbf,laplacian --threshold label",
-        "skcamel fit large.parquet --labels 'topic_*' --solver landmark --landmarks 2000 --max-memory 4GiB",
+        "skcamel fit large.parquet --labels 'topic_*' --landmarks 2000 --max-memory 4GiB",
     )
 )
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @options.output_file(options.OutputFile(), "Model file to write.  [default: NAME.skcamel in this folder]")
 @options.dataset_options
-@click.option("--method", type=click.Choice(tuple(METHODS)), default="camel", show_default=True, help="CAMEL, or what it is compared with.")
 @click.option(
     "--preset",
     type=click.Choice(tuple(PRESETS)),
-    help="How much CAMEL tries: quick (3 representations, tuned cuts), paper (as printed), best (12 representations combined, tuned "
-    "cuts; about 12 times as long as paper).  [default: quick]",
+    default="quick",
+    show_default=True,
+    help="How much is tried: quick (3 representations, tuned cuts), paper (as printed), best (12 representations combined, tuned "
+    "cuts; about 12 times as long as paper).",
 )
 @click.option(
     "--scoring",
     type=click.Choice(options.METRICS),
     metavar="METRIC",
-    help=f"Metric that decides (camel, llsf, jfsc): {', '.join(options.METRICS)}.  [default: average_precision]",
+    help=f"Metric that decides: {', '.join(options.METRICS)}.  [default: average_precision]",
 )
-@click.option("--threshold", metavar="RULE", help="Cuts of the scores: zero, common, label, auto or a number; of llsf and jfsc also tuned.")
-@click.option("--alphas", "--alpha", type=options.Values(), metavar="A,…", help="Strengths of collaboration to try, from 0 to 1 (camel).")
-@click.option("--lambda2s", "--lambda2", type=options.Values(), metavar="L,…", help="Penalties to try, above 0 (camel).")
-@click.option("--scalings", "--scaling", type=options.Values(SCALINGS), metavar="S,…", help=f"{', '.join(SCALINGS)} (camel).")
-@click.option("--kernels", "--kernel", type=options.Values(KERNELS), metavar="K,…", help=f"{', '.join(KERNELS)} (camel).")
-@click.option("--bandwidths", "--bandwidth", type=options.Values(), metavar="B,…", help="Multiples of the mean distance (camel).")
+@click.option("--threshold", metavar="RULE", help="Cuts of the scores: zero, common, label, auto or a number.")
 @options.solver_options
 @click.option(
     "--test-size",
@@ -94,7 +79,7 @@ KERNELS = ("rbf", "laplacian", "exponential", "linear")
 def fit(
     data: tuple[str, ...],
     output: str | None,
-    method: str,
+    preset: str,
     test_size: float | None,
     random_state: int,
     *,
@@ -121,20 +106,15 @@ def fit(
 
     how = {key: choices.pop(key) for key in options.HOW_READ}
     of_table = {key: choices.pop(key) for key in (*options.OF_TABLES, "labels_file")}
-    given: dict[str, Any] = {key: value for key, value in choices.items() if value is not None}
-    if unfit := sorted(set(given) - METHODS[method][1]):
-        raise click.UsageError(f"--{unfit[0].replace('_', '-')} does not apply to --method {method}; leave it out.")
-    if given.get("solver") == "primal":  # the presets' kernels are not linear
-        given.setdefault("kernels", ("linear",))
-        given.setdefault("scalings", ("none", "standard"))
+    given = {key: value for key, value in choices.items() if value is not None}
     if output is not None:
         _check_output(Path(output), force=force)
-    model = _estimator(method, given, random_state)
+    model = _estimator(preset, given, random_state)
     max_memory = as_bytes(given["max_memory"]) if "max_memory" in given else None
     reason = _why_in_batches(data, max_memory)
     if reason:
-        _check_batches(reason, method, test_size)
-        model.set_params(solver=given.get("solver", "landmark"))
+        _check_batches(reason, test_size)
+        model.set_params(solver="landmark")
     with bars() as bar:
         if reason:
             source, preparer = _open_files(data, of_table, how["labels"], random_state)
@@ -143,17 +123,15 @@ def fit(
         path = Path(output or f"{source.name or 'model'}.skcamel")
         _check_output(path, force=force)
         train, test = _parts(source.Y, test_size, random_state)
-        if method == "camel" and not as_json:
+        if not as_json:
             model.callback = _told_to(bar)
         started = time.perf_counter()
-        chosen_scaling = method != "camel" or {"scalings", "kernels", "bandwidths"} & set(given)
-        whole = _fitted(model, source, preparer, train, None if chosen_scaling else given.get("preset", "quick"))
+        whole = _fitted(model, source, preparer, train, preset)
         seconds = time.perf_counter() - started
-    if method == "camel":
-        model.callback = None
+    model.callback = None
     save(whole, path)
     rows = source.files.n_rows if isinstance(source, FiledTable) else len(train)
-    facts: dict[str, Any] = {"model": str(path), "method": method, "class": type(model).__name__, "rows": rows, "in_batches": bool(reason)}
+    facts: dict[str, Any] = {"model": str(path), "class": type(model).__name__, "rows": rows, "in_batches": bool(reason)}
     facts |= _facts(model, source, preparer, test)
     facts |= {"fit_seconds": seconds, "model_bytes": path.stat().st_size}
     with words_beside(str(path)):
@@ -217,10 +195,8 @@ def _open_files(data: Sequence[str], of_table: Mapping[str, Any], labels: str | 
     return FiledTable(without(sample, found.columns), known, data[0], files, found), preparer
 
 
-def _check_batches(reason: str, method: str, test_size: float | None) -> None:
+def _check_batches(reason: str, test_size: float | None) -> None:
     """Say that files are read in batches, and refuse what does not go together with it."""
-    if method != "camel":
-        raise click.UsageError(f"--method {method} needs all rows in memory, and {reason}; use --method camel.")
     if test_size is not None:
         raise click.UsageError(f"--test-size needs all rows in memory, and {reason}; keep a file aside, and use 'skcamel evaluate'.")
     note(f"rows are read in batches and summed up by landmarks: {reason}.")
@@ -249,8 +225,8 @@ def _parts(Y: np.ndarray, test_size: float | None, random_state: int) -> tuple[n
     return next(splitter.split(Y, np.asarray(Y)))
 
 
-def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.ndarray, preset: str | None) -> Any:
-    """Fit on some rows; a table is prepared first. `preset`: that of a search whose representations may be chosen for prepared rows."""
+def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.ndarray, preset: str) -> Any:
+    """Fit on some rows; a table is prepared first, and a preset has representations of its own for prepared words."""
     if preparer is None:
         model.fit(source.X[train], source.labels[train])
         remember(model, source)
@@ -259,7 +235,7 @@ def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.n
     from skcamel.presets import PREPARED
 
     X, has_words = prepare(preparer, source, train)
-    if has_words and preset is not None:
+    if has_words:
         model.set_params(representations=PREPARED[preset])
     if isinstance(source, FiledTable):
         _fit_in_batches(model, source, preparer)
@@ -288,24 +264,18 @@ def _check_output(path: Path, *, force: bool) -> None:
         raise click.UsageError(f"{path} exists already; choose another name by -o, or add --force.")
 
 
-def _estimator(method: str, given: dict[str, Any], random_state: int) -> Any:
+def _estimator(preset: str, given: dict[str, Any], random_state: int) -> Any:
     """An estimator whose parameters are checked now: reading the data can take long."""
-    from skcamel import baselines
     from skcamel.classifier_cv import CamelClassifierCV
 
-    given = {options.OF_SOLVERS.get(key, key): value for key, value in given.items()}
+    parameters = options.solver_parameters(given)
     if "threshold" in given:
-        given["threshold"] = _number_or_word(given["threshold"])
-    if method != "br":
-        given["random_state"] = random_state
-    if method == "camel":
-        if {"scalings", "kernels", "bandwidths"} & set(given):  # they take the place of a preset's representations
-            given |= {"representations": None, "combine": False}
-        model: Any = CamelClassifierCV.from_preset(given.pop("preset", "quick"), **given)
-    else:
-        model = getattr(baselines, METHODS[method][0])(**given)
+        parameters["threshold"] = _number_or_word(given["threshold"])
+    if "scoring" in given:
+        parameters["scoring"] = given["scoring"]
+    model = CamelClassifierCV.from_preset(preset, random_state=random_state, **parameters)
     try:
-        (model._checked_grid if method == "camel" else model._check_parameters)()
+        model._checked_grid()
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     return model
@@ -332,8 +302,7 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
         facts["dropped"] = [name for name, kind in preparer.kinds_.items() if kind in LEFT_OUT]
         facts |= {"sampled": list(preparer.sampled_)} if hasattr(preparer, "sampled_") else {}
         facts["columns"] = [dict(zip(("column", "kind", "detail"), told, strict=True)) for told in preparer.describe()]
-    if hasattr(model, "cv_results_"):
-        facts |= _searched(model)
+    facts |= _searched(model)
     if test is not None:
         outputs = model.outputs(source.X[test] if preparer is None else preparer.transform(source.columns.take(test)))
         facts |= {"test_rows": len(test), "test": evaluate(source.Y[test], outputs.scores, outputs.decisions)}
@@ -376,28 +345,22 @@ def _print(facts: dict[str, Any], source: str) -> None:
         say(sampled_words(*facts["sampled"]))
     if columns:
         print_columns([tuple(told.values()) for told in columns], most=20)
-    figures = {}
-    if "params" in facts:
-        _print_choice(facts)
-        if "solved_by" in facts:
-            say(f"Solved by sums over rows, with {facts['solved_by']}; cuts and estimates come from {count(facts['judged_rows'], 'row')}.")
-        figures[facts["estimated_by"]] = facts["estimate"]
+    _print_choice(facts)
+    if "solved_by" in facts:
+        say(f"Solved by sums over rows, with {facts['solved_by']}; cuts and estimates come from {count(facts['judged_rows'], 'row')}.")
+    figures = {facts["estimated_by"]: facts["estimate"]}
     if "test" in facts:
         figures[f"{facts['test_rows']:,} test rows"] = facts["test"]
-    if figures:
-        say()
-        print_metrics(figures)
-        if "test" not in facts:
-            cure = "other rows by 'skcamel evaluate' give" if facts["in_batches"] else "--test-size gives"
-            say(f"  The same rows chose the model, so this estimate is slightly optimistic; {cure} one that is not.")
-    else:
-        say("This method estimates nothing by itself; to see how good it is, add --test-size 0.25.")
+    say()
+    print_metrics(figures)
+    if "test" not in facts:
+        cure = "other rows by 'skcamel evaluate' give" if facts["in_batches"] else "--test-size gives"
+        say(f"  The same rows chose the model, so this estimate is slightly optimistic; {cure} one that is not.")
     model = one_line(facts["model"])
     on = f" on {facts['rows']:,} rows" if "test" in facts else ""
     say(f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {model} ({file_size(facts['model_bytes'])})")
     say(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
-    if facts["method"] == "camel":
-        say(f"       skcamel explain {model} NEW.csv --row 1")
+    say(f"       skcamel explain {model} NEW.csv --row 1")
     say(f"       skcamel evaluate {model} LABELLED.csv")
 
 

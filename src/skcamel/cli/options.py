@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -102,32 +102,6 @@ class Number(click.FloatRange):
         return number
 
 
-class Values(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (generic only in the newest click)
-    """Words or finite numbers separated by commas."""
-
-    name = "values"
-
-    def __init__(self, choices: tuple[str, ...] = ()) -> None:
-        self.choices = choices
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Split and check."""
-        words = [word.strip() for word in str(value).split(",") if word.strip()]
-        if not words:
-            self.fail("is empty; give at least one value.", param, ctx)
-        if self.choices:
-            if wrong := [word for word in words if word not in self.choices]:
-                self.fail(f"{wrong[0]!r} is not one of {', '.join(self.choices)}.", param, ctx)
-            return tuple(words)
-        try:
-            numbers = tuple(float(word) for word in words)
-        except ValueError:
-            numbers = (math.nan,)
-        if not all(map(math.isfinite, numbers)):
-            self.fail(f"{value!r} is not a list of numbers, such as 0.5,1.", param, ctx)
-        return numbers
-
-
 class Size(click.ParamType):  # pyrefly: ignore[implicit-any-type-argument] (generic only in the newest click)
     """A number of bytes, in words or not, such as 1GiB."""
 
@@ -189,24 +163,22 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--labels-file", metavar="FILE", type=click.Path(exists=True, dir_okay=False), help=what)(command)
 
 
-SOLVERS = ("auto", "spectral", "landmark", "primal")
-OF_SOLVERS = {"solver": "solver", "landmarks": "n_landmarks", "max_memory": "max_memory"}  # option ► parameter of the estimators
-
-
-def solver_options(command: Callable[..., Any], solvers: tuple[str, ...] = SOLVERS) -> Callable[..., Any]:
-    """``--solver``, ``--landmarks`` and ``--max-memory``: what to do with more rows than a matrix of rows x rows allows."""
-    meaning = {
-        "spectral": "exact, a matrix of rows x rows",
-        "landmark": "one pass over the rows, by their kernels with some of them",
-        "primal": "the same for the linear kernel, exact",
-    }
-    told = ", ".join(f"{name} ({meaning[name]})" for name in solvers if name in meaning)
-    solver = f"How CAMEL is solved: {told}.  [default: auto, which is spectral for up to 10,000 rows that fit into memory]"
-    landmarks = "How many landmarks: more are more accurate, and time grows with their square (camel).  [default: 1000]"
-    most = "Memory for a fit by landmark or primal, such as 1GiB; CSV and Parquet are read in batches (camel).  [default: what is free]"
+def solver_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """``--landmarks`` and ``--max-memory``: what to do with more rows than a matrix of rows x rows allows."""
+    landmarks = "Solve by kernels with so many rows, in one pass over all: more are more accurate, and time grows with their square."
+    most = "Memory for a fit by landmarks, such as 1GiB; CSV and Parquet are read in batches.  [default: what is free]"
     command = click.option("--max-memory", type=Size(), metavar="SIZE", help=most)(command)
-    command = click.option("--landmarks", type=click.IntRange(min=1), metavar="N", help=landmarks)(command)
-    return click.option("--solver", type=click.Choice(solvers), help=solver)(command)
+    return click.option("--landmarks", type=click.IntRange(min=1), metavar="N", help=landmarks)(command)
+
+
+def solver_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of the estimators that ``--landmarks`` and ``--max-memory`` mean."""
+    parameters: dict[str, Any] = {}
+    if given.get("landmarks") is not None:
+        parameters |= {"solver": "landmark", "n_landmarks": given["landmarks"]}
+    if given.get("max_memory") is not None:
+        parameters["max_memory"] = given["max_memory"]
+    return parameters
 
 
 def output_file(kind: OutputFile, what: str, **more: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -41,7 +40,7 @@ NAMES = ("row", "label", "given", "suggested", *FIGURES, "why", EMPTY)  # column
 @options.output_file(OUTPUT, f"Table to write, .csv, .tsv, .json, .jsonl or .parquet, with an empty column {EMPTY!r} to be filled in.")
 @click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show and write, the first.")
 @click.option("--preset", type=click.Choice(tuple(PRESETS)), default="quick", show_default=True, help="Which models are tried, as in fit.")
-@partial(options.solver_options, solvers=options.SOLVERS[:-1])  # the presets' kernels are not linear
+@options.solver_options
 @options.dataset_options
 @options.table_options
 @options.as_json
@@ -57,12 +56,13 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
     from skcamel.suspects import find_label_errors
 
     how, of_table = ({key: choices[key] for key in keys} for keys in (options.HOW_READ, (*options.OF_TABLES, "labels_file")))
-    solver = {name: choices[key] for key, name in options.OF_SOLVERS.items() if choices[key] is not None}
     opened: Any = open_labelled(data, how, of_table)
     source, preparer = opened
     X, has_words = (source.X, False) if preparer is None else prepare(preparer, source)
     Y = source.labels if preparer is None else source.Y
-    found = find_label_errors(X, Y, CamelClassifierCV.from_preset(preset, prepared=has_words, **solver), limit=limit)
+    found = find_label_errors(
+        X, Y, CamelClassifierCV.from_preset(preset, prepared=has_words, **options.solver_parameters(choices)), limit=limit
+    )
     ids = dict[str, list[str]]() if preparer is None else ids_of(preparer, source.columns)
     ids = {f"id:{name}" if name in NAMES else name: cells for name, cells in ids.items()}
     records = _records(found, ids)

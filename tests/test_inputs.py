@@ -69,7 +69,7 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"bandwidth": 0}, "bandwidth must be a number > 0 or 'mean', got 0"),
         ({"bandwidth": "median"}, "bandwidth must be a number > 0 or 'mean', got 'median'"),
         ({"scaling": "robust"}, "scaling='robust' is not known; choose one of 'none'"),
-        ({"scaling": "standard", "kernel": "precomputed"}, "do not go together: there are no features to scale; use scaling='none'"),
+        ({"scaling": "standard", "kernel": "precomputed"}, "needs features, and kernel='precomputed' has none; use scaling='none'"),
         ({"sparsity": 0}, "sparsity must be a number > 0"),
         ({"correlation": "plain"}, "correlation='plain' is not known; choose 'paper' or 'centred'"),
         ({"correlation": None}, "correlation=None is not known; choose 'paper' or 'centred'"),
@@ -82,7 +82,7 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"solver": "newton"}, "solver='newton' is not known; choose one of 'auto', 'spectral', 'landmark', 'primal', 'alternating'"),
         (
             {"solver": "alternating", "threshold": "label"},
-            "solver='alternating' and tuned thresholds do not go together: .*use solver='spectral'",
+            "needs leave-one-out scores.*use solver='spectral'",
         ),
         ({"threshold": "half"}, "threshold='half' is not known; choose 'zero', 'common', 'label', 'auto' or a number"),
         ({"threshold_metric": "accuracy"}, "threshold_metric='accuracy' is not known"),

@@ -13,7 +13,7 @@ import skcamel
 SOURCE = Path(skcamel.__file__).parent
 # Each stage may import from the stages before it and from its own.
 ORDER = (
-    ("arrays", "files", "gone", "lazy", "presets", "support", "text"),
+    ("arrays", "files", "gone", "lazy", "presets", "text"),
     ("memory", "rows"),
     ("data",),
     ("scaling",),

@@ -141,7 +141,7 @@ REFUSED = {
     "names": (X, NAMED, "The columns of y are sea, sun and sky; those of earlier batches were label1, label2 and label3"),
     "NaN": (BAD, Y[30:], "Input X contains NaN. The first is in row 7, column 2"),
     "infinity": (np.where(X > 1, np.inf, X), Y, "Input X contains infinity"),
-    "unknown": (X, np.where(X.argmax(axis=1)[:, None] == Y, np.nan, Y), "partial_fit and unknown labels do not go together"),
+    "unknown": (X, np.where(X.argmax(axis=1)[:, None] == Y, np.nan, Y), "partial_fit takes complete labels"),
     "rows": (X, Y[:3], "Y has 3 rows but X has 60"),
     "classes": (X, Y[:, 0], r"y has .* earlier batches had 3 \(matrix\)"),
     "numbers": (X, 3 * Y, "Y must hold only 0 and 1"),

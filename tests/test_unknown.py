@@ -339,7 +339,7 @@ def test_the_page_of_a_model_is_told_what_to_expect_of_known_rows():
 
 def test_what_cannot_take_unknown_labels_says_so():
     X, _, Y = make()
-    with pytest.raises(ValueError, match="solver='alternating' and unknown labels do not go together"):
+    with pytest.raises(ValueError, match="solver='alternating' takes complete labels"):
         CamelClassifier(solver="alternating").fit(X, Y)
     with pytest.raises(ValueError, match="no known entry"):
         CamelClassifier().fit(X, np.full(Y.shape, np.nan))

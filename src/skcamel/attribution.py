@@ -26,7 +26,6 @@ from skcamel import memory
 from skcamel.arrays import Array
 from skcamel.kernel import Kernel
 from skcamel.rows import default_names, dense
-from skcamel.support import COLUMNS, UNSHARED, reason_against
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
 NODES = 8  # to begin with; enough for nearly all rows
@@ -78,7 +77,10 @@ def check_kernels(kernels: Sequence[Kernel]) -> None:
         if kernel.name not in EXPLAINED:
             whose = "this model" if len(kernels) == 1 else f"member {position} of the {len(kernels)} that this model combines"
             name = "a function" if callable(kernel.name) else repr(kernel.name)
-            raise ValueError(f"{reason_against(COLUMNS, UNSHARED)} The kernel of {whose} is {name}.")
+            raise ValueError(
+                "Reasons by column need a kernel that is a product or a sum over columns ('rbf', 'laplacian', 'linear'); the kernel of "
+                f"{whose} is {name}. Explain without features=True."
+            )
 
 
 def shapley(

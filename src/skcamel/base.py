@@ -36,21 +36,6 @@ from skcamel.selection.source import Batch, Batches, InMemory, Source
 from skcamel.selection.stream import Streaming
 from skcamel.selection.thresholds import probabilities
 from skcamel.solve import Solution
-from skcamel.support import (
-    ALTERNATING,
-    CLASSES,
-    CLASSES_1D,
-    LAZY,
-    PRECOMPUTED,
-    PRIMAL,
-    PROBABILITIES,
-    RADIAL,
-    SETS,
-    STREAM,
-    UNKNOWN,
-    check_together,
-    reason_against,
-)
 
 
 class SolverWarning(UserWarning):
@@ -71,6 +56,7 @@ FITTED = (
 )
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
+BY_LEAVE_ONE_OUT = "leave-one-out scores, which Algorithm 1 (solver='alternating') does not give; use solver='spectral'."
 NO_REFERENCE = (
     "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: "
     "it is a member of a combination. Ask the combination."
@@ -117,9 +103,9 @@ class BaseCamel(MultiLabelClassifier):
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
         if getattr(self, "_target", None) == "multiclass":
-            raise AttributeError(reason_against(CLASSES, PROBABILITIES))
+            raise AttributeError("Scores of exclusive classes are not calibrated, so they have no probabilities; use decision_function.")
         if hasattr(self, "_target") and self._slopes is None:
-            raise AttributeError(reason_against(ALTERNATING, PROBABILITIES))
+            raise AttributeError(f"Probabilities need {BY_LEAVE_ONE_OUT}")
         return hasattr(self, "_target")
 
     def _checked(
@@ -155,8 +141,8 @@ class BaseCamel(MultiLabelClassifier):
         """How rows are summed up; None where a solver with a matrix of rows is asked for, or "auto" prefers it."""
         complete = not np.isnan(labels.Y).any()
         solver = choose_solver(self.solver)
-        if not complete and solver != "auto":
-            check_together(f"solver={solver!r}", UNKNOWN)
+        if not complete and solver not in ("auto", "spectral"):
+            raise ValueError(f"solver={solver!r} takes complete labels, and some of Y are unknown (NaN); use solver='spectral'.")
         if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(rows, labels.Y.shape[1], alive)):
             return None
         return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
@@ -180,7 +166,7 @@ class BaseCamel(MultiLabelClassifier):
         rows = check_rows(self, X, reset=known is None, pairwise=False)
         labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
         if np.isnan(labels.Y).any():
-            check_together(STREAM, UNKNOWN)
+            raise ValueError("partial_fit takes complete labels, and some of Y are unknown (NaN); use fit with solver='spectral'.")
         weights = check_weights(sample_weight, rows.shape[0])
         data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
         return Batch(data.X, data.Y, data.weights), labels
@@ -188,7 +174,7 @@ class BaseCamel(MultiLabelClassifier):
     def _checked_lazily(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Data, Labels, Source]:
         """The same for Dask collections."""
         if len(getattr(Y, "shape", (0, 0))) != 2:
-            check_together(LAZY, CLASSES_1D)
+            raise ValueError("A 1-d y of a Dask collection may lack classes in some partitions; give a label matrix.")
         names = column_names(Y) or default_names("label", int(Y.shape[1]))
         known, d = _without_rows(names), int(X.shape[1])
         checking = type(self)(solver=self.solver, device=self.device)  # without callbacks, which may not travel
@@ -201,9 +187,9 @@ class BaseCamel(MultiLabelClassifier):
     def _checked_source(self, source: Source, columns: Sequence[str] | None, names: Sequence[str], d: int) -> tuple[Data, Labels, Source]:
         """A sample of the rows, labels without rows, and the source of sums over all rows, which are not here."""
         if self._is_pairwise():
-            check_together(LAZY, PRECOMPUTED)
+            raise ValueError("A kernel matrix has no features to sum up, so it cannot be a Dask collection; use solver='spectral'.")
         if choose_solver(self.solver) in ("spectral", "alternating"):
-            check_together(LAZY, f"solver={self.solver!r}")
+            raise ValueError(f"solver={self.solver!r} takes a matrix of all rows, not Dask collections; use solver='landmark' or 'primal'.")
         self.n_features_in_, known = d, _without_rows(names)
         if columns is not None:
             self.feature_names_in_ = np.array(columns, dtype=object)
@@ -271,7 +257,7 @@ class BaseCamel(MultiLabelClassifier):
         """What the scores (m, q) of some rows mean."""
         linked = self._slopes is not None and self._target != "multiclass"
         link = partial(probabilities, slopes=self._slopes) if linked else None
-        without = reason_against(ALTERNATING if self._slopes is None else "", SETS) or NO_REFERENCE
+        without = NO_REFERENCE if self._slopes is not None else f"Answers with a stated coverage need {BY_LEAVE_ONE_OUT}"
         reference = self._reference or without
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
 
@@ -481,11 +467,11 @@ def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
 
 
 def check_solver(solver: str, kernels: Sequence[Any]) -> None:
-    """Refuse solvers that do not go together with these kernels."""
+    """Refuse solvers that cannot work with these kernels."""
     if solver in ("landmark", "primal") and "precomputed" in kernels:
-        check_together(f"solver={solver!r}", PRECOMPUTED)
+        raise ValueError(f"solver={solver!r} sums up features, and a kernel matrix has none; use solver='spectral'.")
     if solver == "primal" and any(name != "linear" for name in kernels):
-        check_together(PRIMAL, RADIAL)
+        raise ValueError("solver='primal' works in the features themselves; use kernel='linear', or solver='landmark'.")
 
 
 def _without_rows(names: Sequence[str]) -> Labels:

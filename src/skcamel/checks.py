@@ -29,7 +29,6 @@ from skcamel.metrics.conventions import choice
 from skcamel.rows import canonical, column_names, default_names, dense, is_lazy
 from skcamel.selection import thresholds
 from skcamel.selection.stream import CHOICES
-from skcamel.support import ARRAYS, LAZY, PRECOMPUTED, SCALING, SPARSE, check_together
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
@@ -69,9 +68,11 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     so an array is no reason to warn.
     """
     if is_lazy(X):
-        check_together(LAZY, ARRAYS)
+        raise ValueError(
+            "This method takes arrays, not Dask collections; use X.compute() where that fits into memory, or one partition at a time."
+        )
     if pairwise and sparse.issparse(X):
-        check_together(PRECOMPUTED, SPARSE)
+        raise ValueError("A kernel matrix is dense; give it as an array, such as X.toarray().")
     X = to_numpy(X) if is_tensor(X) else X
     try:
         X = _validated(estimator, X, reset=reset, accept_sparse=False if pairwise else "csr", dtype=[np.float64, np.float32])
@@ -493,7 +494,7 @@ def check_scaling(name: Any, kernel_name: Any) -> None:
     if name not in scaling.NAMES:
         raise ValueError(f"scaling={name!r} is not known; choose one of {', '.join(map(repr, scaling.NAMES))}.")
     if kernel_name == "precomputed" and name != "none":
-        check_together(PRECOMPUTED, SCALING)
+        raise ValueError(f"scaling={name!r} needs features, and kernel='precomputed' has none; use scaling='none'.")
 
 
 def check_places(name: str, tried: Sequence[tuple[Any, Any, Any]]) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.base import BaseCamel, check_solver, choose_solver
+from skcamel.base import BY_LEAVE_ONE_OUT, BaseCamel, check_solver, choose_solver
 from skcamel.checks import (
     Labels,
     check_bandwidth,
@@ -41,16 +41,18 @@ from skcamel.selection.source import Batch, Survey, surveyed
 from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
 from skcamel.solve import alternating, spectral, unknown
 from skcamel.solve.sampling import Sample
-from skcamel.support import ALTERNATING, PRECOMPUTED, STREAM, TUNED, check_together, reason_against
 
 FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
 
 
 def _keeps_sums(estimator: Any) -> bool:
     """Whether rows can be added; if not, why."""
-    used = [PRECOMPUTED] if estimator._is_pairwise() else [f"solver={estimator.solver!r}"]
-    if reason := reason_against(STREAM, *used):
-        raise AttributeError(reason)
+    if estimator._is_pairwise():
+        raise AttributeError("partial_fit sums up features, and a kernel matrix has none; use fit with solver='spectral'.")
+    if estimator.solver in ("alternating", "spectral"):
+        raise AttributeError(
+            f"solver={estimator.solver!r} keeps no sums to which partial_fit could add; use solver='landmark' or 'primal'."
+        )
     return True
 
 
@@ -327,7 +329,7 @@ class CamelClassifier(BaseCamel):
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "mean"):
             check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
         if choose_solver(self.solver) == "alternating" and self.threshold in ("common", "label", "auto"):
-            check_together(ALTERNATING, TUNED)
+            raise ValueError(f"threshold={self.threshold!r} needs {BY_LEAVE_ONE_OUT}")
         check_solver(self.solver, [self.kernel])
 
 

@@ -48,7 +48,6 @@ from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_
 from skcamel.selection.search import Results, Scores, score_fold, tabulate
 from skcamel.selection.source import Batches, Source
 from skcamel.selection.stream import Streaming
-from skcamel.support import COMBINE, FOLDS, LAZY, SEARCH, check_together
 
 log = logging.getLogger("skcamel")
 
@@ -280,7 +279,7 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"groups were given, but {given} does not use them; give a splitter that does, such as cv=GroupKFold(5).")
         whole, labels, source = self._checked(X, y, sample_weight, self._alive(len(models)))
         if (is_lazy(X) or isinstance(X, Batches)) and not isinstance(self.cv, str):
-            check_together(LAZY, FOLDS)
+            raise ValueError("Candidates for Dask collections are judged by leave-one-out of a sample, not by folds; use cv='loo'.")
         if whole.Y.shape[0] < 2:
             raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {whole.Y.shape[0]}; use CamelClassifier.")
         grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
@@ -409,10 +408,11 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
         check_flag("combine", self.combine)
         if self.combine and not isinstance(self.cv, str):
-            check_together(COMBINE, FOLDS)
+            raise ValueError("combine=True learns its weights on leave-one-out scores, not on folds; use cv='loo'.")
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
-        check_together(f"solver={choose_solver(self.solver)!r}", SEARCH)
+        if choose_solver(self.solver) == "alternating":
+            raise ValueError("solver='alternating' (Algorithm 1) solves one candidate; use CamelClassifier, or solver='auto'.")
         check_solver(self.solver, [name for _, name, _ in tried])
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
 

@@ -122,8 +122,8 @@ def outputs(model: Any, X: Any) -> Outputs:
     >>> import numpy as np, skcamel
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(np.eye(4), np.eye(4, 2, dtype=int))
-    >>> skcamel.outputs(model, np.eye(4)[:2]).ranks.tolist()
+    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(np.eye(2), np.eye(2, dtype=int))
+    >>> skcamel.outputs(model, np.eye(2)).ranks.tolist()
     [[1, 2], [2, 1]]
     """
     return final(model).outputs(prepared(model, X))

@@ -14,7 +14,6 @@ from scipy import sparse
 
 from skcamel.arrays import Array
 from skcamel.rows import dense, is_filled, middle, moments, shifted, varies
-from skcamel.support import RANK, SPARSE, check_together
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
 NAMES = (*FOR_SPARSE, "rank")
@@ -128,7 +127,10 @@ def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
 def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
     """Ranks of the training rows X (n, d); a row of weight 3 counts like three rows."""
     if sparse.issparse(X):
-        check_together(RANK, SPARSE)
+        raise ValueError(
+            "scaling='rank' would fill every zero of sparse rows; use 'standard', 'minmax' or 'unit', or X.toarray() where that fits into "
+            "memory."
+        )
     counts = np.ones(len(X)) if weights is None else weights  # summed as they are: integers add up without rounding
     knots: list[np.ndarray] = []
     levels: list[np.ndarray] = []

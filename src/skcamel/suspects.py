@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from skcamel import classifier, correlation
 from skcamel.arrays import namespace, to_device, to_numpy
-from skcamel.base import BaseCamel
+from skcamel.base import BY_LEAVE_ONE_OUT, BaseCamel
 from skcamel.checks import check_count
 from skcamel.classifier import CamelClassifier
 from skcamel.classifier_cv import CamelClassifierCV
@@ -40,7 +40,6 @@ from skcamel.selection.representation import (
 )
 from skcamel.selection.source import Source
 from skcamel.solve import landmark, spectral
-from skcamel.support import LAZY, SUSPECTS, check_together
 from skcamel.text import one_line
 
 PUSHES = 3  # told for each entry
@@ -90,12 +89,13 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     if not isinstance(last := final(model), BaseCamel):
         raise TypeError(f"Labels are judged by a CamelClassifier or CamelClassifierCV, got a {type(last).__name__}.")
     if is_lazy(X):
-        check_together(LAZY, SUSPECTS)
+        raise ValueError("find_label_errors takes arrays, not Dask collections; use X.compute() where that fits into memory.")
     names = np.asarray(X.index) if hasattr(X, "iloc") else None
     while isinstance(model, Pipeline):
         X, model = model[:-1].fit_transform(X, Y) if len(model.steps) > 1 else X, model.steps[-1][1]
     model._check_parameters()
-    check_together(f"solver={model.solver!r}", SUSPECTS)
+    if model.solver == "alternating":
+        raise ValueError(f"find_label_errors needs {BY_LEAVE_ONE_OUT}")
     data, labels, source = model._checked(X, Y, None)
     if labels.target != "matrix":
         raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")

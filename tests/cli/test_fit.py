@@ -204,4 +204,13 @@ def test_solvers_that_cannot_be_had_are_refused(refused, tmp_path, code, sentenc
 
 def test_unknown_labels_are_refused_where_rows_are_summed_up(refused, tmp_path):
     (tmp_path / "gaps.csv").write_text("x,sea,sun\n" + "".join(f"{k * k % 7},{k % 2},{'' if k == 3 else k % 3 // 2}\n" for k in range(20)))
-    refused(1, "sums over rows take complete labels; use solver='spectral'", "fit", "gaps.csv", "--labels", "2", "--landmarks", "9")
+    refused(
+        1,
+        "solver='landmark' takes complete labels, and some of Y are unknown (NaN); use solver='spectral'",
+        "fit",
+        "gaps.csv",
+        "--labels",
+        "2",
+        "--landmarks",
+        "9",
+    )

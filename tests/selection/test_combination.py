@@ -187,7 +187,7 @@ def test_weights_of_one_change_nothing(rows):
 
 
 def test_folds_and_combination_are_refused_together(rows):
-    with pytest.raises(ValueError, match=r"combine=True and cv by folds do not go together: .*use cv='loo'"):
+    with pytest.raises(ValueError, match=r"combine=True learns its weights on leave-one-out.*use cv='loo'"):
         CamelClassifierCV(combine=True, cv=3).fit(rows[0], rows[1])
 
 

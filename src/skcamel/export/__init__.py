@@ -17,7 +17,6 @@ from skcamel.kernel import RADIAL
 from skcamel.memory import gib, require
 from skcamel.metrics.conventions import choice
 from skcamel.pipeline import final, transformers
-from skcamel.support import EXPORT, FUNCTION, check_together
 
 __all__ = ["to_onnx"]
 
@@ -67,7 +66,7 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     kind = np.dtype(choice(dtype, ("float32", "float64"), "dtype"))
     for _, member in estimator.weighted_members():
         if callable(member._kernel.name):
-            check_together(EXPORT, FUNCTION)
+            raise ValueError("ONNX cannot hold a kernel that is a function of Python; use one with a name.")  # noqa: TRY004
     _check_size(estimator)
     graph = Graph()
     names = [graph.name(name) for name in OUTPUTS]

@@ -34,7 +34,6 @@ from skcamel import memory
 from skcamel.persistence import schema
 from skcamel.persistence.archive import archive, array, name_of, source, target
 from skcamel.pipeline import LabelPipeline, final
-from skcamel.support import FILE, FUNCTION, reason_against
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -422,7 +421,7 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
     if PARTS.get(name) == place:
         return {f"${name}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
     if callable(value) and where in ("kernel", "kernels"):
-        raise TypeError(reason_against(FUNCTION, FILE))
+        raise TypeError("A kernel that is a function cannot be written without pickle; use skops.io.dump.")
     raise TypeError(
         f"save cannot store {where}={value!r}: only numbers, text and arrays can be written without pickle. "
         "For models with functions or foreign estimators use skops.io.dump."

@@ -165,11 +165,10 @@ def test_a_saved_pipeline_predicts_the_same(kind, tmp_path):
 
 def test_a_step_of_ours_keeps_the_frames_that_it_gives():
     own = rows_for("own")
-    model = fitted(TablePreparer().set_output(transform="pandas"), CamelClassifier().set_output(predict="pandas"), X=own)
+    model = fitted(TablePreparer().set_output(transform="pandas"), CamelClassifier(), X=own)
     again = load(stored(model))
     assert isinstance(again[0].transform(own), pd.DataFrame)
     np.testing.assert_array_equal(again.predict(own), model.predict(own))  # a warning of names would be an error
-    assert isinstance(again.predict(own), np.ndarray)
 
 
 class OneWay(io.RawIOBase):

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel import attribution, memory
-from skcamel.arrays import Array, to_device, to_match, to_numpy
+from skcamel.arrays import Array, to_device, to_numpy
 from skcamel.checks import (
     BY_SUMS,
     Alive,
@@ -29,7 +29,7 @@ from skcamel.checks import (
 from skcamel.estimator import MultiLabelClassifier, Outputs
 from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
 from skcamel.learning import Answering, Model
-from skcamel.partitions import Partitions, by_partition
+from skcamel.partitions import Partitions
 from skcamel.rows import alike, column_names, default_names, is_lazy, on_device
 from skcamel.selection.representation import Data, Representation, judged_by
 from skcamel.selection.source import Batch, Batches, InMemory, Source
@@ -103,7 +103,7 @@ class BaseCamel(MultiLabelClassifier):
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
         if getattr(self, "_target", None) == "multiclass":
-            raise AttributeError("Scores of exclusive classes are not calibrated, so they have no probabilities; use decision_function.")
+            raise AttributeError("Scores of more than two classes are not calibrated; use decision_function, not predict_proba.")
         if hasattr(self, "_target") and self._slopes is None:
             raise AttributeError(f"Probabilities need {BY_LEAVE_ONE_OUT}")
         return hasattr(self, "_target")
@@ -261,29 +261,6 @@ class BaseCamel(MultiLabelClassifier):
         reference = self._reference or without
         return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
 
-    @by_partition
-    def predict(self, X: Array) -> Array:
-        """Decisions: int64 {0, 1} of shape (m, q), or classes of shape (m,) after a fit on a 1-d y.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (m, d)
-        """
-        return super().predict(X)
-
-    @by_partition
-    def top_k(self, X: Array, k: int) -> Array:
-        """Positions of the `k` labels with the highest scores, highest first: int64 (m, k).
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (m, d)
-        k : int
-            At most the number of labels.
-        """
-        check_is_fitted(self)
-        return to_match(self._outputs(X).top(k), X)
-
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's, before labels are scaled: itself, unless a search combined several."""
         check_is_fitted(self)
@@ -389,30 +366,6 @@ class BaseCamel(MultiLabelClassifier):
         """
         rows = X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, order="C")  # a frame gives the same last digits
         return alike(self._scaling(rows), self.X_fit_)
-
-    def column_quantiles(self, levels: Sequence[float]) -> np.ndarray | None:
-        """Values of the columns at these shares of the rows that the model holds, (len(levels), d); None where it does not tell.
-
-        A sparse model, one that holds no rows (``solver="primal"``), and one with ``scaling="unit"`` or a precomputed kernel do not tell.
-
-        Parameters
-        ----------
-        levels : sequence of floats in (0, 1)
-
-        Examples
-        --------
-        >>> from skcamel import CamelClassifier
-        >>> X = np.array([[1.0, 10.0], [2.0, 30.0], [3.0, 20.0]])
-        >>> CamelClassifier(scaling="standard").fit(X, X[:, :1] > 1).column_quantiles([0.5]).round(6)
-        array([[ 2., 20.]])
-        """
-        _, first = self.weighted_members()[0]
-        scaling, rows = first._scaling, first.X_fit_
-        if first._is_pairwise() or scaling.name == "unit" or rows is None or sparse.issparse(rows):
-            return None
-        found = np.quantile(rows, levels, axis=0)
-        found = found * (1.0 if scaling.scale is None else scaling.scale) + (0.0 if scaling.shift is None else scaling.shift)
-        return scaling.ranks.values(found) if scaling.ranks else found
 
     def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
         """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin
@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.checks import as_number, check_count, check_labels
-from skcamel.metrics.conventions import choice
 from skcamel.metrics.ranking import best_labels
 from skcamel.partitions import by_partition
 from skcamel.selection.coverage import Reference
@@ -141,9 +140,6 @@ class Outputs:
         return np.hstack([against, p])
 
 
-FRAMES = ("default", "pandas", "polars")
-
-
 def _offers_probabilities(estimator: Any) -> bool:
     return estimator._has_probabilities()
 
@@ -168,50 +164,6 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     def _rule(self) -> Rule:
         return Rule(self.threshold, self.threshold_metric)
-
-    def set_output(self, *, transform: str | None = None, predict: str | None = None) -> Self:
-        """Choose what `predict`, `predict_proba` and `decision_function` return.
-
-        Parameters
-        ----------
-        transform : default=None
-            For transformers; accepted, so that ``Pipeline.set_output`` reaches the other steps, and without effect here.
-        predict : {"default", "pandas", "polars"}, default=None
-            "pandas" and "polars": frames with the label names as columns, or a Series where the answer is 1-d. In pandas they have
-            the index of X where X is a pandas frame, else 0, 1, …. "default": arrays. None: leave it as it is.
-
-        Returns
-        -------
-        self
-
-        Notes
-        -----
-        It is no parameter: `clone` copies it, :func:`skcamel.save` does not store it. In a Pipeline call it on the last step,
-        ``pipeline[-1].set_output(predict="pandas")``; the index of X comes through if the other steps keep it, as after
-        ``pipeline.set_output(transform="pandas")``. After a fit on a 1-d y `predict_proba` stays an array, of which scikit-learn's
-        scorers take a column.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from skcamel import CamelClassifier
-        >>> X = pd.DataFrame(np.eye(3), columns=list("abc"), index=["x", "y", "z"])
-        >>> Y = pd.DataFrame({"sea": [1, 0, 1], "sun": [0, 1, 0]})
-        >>> CamelClassifier().set_output(predict="pandas").fit(X, Y).predict(X)
-           sea  sun
-        x    1    0
-        y    0    1
-        z    1    0
-        """
-        if predict is not None:
-            choice(predict, FRAMES, "predict")
-            self._sklearn_output_config = getattr(self, "_sklearn_output_config", {}) | {"predict": predict}
-        return self
-
-    def _answer(self, values: np.ndarray, X: Array) -> Array:
-        """What a method returns: a frame or Series, if `set_output` asked for one, else an array where X lives."""
-        kind = getattr(self, "_sklearn_output_config", {}).get("predict", "default")
-        return to_match(values, X) if kind == "default" else framed(values, kind, X, self.label_names_)
 
     def outputs(self, X: Array) -> Outputs:
         """Scores, decisions, probabilities, label sets and ranks from one evaluation of the model.
@@ -246,7 +198,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         array of shape (m, q), or (m,) after a fit on a binary 1-d y
             A tensor on the device of X where X is a tensor.
         """
-        return self._answer(self.outputs(X).decision_values, X)
+        return to_match(self.outputs(X).decision_values, X)
 
     @by_partition
     def predict(self, X: Array) -> Array:
@@ -256,7 +208,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        return self._answer(self.outputs(X).predictions, X)
+        return to_match(self.outputs(X).predictions, X)
 
     @available_if(_offers_probabilities)
     @by_partition
@@ -283,7 +235,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         [[0.6, 0.9, 0.7], [0.3, 0.9, 0.4]]
         """
         found = self.outputs(X)
-        return self._answer(found.probabilities, X) if found.target == "matrix" else to_match(found.class_probabilities, X)
+        return to_match(found.probabilities if found.target == "matrix" else found.class_probabilities, X)
 
     @by_partition
     def predict_sets(self, X: Array, coverage: float = 0.9) -> Array:
@@ -333,7 +285,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         found = self.outputs(X)
         answers = found.sets(coverage)
-        return self._answer(answers[:, 0] if found.target == "binary" else answers, X)
+        return to_match(answers[:, 0] if found.target == "binary" else answers, X)
 
     def label_sets(self, X: Array) -> list[tuple[str, ...]]:
         """Names of the predicted labels of every row; the predicted class after a fit on a 1-d y.
@@ -377,26 +329,3 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         found = np.where(np.isnan(Y), P, Y > 0).astype(np.int64)
         weights = None if sample_weight is None else np.asarray(to_numpy(sample_weight))[counted]
         return float(accuracy_score(found[counted], P[counted], sample_weight=weights))
-
-
-def framed(values: np.ndarray, kind: str, X: Any, names: np.ndarray) -> Any:
-    """A frame of `values` (m, q) with these column names, or a Series of `values` (m,); pandas ones with the index of X, if it has one.
-
-    Parameters
-    ----------
-    values : array of shape (m, q) or (m,)
-    kind : {"pandas", "polars"}
-    X : what the rows came from
-    names : array of shape (q,)
-    """
-    columns = [str(name) for name in names]
-    try:
-        if kind == "pandas":
-            import pandas as pd
-
-            index = X.index if isinstance(X, pd.DataFrame) else None
-            return pd.DataFrame(values, index=index, columns=columns) if values.ndim == 2 else pd.Series(values, index=index)
-        import polars as pl
-    except ImportError as error:
-        raise ImportError(f"set_output(predict={kind!r}) needs {kind}: pip install {kind}, or choose 'default'.") from error
-    return pl.DataFrame(values, schema=columns, orient="row") if values.ndim == 2 else pl.Series(values)

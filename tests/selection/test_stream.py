@@ -360,8 +360,6 @@ def test_a_model_answers_whatever_it_is_asked(fitted):
     assert fitted.label_sets(NEW) == [tuple(np.array(["sea", "sun", "sky"])[row == 1]) for row in fitted.predict(NEW)]
     np.testing.assert_array_equal(fitted.top_k(NEW, 1)[:, 0], scores.argmax(axis=1))
     assert fitted.predict_sets(NEW, 0.9).shape[0] == len(NEW)
-    frame = clone(fitted).set_output(predict="pandas").fit(pd.DataFrame(X), Y).predict(pd.DataFrame(NEW))
-    assert isinstance(frame, pd.DataFrame)
     assert "labels" in fitted._repr_html_()
 
 

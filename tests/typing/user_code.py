@@ -78,8 +78,7 @@ def main(folder: Path) -> list[float]:
     save(pipeline, folder / "pipeline.skcamel")
     table.assign(tags="sea|sun").to_csv(folder / "table.csv", index=False)
     rest, labels = take_labels(read_columns(folder / "table.csv"), ["tags"], "table.csv")
-    text.append(f"{rest.num_rows} {labels.names} {labels.Y.sum()} {model.set_output(predict='pandas').predict(rows).columns}")
-    model.set_output(predict="default")
+    text.append(f"{rest.num_rows} {labels.names} {labels.Y.sum()} {model.predict(rows).shape}")
 
     data = Dataset(X, Y, label_names=["sea", "sun", "sky"], name="mine")
     write_dataset(data, folder / "mine.arff")

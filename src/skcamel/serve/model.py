@@ -22,7 +22,7 @@ from skcamel.rows import default_names
 from skcamel.serve.limits import Limits, RequestError
 from skcamel.serve.rows import NewRows, Reader, parsed
 
-LEVELS = (0.05, 0.5, 0.95)  # shares of the training rows that `low`, `typical` and `high` of a column stand for
+LEVELS = (0.05, 0.95)  # shares of the training rows that `low` and `high` of a column stand for
 MOST_VALUES = 4_000_000  # numbers in an answer, and in the reasons for it
 VALUE_BYTES = 150  # of a number in an answer: as an object, with its name, and as text
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to answer a few rows
@@ -158,18 +158,12 @@ class Served:
         preparer, expected = self.reader.preparer, self.reader.expected
         if preparer is not None:
             return [_of_part(part) for part in preparer.parts_ if not isinstance(part, LeftOut)]
-        known = (
-            self.estimator.column_quantiles(LEVELS)
-            if self.model is self.estimator and hasattr(self.estimator, "column_quantiles")
-            else None
-        )
-        columns = []
-        for k, name in enumerate(self.reader.names):
+        columns: list[dict[str, Any]] = []
+        for name in self.reader.names:
             if name in expected.categories:
                 columns.append({"name": name, "kind": "category", "choices": list(expected.categories[name]), "gaps": False})
             else:
-                of_column = None if known is None or expected.nominal == "onehot" else known[:, k]
-                columns.append({"name": name, "kind": "number", "gaps": False} | _around(of_column, 0.0))
+                columns.append({"name": name, "kind": "number", "gaps": False, "typical": 0.0})
         return columns
 
     def example(self) -> dict[str, Any]:
@@ -265,26 +259,22 @@ def _check_size(values: int, what: str, cure: str) -> None:
         memory.require(VALUE_BYTES * values, f"{values:,} {what}", f"Later it may work; or {cure}.")
 
 
-def _around(values: np.ndarray | None, otherwise: float | None) -> dict[str, Any]:
-    """Typical, low and high value of a column, in few digits."""
-    if values is None or not np.isfinite(values).all():
-        return {"typical": otherwise}
-    low, typical, high = (float(f"{value:.{SHOWN_DIGITS}g}") for value in values)
-    return {"typical": typical} | ({"low": low, "high": high} if low < high else {})
+def _shortly(value: float) -> float:
+    return float(f"{value:.{SHOWN_DIGITS}g}")
 
 
 def _of_part(part: Part) -> dict[str, Any]:
     """What a column of a table holds, and what is typical for it."""
     told: dict[str, Any] = {"name": part.name, "kind": part.kind, "gaps": True}
     if isinstance(part, Number):
-        steps = part.steps
-        values = None if steps is None else np.interp(LEVELS, steps.levels, steps.knots)
-        return (
-            told
-            | _around(values, None)
-            | {"typical": float(f"{part.median:.{SHOWN_DIGITS}g}")}
-            | ({"unit": part.unit} if part.unit else {})
-        )
+        told["typical"] = _shortly(part.median)
+        if part.steps is not None:
+            low, high = np.interp(LEVELS, part.steps.levels, part.steps.knots)
+            if np.isfinite([low, high]).all() and _shortly(low) < _shortly(high):
+                told |= {"low": _shortly(low), "high": _shortly(high)}
+        if part.unit:
+            told["unit"] = part.unit
+        return told
     if isinstance(part, Flag):
         return told | {"choices": [part.yes, part.no]} | {"typical": None if part.gaps else part.no}
     if isinstance(part, Moment):

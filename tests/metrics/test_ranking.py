@@ -17,6 +17,7 @@ from reference import metrics as literal
 from skcamel import metrics
 from skcamel.metrics import ranking
 from skcamel.metrics.conventions import ROWS, TIES
+from skcamel.metrics.ranking import best_labels
 
 RANKING = ("one_error", "coverage", "ranking_loss", "average_precision")
 CONVENTIONS = list(product(TIES, ROWS))
@@ -396,3 +397,10 @@ def test_refusal_names_the_wrong_value_among_many_others():
     labels = np.arange(24).reshape(4, 6)
     with pytest.raises(ValueError, match=r"Y must hold only 0 and 1, or only -1 and \+1; found 0, 1, 2, …, 21, 22, 23"):
         metrics.one_error(labels, labels)
+
+
+def test_the_best_labels_are_the_first_of_all_and_of_equals_the_lower_index(rng):
+    scores = rng.integers(0, 4, size=(50, 8)).astype(float)
+    order = np.argsort(-scores, axis=1, kind="stable")
+    for k in (1, 3, 8):
+        np.testing.assert_array_equal(best_labels(scores, k), order[:, :k])

@@ -56,7 +56,7 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
         "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR",
         "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 -o DIR",
         "skcamel study --datasets mine.arff --methods 'camel,nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=9)' -o DIR",
-        "skcamel study --datasets yeast --methods camel,br --metrics label_auc,ndcg_at_5,mine=my_module:gain:largest -o DIR",
+        "skcamel study --datasets yeast --methods camel,br --metrics auc=sklearn.metrics:roc_auc_score:largest -o DIR",
         "skcamel study --datasets ward=patients.csv --labels 'label*' --groups patient --methods camel,br -o DIR",
         "skcamel study --datasets emotions-train.arff --folds given --methods camel,br -o DIR",
     )
@@ -105,9 +105,8 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     "--metrics",
     metavar="A,B,…",
     callback=_names,
-    help="Beside the seven: all, or some of subset_accuracy, example_f1, jaccard, precision_at_K, ndcg_at_K, label_auc, log_loss, brier, "
-    "one_error_ties_by_index (and the same of coverage, ranking_loss, average_precision), name=package.module:function:largest "
-    "(or :smallest).",
+    help="Beside the seven: functions of scikit-learn or of your own as name=package.module:function:largest (or :smallest), and "
+    "one_error_ties_by_index (and the same of coverage, ranking_loss, average_precision).",
 )
 @seed
 @click.option("--n-jobs", type=int, default=1, show_default=True, callback=_workers, help="Units at the same time; -1: one on each core.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,13 +14,12 @@ import numpy as np
 from skcamel import metrics
 from skcamel.experiment.methods import Outcome, imported
 from skcamel.experiment.units import BEST, LARGEST, METRIC_NAME, RECORD
+from skcamel.gone import hint
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, TITLES
 
 # names of parameters ► what is handed over; scikit-learn's names among them
 PARAMETERS = {"Y": "Y", "y_true": "Y", "scores": "scores", "y_score": "scores", "decisions": "decisions", "P": "decisions"}
 PARAMETERS |= {"y_pred": "decisions"} | dict.fromkeys(("probabilities", "y_prob", "y_proba"), "probabilities")
-AT_K = re.compile(r"(precision|ndcg)_at_([1-9]\d{0,5})")
-USUAL_K = (1, 3, 5)
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class Measure:
     Examples
     --------
     >>> Y = np.array([[1, 0], [0, 1]])
-    >>> get_measure("jaccard").value(Y, Outcome(Y - 0.5, Y, {}))
+    >>> get_measure("auc=sklearn.metrics:roc_auc_score:largest").value(Y, Outcome(Y - 0.5, Y, {}))
     1.0
     """
 
@@ -85,33 +83,15 @@ class Measure:
         return {"title": self.title, "best": self.best, "function": self.function}
 
 
-def _if_enough_labels(metric: Callable[..., float], Y: np.ndarray, scores: np.ndarray, k: int) -> float:
-    return metric(Y, scores, k) if Y.shape[1] >= k else math.nan
-
-
-def _at_k(kind: str, k: int) -> Measure:
-    metric, title = (metrics.precision_at_k, "Precision") if kind == "precision" else (metrics.ndcg_at_k, "nDCG")
-    return Measure(f"{kind}_at_{k}", f"{title} at {k}", "largest", partial(_if_enough_labels, metric, k=k))
-
-
-_ALL = (
-    Measure("subset_accuracy", "Subset accuracy", "largest", metrics.subset_accuracy),
-    Measure("example_f1", "Example-based F1", "largest", metrics.example_f1),
-    Measure("jaccard", "Jaccard index", "largest", metrics.jaccard),
-    *(_at_k(kind, k) for kind in ("precision", "ndcg") for k in USUAL_K),
-    Measure("label_auc", "Label-wise AUC", "largest", metrics.label_auc),
-    Measure("log_loss", "Log loss", "smallest", metrics.log_loss),
-    Measure("brier", "Brier score", "smallest", metrics.brier),
-    *(
-        Measure(
-            f"{name}_ties_by_index",
-            f"{TITLES[name]}, ties by index",
-            "smallest" if name in LOSSES else "largest",
-            partial(getattr(metrics, name), ties="index"),
-            criterion=name,
-        )
-        for name in RANKING
-    ),
+_ALL = tuple(
+    Measure(
+        f"{name}_ties_by_index",
+        f"{TITLES[name]}, ties by index",
+        "smallest" if name in LOSSES else "largest",
+        partial(getattr(metrics, name), ties="index"),
+        criterion=name,
+    )
+    for name in RANKING
 )
 BUILT_IN = {measure.name: measure for measure in _ALL}
 
@@ -119,7 +99,7 @@ BUILT_IN = {measure.name: measure for measure in _ALL}
 def get_measures(specs: Iterable[Any]) -> tuple[Measure, ...]:
     """The metrics beside the seven that a user named or gave; "all" are those with a name.
 
-    >>> [measure.name for measure in get_measures(["coverage", "jaccard", "ndcg_at_10", "mine=math:dist:smallest"])]
+    >>> [measure.name for measure in get_measures(["coverage", "mine=math:dist:smallest"])]
     Traceback (most recent call last):
     ValueError: mine=math:dist:smallest has the parameter 'p'; a metric is handed Y, scores, decisions and probabilities by these names.
     """
@@ -141,8 +121,8 @@ def get_measure(spec: Any) -> Measure:
     Parameters
     ----------
     spec : str, (name, function, best) or Measure
-        A name of `BUILT_IN`, "precision_at_k" or "ndcg_at_k" with any k; ``name=package.module:function:largest``, in which the name
-        may be left out, and ":largest" or ":smallest" where the function has an attribute `best` that says so.
+        A name of `BUILT_IN`; ``name=package.module:function:largest``, in which the name may be left out, and ":largest" or ":smallest"
+        where the function has an attribute `best` that says so.
 
     Examples
     --------
@@ -154,8 +134,6 @@ def get_measure(spec: Any) -> Measure:
     if isinstance(spec, str):
         if spec in BUILT_IN:
             return BUILT_IN[spec]
-        if at_k := AT_K.fullmatch(spec):
-            return _at_k(at_k[1], int(at_k[2]))
         return _named(spec)
     if isinstance(spec, tuple) and len(spec) == 3 and callable(spec[1]):
         name, function, best = spec
@@ -165,6 +143,8 @@ def get_measure(spec: Any) -> Measure:
 
 def _named(spec: str) -> Measure:
     name, _, path = spec.rpartition("=")
+    if why := hint(f"metrics={spec!r}"):
+        raise ValueError(why)
     if ":" not in path:
         known = ", ".join(BUILT_IN)
         raise ValueError(f"metric={spec!r} is not known; choose of {known}, or give name=package.module:function:largest.")

@@ -1,4 +1,4 @@
-"""The seven metrics of the paper, reports of labels, edge cases, scorers; and others, of `decision`, `ranking` and `probability`."""
+"""The seven metrics of the paper, reports of labels, edge cases and scorers."""
 
 from __future__ import annotations
 
@@ -9,27 +9,21 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import Array, to_numpy
+from skcamel.lazy import lazily
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights, check_conventions, choice
 from skcamel.metrics.decision import (
     checked_counts,
     count,
     decision_metrics,
-    example_f1,
     f1_of,
     hamming_loss,
-    jaccard,
     macro_f1,
     micro_f1,
-    subset_accuracy,
 )
-from skcamel.metrics.probability import brier, log_loss
 from skcamel.metrics.ranking import (
     average_precision,
     coverage,
-    label_auc,
-    ndcg_at_k,
     one_error,
-    precision_at_k,
     ranking_loss,
     ranking_metrics,
 )
@@ -43,25 +37,19 @@ __all__ = [
     "EdgeCases",
     "LabelReport",
     "average_precision",
-    "brier",
     "coverage",
     "edge_cases",
     "evaluate",
-    "example_f1",
     "get_scorer",
     "hamming_loss",
-    "jaccard",
-    "label_auc",
-    "log_loss",
     "macro_f1",
     "micro_f1",
-    "ndcg_at_k",
     "one_error",
-    "precision_at_k",
     "ranking_loss",
     "report",
-    "subset_accuracy",
 ]
+
+__getattr__, _ = lazily(__name__, {})  # of names that went
 
 
 def evaluate(

@@ -105,11 +105,6 @@ def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
     return weights
 
 
-def row_mean(values: np.ndarray, weights: np.ndarray) -> float:
-    """Weighted mean; NaN where there is no weight."""
-    return float(weights @ values / weights.sum()) if weights.sum() > 0 else float("nan")
-
-
 def check_conventions(ties: str, rows: str) -> None:
     """Refuse rules for ties and rows that are not known."""
     choice(ties, TIES, "ties")

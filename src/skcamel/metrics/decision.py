@@ -1,13 +1,11 @@
-"""Metrics of decisions: counted label by label (the three of the paper), and row by row."""
+"""Metrics of decisions, counted label by label."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
-from skcamel.arrays import Array, cast, namespace, to_numpy
-from skcamel.metrics.conventions import as_decisions, as_weights, row_mean
+from skcamel.arrays import Array, cast, namespace
+from skcamel.metrics.conventions import as_decisions, as_weights
 
 
 class Counts(NamedTuple):
@@ -119,61 +117,3 @@ def checked_counts(Y: Array, P: Array, sample_weight: Array | None) -> Counts:
     """The counts of what a user gave."""
     relevant, predicted, known = as_decisions(Y, P)
     return count(relevant, predicted, as_weights(sample_weight, relevant), known)
-
-
-def subset_accuracy(Y: Array, P: Array, *, sample_weight: Array | None = None) -> float:
-    """Share of rows in which every decision is right; larger is better.
-
-    Parameters as in :func:`hamming_loss`. A row counts by its known labels, and not at all where it has none.
-
-    Examples
-    --------
-    >>> subset_accuracy([[1, 0], [0, 1]], [[1, 1], [0, 1]])
-    0.5
-    """
-    counts = _row_counts(Y, P)
-    right = (counts.false_positive + counts.false_negative == 0).astype(np.float64)
-    return _mean_over_rows(right, counts, sample_weight)
-
-
-def example_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
-    """Mean over rows of F1 = 2TP / (2TP + FP + FN); larger is better.
-
-    Parameters as in :func:`macro_f1`; `absent` is the F1 of a row that has no label and is given none.
-
-    Examples
-    --------
-    >>> round(example_f1([[1, 0], [0, 1]], [[1, 1], [0, 1]]), 4)
-    0.8333
-    """
-    counts = _row_counts(Y, P)
-    return _mean_over_rows(f1_of(counts, absent), counts, sample_weight)
-
-
-def jaccard(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
-    """Mean over rows of TP / (TP + FP + FN), the labels in common among all that are true or predicted; larger is better.
-
-    Parameters as in :func:`example_f1`.
-
-    Examples
-    --------
-    >>> jaccard([[1, 0], [0, 1]], [[1, 1], [0, 1]])
-    0.75
-    """
-    counts = _row_counts(Y, P)
-    size = counts.true_positive + counts.false_positive + counts.false_negative
-    shares = np.where(size > 0, counts.true_positive / np.maximum(size, 1.0), absent)
-    return _mean_over_rows(shares, counts, sample_weight)
-
-
-def _row_counts(Y: Array, P: Array) -> Counts:
-    """The counts of every row, (n,) each: those of the labels of the transposed matrices."""
-    relevant, predicted, known = (None if part is None else to_numpy(part).T for part in as_decisions(Y, P))
-    return count(relevant, predicted, None, known)
-
-
-def _mean_over_rows(values: np.ndarray, counts: Counts, sample_weight: Array | None) -> float:
-    """Weighted mean over the rows that have a known label."""
-    counted = np.ones(len(values)) if counts.known is None else (counts.known > 0).astype(np.float64)
-    weights = as_weights(sample_weight, values)
-    return row_mean(np.where(counted > 0, values, 0.0), counted if weights is None else counted * weights)

@@ -1,17 +1,13 @@
-"""Metrics that read the ranking of labels within a row: four by one sort of all labels, and those of the k best alone."""
+"""Metrics that read the ranking of labels within a row, all four by one sort."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skcamel.arrays import Array, as_floats, cast, is_tensor, namespace, take_along_rows, to_numpy
-from skcamel.metrics.conventions import RANKING, as_scores, as_truth, as_weights, check_conventions, row_mean
-from skcamel.rows import canonical
+from skcamel.metrics.conventions import RANKING, as_scores, as_truth, as_weights, check_conventions
 
 BLOCK = 2**17  # scores sorted at a time; larger arrays are returned to the system after each use, at twice the cost
 
@@ -83,98 +79,6 @@ def average_precision(Y: Array, scores: Array, *, ties: str = "worst", rows: str
     return _mean_of("average_precision", Y, scores, ties, rows, sample_weight)
 
 
-def precision_at_k(
-    Y: Array, scores: Array | None = None, k: int = 5, *, ranked: Array | None = None, sample_weight: Array | None = None
-) -> float:
-    """Share of relevant labels among the k best of every row, averaged over all rows; larger is better.
-
-    Among labels of equal score the one with the lower index is better, as in ``top_k``. It is always divided by k, so a row of one
-    label has 1/k at most, and a row without labels has 0.
-
-    Parameters
-    ----------
-    Y : array or scipy sparse matrix of shape (n, q)
-        Relevance in {0, 1}, or {-1, +1} if it is an array. NaN marks unknown entries of an array: the k best are those of the known
-        labels, and a row that has fewer than k of these does not count.
-    scores : array of shape (n, q), default=None
-        Higher means more relevant.
-    k : int, default=5
-        At most q.
-    ranked : int array of shape (n, k) or wider, default=None
-        Positions of the best labels, best first, in place of scores, as ``model.top_k(X, k)`` gives them.
-    sample_weight : array of shape (n,), default=None
-
-    Returns
-    -------
-    float
-        NaN where there is no row of weight.
-
-    Examples
-    --------
-    >>> Y, scores = [[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]]
-    >>> precision_at_k(Y, scores, 1), precision_at_k(Y, scores, 2), precision_at_k(Y, k=2, ranked=[[0, 2], [0, 1]])
-    (0.5, 0.75, 0.75)
-    """
-    hits, _, weights = _at_k(Y, scores, k, ranked, sample_weight)
-    return row_mean(hits.sum(axis=1) / k, weights)
-
-
-def ndcg_at_k(
-    Y: Array, scores: Array | None = None, k: int = 5, *, ranked: Array | None = None, sample_weight: Array | None = None
-) -> float:
-    """Discounted gain of the k best labels of every row, as a share of the best possible one, averaged over all rows; larger is better.
-
-    A relevant label in position p counts 1 / log2(p + 1). A row without labels has 0, as in scikit-learn's `ndcg_score`, which differs
-    only where scores tie. Parameters and ties as in :func:`precision_at_k`.
-
-    Examples
-    --------
-    >>> round(ndcg_at_k([[1, 0, 1], [0, 1, 0]], [[0.9, 0.2, 0.6], [0.7, 0.6, 0.1]], 2), 4)
-    0.8155
-    """
-    hits, total, weights = _at_k(Y, scores, k, ranked, sample_weight)
-    gains = 1 / np.log2(np.arange(2, k + 2))
-    best = np.cumsum(gains)[np.clip(total, 1, k) - 1]
-    return row_mean(hits @ gains / best, weights)
-
-
-def label_auc(Y: Array, scores: Array, *, sample_weight: Array | None = None) -> float:
-    """Mean over labels of the area under the ROC curve; larger is better.
-
-    The area is the share of (positive, negative) pairs of rows that the scores of a label put in the right order; a tie counts half.
-    Labels that all known rows have, or none has, are left out.
-
-    Parameters
-    ----------
-    Y : array of shape (n, q)
-        Truth in {0, 1} or {-1, +1}; NaN where unknown.
-    scores : array of shape (n, q)
-    sample_weight : array of shape (n,), default=None
-
-    Returns
-    -------
-    float
-        NaN where no label has both classes.
-
-    Examples
-    --------
-    >>> label_auc([[1, 0], [0, 0], [1, 0]], [[0.9, 0.1], [0.5, 0.2], [0.3, 0.3]])
-    0.5
-    """
-    relevant, mask = as_truth(Y)
-    scores, relevant = to_numpy(as_scores(scores, relevant)), to_numpy(relevant)
-    weights = as_weights(sample_weight, scores)
-    counted = (np.ones_like(scores) if mask is None else to_numpy(mask)) * (1.0 if weights is None else weights[:, None])
-    areas = []
-    for column, truth, weight in zip(scores.T, relevant.T, counted.T, strict=True):
-        _, level = np.unique(column, return_inverse=True)
-        positive, negative = np.bincount(level, weight * truth), np.bincount(level, weight * ~truth)  # of each level, the lowest first
-        pairs = positive.sum() * negative.sum()
-        if pairs > 0:
-            areas.append(positive @ (np.cumsum(negative) - negative / 2) / pairs)
-    return float(np.mean(areas)) if areas else float("nan")
-
-
 def best_labels(scores: np.ndarray, k: int) -> np.ndarray:
     """Positions of the `k` highest scores of every row, highest first and the lower index first among equals: int64 (n, k).
 
@@ -189,56 +93,6 @@ def best_labels(scores: np.ndarray, k: int) -> np.ndarray:
     found[doubtful] = np.sort(np.argsort(-scores[doubtful], axis=1, kind="stable")[:, :k], axis=1)
     order = np.argsort(-np.take_along_axis(scores, found, axis=1), axis=1, kind="stable")
     return np.take_along_axis(found, order, axis=1).astype(np.int64)
-
-
-def _at_k(
-    Y: Array, scores: Array | None, k: int, ranked: Array | None, sample_weight: Array | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Which of the k best labels are relevant (n, k), how many labels every row has (n,), and the weights of the rows (n,)."""
-    known: Any = None
-    truth: Any = _sparse_truth(Y) if sparse.issparse(Y) else None
-    if truth is None:
-        truth, known = (None if part is None else to_numpy(part) for part in as_truth(Y))
-    n, q = truth.shape
-    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= q:
-        raise ValueError(f"k must be an integer from 1 to the number of labels, {q}, got {k!r}.")
-    if (scores is None) == (ranked is None):
-        raise ValueError("Give either scores (n, q) or ranked, the positions of the best labels (n, k), and not both.")
-    if ranked is not None and known is not None:
-        raise ValueError("Y has unknown entries (NaN), which the best labels of `ranked` may be; give scores.")
-    if ranked is not None:
-        top = _as_positions(ranked, n, q, int(k))
-    elif known is None:
-        top = best_labels(to_numpy(as_scores(scores, truth)), int(k))
-    else:
-        top = np.lexsort((-to_numpy(as_scores(scores, truth)), ~known), axis=1)[:, : int(k)]
-    if sparse.issparse(truth):
-        present = np.repeat(np.arange(n), np.diff(truth.indptr)) * q + truth.indices
-        hits, total = np.isin(np.arange(n)[:, None] * q + top, present), np.diff(truth.indptr)
-    else:
-        hits, total = np.take_along_axis(truth, top, axis=1), truth.sum(axis=1)
-    weights = as_weights(sample_weight, np.zeros((n, 1)))
-    weights = np.ones(n) if weights is None else weights
-    return hits, total, weights if known is None else weights * (known.sum(axis=1) >= k)
-
-
-def _sparse_truth(Y: Array) -> sparse.csr_array:
-    """Entries that are 1, and nothing else."""
-    rows = canonical(Y)
-    if (rows.data != 1).any():
-        raise ValueError(f"Y is sparse and must hold only 0 and 1; found {rows.data[rows.data != 1][0]!s}.")
-    return rows
-
-
-def _as_positions(ranked: Array, n: int, q: int, k: int) -> np.ndarray:
-    """The first k of the positions (n, k or more) that are given, checked."""
-    found = to_numpy(namespace(ranked).asarray(ranked))
-    if found.ndim != 2 or found.shape[0] != n or found.shape[1] < k or found.dtype.kind not in "iu":
-        raise ValueError(f"ranked must hold whole numbers, {n} rows of at least k={k}; got {found.dtype} of shape {found.shape}.")
-    top = found[:, :k].astype(np.int64)
-    if n and (top.min() < 0 or top.max() >= q or (np.diff(np.sort(top, axis=1), axis=1) == 0).any()):
-        raise ValueError(f"ranked must hold different positions from 0 to {q - 1} in each row.")
-    return top
 
 
 def ranking_metrics(

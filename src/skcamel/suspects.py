@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
-from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -39,13 +37,13 @@ from skcamel.selection.representation import (
     targets_of,
 )
 from skcamel.selection.source import Source
+from skcamel.selection.thresholds import probabilities, slopes
 from skcamel.solve import landmark, spectral
 from skcamel.text import one_line
 
 PUSHES = 3  # told for each entry
 SHOWN = 10  # lines of text
-HEAD = ("label", "given", "suggested", "score", "chance", "why")
-LEAST_RATE, MOST_RATE, FIRST_RATE = 1e-5, 0.4, 0.02  # of wrong labels; a search for it begins with the last
+COLUMNS = ("row", "label", "given", "suggested", "score", "chance", "why")
 
 
 def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | None = None) -> LabelErrors:
@@ -80,7 +78,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     >>> Y = (X > 0.5).astype(int)
     >>> Y[7] = 1, 0  # wrong on purpose
     >>> found = find_label_errors(X, Y, limit=2)
-    >>> found.rows.tolist(), sorted(found.labels.tolist()), bool(found.expected_by_chance() < 0.5)
+    >>> found.rows.tolist(), sorted(found.labels.tolist()), bool((found.chance < 0.5).all())
     ([7, 7], [0, 1], True)
     """
     if limit is not None:
@@ -106,21 +104,16 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     held = _least_error(model, data, source)
     data = data if source is None else replace(data, Y=data.Y.astype(np.float64))
     known = abs(data.Y) == 1
-    rows, columns = np.nonzero(known)
     agreement = (data.Y * held.scores)[known]
     first = np.argsort(agreement, kind="stable")[:limit]
-    rows, columns = rows[first], columns[first]
-    of_given, of_other = p_values(data.Y, held.scores)
-    chance, rate = chances(data.Y, held.scores)
+    rows, columns = (positions[first] for positions in np.nonzero(known))
+    slope = slopes(data.Y > 0, held.scores, known.astype(np.float64))
     return LabelErrors(
         rows=rows,
         labels=columns,
         scores=agreement[first],
         given=(data.Y[rows, columns] > 0).astype(np.int64),
-        p_given=of_given[rows, columns],
-        p_other=of_other[rows, columns],
-        chance=chance[rows, columns],
-        error_rate=rate,
+        chance=probabilities(agreement[first], slope[columns]),
         label_names=labels.names,
         row_names=names,
         base=held.base[rows, columns],
@@ -143,16 +136,8 @@ class LabelErrors:
         the label, at -1 as firmly as scores usually support one.
     given : int array of shape (k,)
         1 or 0, as in Y; what is suggested is the other.
-    p_given : array of shape (k,)
-        Share of the other entries of this label with the same value whose scores support it as little or less (a conformal p-value).
-        It says how odd the entry is, not that it is wrong: of 100 right entries one has .01.
-    p_other : array of shape (k,)
-        The same among the entries with the other value, if the entry were one of them: where it is small too, the row is odd
-        whatever its label.
     chance : array of shape (k,)
-        Probability that the label is right all the same, see Notes.
-    error_rate : float
-        Estimated share of wrong entries in the whole of Y, see Notes.
+        Probability that the label is right all the same, by the link of ``predict_proba``.
     label_names : array of shape (q,)
     row_names : array of shape (n,) or None
         Index of X, where it was a frame of pandas.
@@ -163,24 +148,13 @@ class LabelErrors:
         are exact parts of the leave-one-out scores.
     evidence : Evidence
         How often two labels were seen together.
-
-    Notes
-    -----
-    `chance` comes from a logistic curve for each label, fitted to the scores together with one share of entries, the `error_rate`,
-    that were turned into their opposite at random. Labels that scores cannot tell account for themselves by a flat curve; wrong ones
-    are what is left far on the wrong side. So it takes quite a few errors to be noticed at all: on few rows, or where labels are hard
-    to predict, the rate may come out as 0 and every chance as 1, and the first entries are still the ones to look at first.
-    Errors that follow a rule, as where one annotator never gives a label, are not at random, and the figures do not hold for them.
     """
 
     rows: np.ndarray
     labels: np.ndarray
     scores: np.ndarray
     given: np.ndarray
-    p_given: np.ndarray
-    p_other: np.ndarray
     chance: np.ndarray
-    error_rate: float
     label_names: np.ndarray
     row_names: np.ndarray | None
     base: np.ndarray
@@ -196,16 +170,6 @@ class LabelErrors:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, entries: Any) -> LabelErrors:
-        """Some of the entries."""
-        index = [entries] if np.ndim(entries) == 0 and not isinstance(entries, slice) else entries
-        listed = ("rows", "labels", "scores", "given", "p_given", "p_other", "chance", "base")
-        return replace(self, **{name: getattr(self, name)[index] for name in listed})
-
-    def expected_by_chance(self, k: int | None = None) -> float:
-        """How many of the first `k` entries are expected to be right all the same; of all where `k` is None."""
-        return float(self.chance[:k].sum())
-
     def told(self, entry: int, k: int = PUSHES) -> list[Told]:
         """The `k` pushes of other labels into the score of an entry that a text should tell first.
 
@@ -220,60 +184,47 @@ class LabelErrors:
         pushes[label] = 0.0
         return ordered(pushes, k, self.evidence, int(label))
 
-    def pushes(self, entry: int, k: int = PUSHES) -> str:
-        """The same as text."""
-        return ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}" for push in self.told(entry, k))
-
-    def why(self, entry: int, k: int = PUSHES) -> str:
+    def why(self, entry: int) -> str:
         """Own part and strongest pushes of an entry as text."""
-        return ", ".join(filter(None, [f"own {self.own[entry]:+.2f}", self.pushes(entry, k)]))
+        pushes = [f"{self.label_names[push.source]} {push.amount:+.2f}" for push in self.told(entry)]
+        return ", ".join([f"own {self.own[entry]:+.2f}", *pushes])
 
-    def cells(self, entry: int) -> tuple[str, ...]:
-        """An entry under `HEAD`, as text."""
-        given, name = self.given[entry], str(self.label_names[self.labels[entry]])
-        return name, str(given), str(1 - given), f"{self.scores[entry]:+.2f}", f"{self.chance[entry]:.2f}", self.why(entry)
+    def records(self, k: int | None = None) -> list[dict[str, Any]]:
+        """One mapping for each of the first `k` entries, with the keys `COLUMNS`; row is the index of X where it was a frame."""
+        found = []
+        for entry in range(len(self))[:k]:
+            row, given = self.rows[entry], int(self.given[entry])
+            record = {
+                "row": int(row) if self.row_names is None else self.row_names[row],
+                "label": str(self.label_names[self.labels[entry]]),
+                "given": given,
+                "suggested": 1 - given,
+                "score": float(self.scores[entry]),
+                "chance": float(self.chance[entry]),
+                "why": self.why(entry),
+            }
+            found.append(record)
+        return found
 
     def to_frame(self) -> Any:
-        """A pandas frame with one line per entry, most suspect first.
-
-        Columns: row (the index of X where it was a frame), label, given, suggested, score, own, pushes, p_given, p_other, chance.
-        """
+        """A pandas frame with one line per entry, most suspect first: row, label, given, suggested, score, chance, why."""
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("LabelErrors.to_frame needs pandas: pip install pandas. The arrays do without.") from error
-        return pd.DataFrame(
-            {
-                "row": self.rows if self.row_names is None else self.row_names[self.rows],
-                "label": self.label_names[self.labels],
-                "given": self.given,
-                "suggested": 1 - self.given,
-                "score": self.scores,
-                "own": self.own,
-                "pushes": [self.pushes(entry) for entry in range(len(self))],
-                "p_given": self.p_given,
-                "p_other": self.p_other,
-                "chance": self.chance,
-            }
-        )
+        return pd.DataFrame(self.records(), columns=list(COLUMNS))
 
     def __str__(self) -> str:
         """The first entries as a table."""
-        names = self.rows if self.row_names is None else self.row_names[self.rows]
-        shown = range(min(SHOWN, len(self)))
-        lines = [(str(names[e]), *self.cells(e)) for e in shown]
+        first = [as_text(record) for record in self.records(SHOWN)]
         more = [f"… {len(self) - SHOWN:,} more"] if len(self) > SHOWN else []
-        return "\n".join([*in_columns([("row", *HEAD), *lines]), *more, self.summary(len(shown))])
+        return "\n".join([*in_columns([COLUMNS, *first]), *more])
 
-    def summary(self, k: int) -> str:
-        """One sentence: how many of the first `k` are right all the same, as far as one can tell."""
-        if not k:
-            return "No entry is listed."
-        expected = self.expected_by_chance(k)
-        if expected > 0.95 * k:
-            return "So many would be there by chance too, where labels are hard to predict; the first are still the ones to look at."
-        number = f"{expected:.0f}" if expected >= 9.5 else f"{expected:.1f}"
-        return f"Of the first {k:,}, about {number} would be there by chance, with labels that are right."
+
+def as_text(record: dict[str, Any]) -> tuple[str, ...]:
+    """The cells of a record, its figures with two digits."""
+    shown = record | {"score": f"{record['score']:+.2f}", "chance": f"{record['chance']:.2f}"}
+    return tuple(map(str, shown.values()))
 
 
 def in_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -363,74 +314,3 @@ def _candidates(
     grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X))
     for representation, spectrum in represent(source or data, grid, estimator.device):
         yield (representation, spectrum), grid.alphas, grid.penalties(representation.unit(spectrum))
-
-
-def p_values(Y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Conformal p-values of every entry, (n, q) each: of its value as given, and of the other one; the entry itself does not count.
-
-    Parameters
-    ----------
-    Y : array of shape (n, q)
-        In {-1, +1}; other entries are unknown and get 1.
-    scores : array of shape (n, q)
-
-    Examples
-    --------
-    >>> of_given, of_other = p_values(np.array([[1.0], [1.0], [-1.0], [-1.0]]), np.array([[0.9], [-0.8], [-0.7], [-0.9]]))
-    >>> of_given.ravel().round(2).tolist(), of_other.ravel().round(2).tolist()
-    ([1.0, 0.5, 0.5, 1.0], [0.33, 0.67, 0.67, 0.33])
-    """
-    of_given, of_other = np.ones(Y.shape), np.ones(Y.shape)
-    for j, (y, F) in enumerate(zip(Y.T, scores.T, strict=True)):
-        for sign in (1.0, -1.0):
-            same, other, support = y == sign, y == -sign, sign * F
-            ranked = np.sort(support[same])
-            worse = np.searchsorted(ranked, support, side="right")
-            of_given[same, j] = worse[same] / max(1, len(ranked))  # 1 + the others, for the entry is among them
-            of_other[other, j] = (1 + worse[other]) / (1 + len(ranked))
-    return of_given, of_other
-
-
-def chances(Y: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, float]:
-    """Probability that each entry is right, (n, q), and the share of all entries that are wrong, by maximum likelihood.
-
-    Label j is 1 with probability π = sigmoid(a_j F + b_j), a_j > 0, and every entry is turned into its opposite with probability ε:
-    it is given as 1 with probability (1 - ε) π + ε (1 - π).
-
-    Parameters
-    ----------
-    Y : array of shape (n, q)
-        In {-1, +1}; other entries are unknown and get 1.
-    scores : array of shape (n, q)
-
-    References
-    ----------
-    J. B. Copas: Binary regression models for contaminated data. Journal of the Royal Statistical Society B 50, 1988.
-
-    Examples
-    --------
-    >>> scores = np.repeat([[1.0], [-1.0]], 50, axis=0) + np.random.default_rng(0).normal(size=(100, 1)) / 4
-    >>> Y = np.where(np.arange(100)[:, None] % 10 == 3, -1, 1) * np.sign(scores)  # a tenth is wrong
-    >>> chance, rate = chances(Y, scores)
-    >>> round(rate, 2), bool(chance[3] < 0.01), bool(chance[4] > 0.99)
-    (0.1, True, True)
-    """
-    (n, q), known = Y.shape, abs(Y) == 1
-
-    def probabilities(parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-        a, rate = np.exp(parameters[:q]), float(expit(parameters[-1]))
-        right = expit(Y * (a * scores + parameters[q:-1]))  # that the label is as given, before anything is turned
-        return a, right, np.maximum(rate + (1 - 2 * rate) * right, 1e-300), rate
-
-    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        a, right, seen, rate = probabilities(parameters)
-        step = np.where(known, (1 - 2 * rate) * right * (1 - right) * Y / seen, 0.0)
-        turned = np.where(known, (1 - 2 * right) / seen, 0.0)
-        gradient = np.concatenate([a * (step * scores).sum(axis=0), step.sum(axis=0), [turned.sum() * rate * (1 - rate)]])
-        return -float(np.log(seen[known]).sum()) / n, -gradient / n
-
-    start = np.concatenate([np.ones(q), np.zeros(q), [logit(FIRST_RATE)]])
-    bounds = [(-4, 4)] * q + [(-20, 20)] * q + [(float(logit(LEAST_RATE)), float(logit(MOST_RATE)))]
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-6})
-    _, right, seen, rate = probabilities(found.x)
-    return np.where(known, (1 - rate) * right / seen, 1.0), rate if rate > 2 * LEAST_RATE else 0.0

@@ -12,7 +12,7 @@ from messy import TABLES
 from skcamel import CamelClassifierCV, find_label_errors
 from skcamel.data import TablePreparer, read_dataset
 
-COLUMNS = ["row", "label", "given", "suggested", "score", "p_given", "p_other", "chance", "why", "correct"]
+COLUMNS = ["row", "label", "given", "suggested", "score", "chance", "why", "correct"]
 
 
 @pytest.fixture
@@ -38,9 +38,8 @@ def test_a_data_set_gives_what_python_gives(cli, folder):
     assert [entry["row"] for entry in told["suspects"]] == (found.rows + 1).tolist()
     assert [entry["label"] for entry in told["suspects"]] == found.label_names[found.labels].tolist()
     np.testing.assert_allclose([entry["score"] for entry in told["suspects"]], found.scores)
-    np.testing.assert_allclose(told["expected_by_chance"], found.expected_by_chance())
-    parts = [entry["average"] + entry["own"] + sum(push["push"] for push in entry["pushes"]) for entry in told["suspects"]]
-    np.testing.assert_allclose(parts, found.scores * np.where(found.given, 1, -1), atol=1e-9)  # two labels: no push is left out
+    np.testing.assert_allclose([entry["chance"] for entry in told["suspects"]], found.chance)
+    assert [entry["why"] for entry in told["suspects"]] == [found.why(entry) for entry in range(7)]
 
 
 def test_a_table_with_words_and_an_id(cli, folder):

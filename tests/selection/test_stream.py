@@ -115,7 +115,7 @@ def test_suspects_are_those_of_the_exact_solver(parameters):
     different = np.r_[:40, 50:N]  # others tie
     exact, found = (find_label_errors(X[different], Y[different], CamelClassifier(**parameters, **more)) for more in ({}, ALL))
     np.testing.assert_array_equal(found.rows, exact.rows)
-    for name in ("scores", "chance", "p_given", "base", "own"):
+    for name in ("scores", "chance", "base", "own"):
         np.testing.assert_allclose(getattr(found, name), getattr(exact, name), atol=1e-8)
     searched = [find_label_errors(X, Y, CamelClassifierCV(**GRID, **more), limit=9) for more in ({}, ALL)]
     np.testing.assert_allclose(searched[0].scores, searched[1].scores, atol=1e-8)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import click
 
@@ -19,14 +18,9 @@ from skcamel.matching import ids_of
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line, plain_cell
 
-if TYPE_CHECKING:
-    from skcamel.suspects import LabelErrors
-
 OUTPUT = OutputFile(".csv", ".tsv", ".json", ".jsonl", ".parquet")
 LONGEST = 30  # characters of a cell on the screen
 EMPTY = "correct"  # the column that is left to be filled in
-FIGURES = {"score": "scores", "p_given": "p_given", "p_other": "p_other", "chance": "chance"}  # column ► attribute
-NAMES = ("row", "label", "given", "suggested", *FIGURES, "why", EMPTY)  # columns beside those that name the rows
 
 
 @click.command(
@@ -53,7 +47,7 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
     """
     options.keep_apart(output, data, choices["labels_file"])
     from skcamel.classifier_cv import CamelClassifierCV
-    from skcamel.suspects import find_label_errors
+    from skcamel.suspects import COLUMNS, find_label_errors
 
     how, of_table = ({key: choices[key] for key in keys} for keys in (options.HOW_READ, (*options.OF_TABLES, "labels_file")))
     opened: Any = open_labelled(data, how, of_table)
@@ -64,51 +58,29 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
         X, Y, CamelClassifierCV.from_preset(preset, prepared=has_words, **options.solver_parameters(choices)), limit=limit
     )
     ids = dict[str, list[str]]() if preparer is None else ids_of(preparer, source.columns)
-    ids = {f"id:{name}" if name in NAMES else name: cells for name, cells in ids.items()}
-    records = _records(found, ids)
+    ids = {f"id:{name}" if name in (*COLUMNS, EMPTY) else name: cells for name, cells in ids.items()}
+    records = []
+    for record in found.records():  # rows count from 1
+        row = record.pop("row")
+        records.append({"row": row + 1} | {name: cells[row] for name, cells in ids.items()} | record)
     if output is not None:
-        _write(records, output, OUTPUT.suffix(output))
+        _write([record | {EMPTY: None} for record in records], output, OUTPUT.suffix(output))
     with words_beside(output):
         if as_json:
-            say_json(_facts(found, data, Y.shape, records))
+            say_json({"data": data, "rows": Y.shape[0], "labels": Y.shape[1], "suspects": records})
             return
         say(f"{one_line(data)}: {count(Y.shape[0], 'row')}, {count(Y.shape[1], 'label')}; labels that are most likely wrong:")
-        _print(found, ids)
+        _print(records)
         if output is not None:
             say(f"\nWrote {one_line(output)}; in its column {EMPTY!r} write 1 where the row has the label and 0 where it does not.")
 
 
-def _records(found: LabelErrors, ids: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """One mapping for each entry; rows count from 1."""
-    records = []
-    for entry, row in enumerate(found.rows.tolist()):
-        label, given = str(found.label_names[found.labels[entry]]), int(found.given[entry])
-        figures = {name: float(getattr(found, attribute)[entry]) for name, attribute in FIGURES.items()}
-        own = {name: cells[row] for name, cells in ids.items()}
-        claimed = {"label": label, "given": given, "suggested": 1 - given}
-        records.append({"row": row + 1} | own | claimed | figures | {"why": found.why(entry), EMPTY: None})
-    return records
+def _print(records: list[dict[str, Any]]) -> None:
+    from skcamel.suspects import as_text, in_columns
 
-
-def _facts(found: LabelErrors, data: str, shape: tuple[int, int], records: list[dict[str, Any]]) -> dict[str, Any]:
-    told = [
-        {key: value for key, value in record.items() if key not in ("why", EMPTY)}
-        | {"average": float(found.base[entry]), "own": float(found.own[entry])}
-        | {"pushes": [{"label": str(found.label_names[push.source]), "push": push.amount} for push in found.told(entry)]}
-        for entry, record in enumerate(records)
-    ]
-    sizes = dict(zip(("rows", "labels"), shape, strict=True))
-    return {"data": data, **sizes, "error_rate": found.error_rate, "expected_by_chance": found.expected_by_chance(), "suspects": told}
-
-
-def _print(found: LabelErrors, ids: Mapping[str, Sequence[str]]) -> None:
-    from skcamel.suspects import HEAD, in_columns
-
-    lines = [(str(row + 1), *(cells[row] for cells in ids.values()), *found.cells(entry)) for entry, row in enumerate(found.rows)]
-    table = [("row", *ids, *HEAD), *lines]
+    table = [tuple(records[0]), *map(as_text, records)]
     for line in in_columns([(*map(_short, cells[:-1]), cells[-1]) for cells in table]):
         say(f"  {line}")
-    say(f"\n{found.summary(len(found))}")
 
 
 def _short(cell: str) -> str:

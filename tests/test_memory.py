@@ -207,30 +207,6 @@ def test_a_group_above_that_of_this_process_limits_too(system):
     assert memory.available() == 100_000
 
 
-def test_control_groups_of_version_1_limit_what_is_free(system):
-    system(
-        **{
-            "proc/self/cgroup": "4:cpu,memory:/docker/abc\n0::/\n",
-            "groups/memory/memory.limit_in_bytes": "600000\n",  # a container sees its own group at the root
-            "groups/memory/memory.usage_in_bytes": "700000\n",
-            "groups/memory/memory.stat": "cache 1\ntotal_inactive_file 150000\n",
-        }
-    )
-    assert memory.available() == 50_000
-
-
-def test_no_limit_of_version_1_is_no_limit(system):
-    system(
-        **{
-            "proc/self/cgroup": "4:memory:/\n",
-            "groups/memory/memory.limit_in_bytes": "9223372036854771712\n",
-            "groups/memory/memory.usage_in_bytes": "5\n",
-            "groups/memory/memory.stat": "total_inactive_file 0\n",
-        }
-    )
-    assert memory.available() == 8000 * 1024
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v is a limit of Linux")
 def test_the_limits_of_the_process_itself_count():
     code = "import resource\nfrom skcamel import memory\nresource.setrlimit(resource.RLIMIT_AS, (2**34, 2**34))\nprint(memory.available())"

@@ -1,13 +1,11 @@
 """Does this fit? What a piece of work needs at its peak, against what this process may still use.
 
-Readers, fits, studies and reports all ask :func:`require` before they allocate. The answer takes the smallest of what the
-machine has left, what the control groups of this process leave (containers, batch systems; versions 1 and 2), and its own
-resource limits (``ulimit -v``).
+Readers, fits, studies and reports all ask :func:`require` before they allocate. On Linux the answer takes the smallest of what the
+machine has left, what the control groups of this process leave (containers, batch systems; version 2), and ``ulimit -v``.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -20,7 +18,6 @@ from skcamel.arrays import free_on_gpu
 
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 _SHARE: ContextVar[int | None] = ContextVar("share", default=None)
-UNLIMITED = 2**62  # version 1 writes a number near 2**63 where no limit is set
 
 
 def require(needed: float, what: str, cure: str, *, device: Any = None) -> None:
@@ -107,7 +104,7 @@ def forget_peak() -> bool:
 
 
 def peak() -> int:
-    """Bytes of resident memory of this process at the peak; 0 where the system does not tell (Windows).
+    """Bytes of resident memory of this process at the peak; 0 where the system does not tell.
 
     Examples
     --------
@@ -115,7 +112,7 @@ def peak() -> int:
     >>> peak() >= before
     True
     """
-    return _status("VmHWM") or _peak_since_start()
+    return _status("VmHWM")
 
 
 def resident() -> int:
@@ -127,50 +124,25 @@ def _left_on_machine() -> Iterator[int]:
     try:
         fields = dict(line.split(":", 1) for line in (PROC / "meminfo").read_text().splitlines())
         yield int(fields["MemAvailable"].split()[0]) * 1024
-        return
     except (OSError, KeyError, ValueError):  # not Linux
-        pass
-    try:
-        yield os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
         return
 
 
 def _left_in_groups() -> Iterator[int]:
-    """What each control group above this process leaves; cached file pages can be taken back, so they count as free."""
-    names = {"limit": "memory.max", "used": "memory.current", "cached": "inactive_file"}
-    old_names = {"limit": "memory.limit_in_bytes", "used": "memory.usage_in_bytes", "cached": "total_inactive_file"}
-    for root, own in _groups():
-        for folder in (root / own, *(root / own).parents):
-            if not folder.is_relative_to(root):
-                break
-            for name in (names, old_names):
-                try:
-                    limit = int((folder / name["limit"]).read_text())  # "max" is no number
-                    used = int((folder / name["used"]).read_text())
-                    facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-                    if limit < UNLIMITED:
-                        yield limit - used + int(facts.get(name["cached"], 0))
-                except (OSError, ValueError):
-                    continue
-
-
-def _groups() -> Iterator[tuple[Path, str]]:
-    """Root folder of each hierarchy that counts memory, and the group of this process in it.
-
-    Inside a container the group may be named as the host sees it, while its files lie at the root: both places are looked at,
-    for a folder that is not there says nothing and its parents are looked at too.
-    """
+    """What the control group of this process and those above it leave; cached file pages can be taken back, so they count as free."""
     try:
         lines = (PROC / "self/cgroup").read_text().splitlines()
     except OSError:
         return
-    for _, controllers, group in (line.split(":", 2) for line in lines if line.count(":") >= 2):
-        if not controllers:
-            yield GROUPS, group.lstrip("/")
-            yield GROUPS / "unified", group.lstrip("/")
-        elif "memory" in controllers.split(","):
-            yield GROUPS / "memory", group.lstrip("/")
+    group = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
+    for folder in (GROUPS / group, *(GROUPS / group).parents):
+        try:
+            limit = int((folder / "memory.max").read_text())  # "max" is no number
+            used = int((folder / "memory.current").read_text())
+            facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+            yield limit - used + int(facts.get("inactive_file", 0))
+        except (OSError, ValueError):  # in a container the group may be named as the host sees it, while its files lie at the root
+            continue
 
 
 def _left_of_own_limits() -> Iterator[int]:
@@ -178,10 +150,9 @@ def _left_of_own_limits() -> Iterator[int]:
         return
     import resource
 
-    for kind, used in ((resource.RLIMIT_AS, "VmSize"), (resource.RLIMIT_DATA, "VmData")):
-        limit, _ = resource.getrlimit(kind)
-        if limit != resource.RLIM_INFINITY:
-            yield limit - _status(used)
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY:
+        yield limit - _status("VmSize")
 
 
 def _status(field: str) -> int:
@@ -191,11 +162,3 @@ def _status(field: str) -> int:
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
     except (OSError, StopIteration, ValueError):
         return 0
-
-
-def _peak_since_start() -> int:
-    if sys.platform == "win32":
-        return 0
-    import resource
-
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,4 +1,4 @@
-"""Preset best, combined, against the bare `eigh` calls of its kernel matrices; and seven criteria against one."""
+"""Preset best, combined, against the bare `eigh` calls of its kernel matrices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,5 @@ def run() -> list[Row]:
         X, Y = make_data(n, d, q)
         bare = sum(seconds(lambda K=K: linalg.eigh(K, driver="evd", check_finite=False), 3) for K in kernel_matrices(X))
         one = seconds(lambda X=X, Y=Y: CamelClassifierCV.from_preset("best").fit(X, Y), 1)
-        each = seconds(lambda X=X, Y=Y: CamelClassifierCV.from_preset("best").fit_each(X, Y), 1)
         rows.append(at_most(f"best, combined, n = {n}, q = {q} / its bare eigh calls", one / bare, most))
-        rows.append(at_most(f"a model for each of seven metrics, n = {n}, q = {q} / the same", each / bare, 2 * most))
     return rows

@@ -42,6 +42,15 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
     return median(times)
 
 
+def anonymous(process: int) -> int:
+    """Bytes of memory of a process that no file stands behind; 0 where the system does not tell."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:")), 0)
+
+
 def facts() -> dict[str, str]:
     """Processor, cores, Python and the libraries that do the work."""
     model = platform.processor() or platform.machine()

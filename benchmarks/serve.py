@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.files import anonymous
-from benchmarks.machine import Row, at_most
+from benchmarks.machine import Row, anonymous, at_most
 from skcamel import CamelClassifier, save
 from skcamel.data import load_dataset
 

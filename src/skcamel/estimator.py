@@ -266,7 +266,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         For each label, a share of at least about `coverage` of the rows that have it are answered yes or open, and as many of those that
         lack it no or open. This holds label by label, not for all labels of a row together, and only for new rows of the same kind as
         the training rows. In practice the share is about 1 - ε or more: at 0.9 between 0.89 and 0.98 on emotions, scene, yeast, image
-        and medical (``benchmarks/calibration.py``). Theory promises 1 - 2 ε, and that for a relative, the jackknife+, which scores the
+        and medical (``benchmarks/finished.md``). Theory promises 1 - 2 ε, and that for a relative, the jackknife+, which scores the
         new row by n models that each lack one training row. This method scores it once, by the model of all rows; both agree where one
         row more or less hardly moves the scores.
 

@@ -40,7 +40,7 @@ PREPARED: dict[str, tuple[Place, ...]] = {
     ),
 }
 # "best" tries 25 candidates of each: with 88, average precision moved by less than .001 on nine sets, up on four and down on three
-# (benchmarks/grids.py), and a fit took 2.5 times as long.
+# (benchmarks/grids.py at commit 6e69555), and a fit took 2.5 times as long.
 PRESETS: dict[str, dict[str, Any]] = {
     "quick": COARSE
     | {

@@ -5,7 +5,7 @@ the features say, and not how frequent a label is.
 
 With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has helped to learn S, so a label of few
 rows is known through S, the more so the larger α is. It has also helped to scale the columns, so a word of two rows weighs half of
-what it weighs for a new row. So members have α ≤ ½, and columns of sparse rows are not standardised. ``benchmarks/combination.py``
+what it weighs for a new row. So members have α ≤ ½, and columns of sparse rows are not standardised. ``benchmarks/combination.md``
 shows on small and large sets that the result is at least as good as the first representation alone.
 """
 

@@ -32,6 +32,7 @@ INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skca
     "skcamel fit --scalings": "use CamelClassifierCV(scalings=('standard',)) in Python",
     "skcamel fit --kernels": "use CamelClassifierCV(kernels=('laplacian',)) in Python",
     "skcamel fit --bandwidths": "use CamelClassifierCV(bandwidths=(0.5, 1.0)) in Python",
+    "skcamel tables --against-paper": "use --against paper",
     "skcamel suspects --solver": "use --landmarks",
     "skcamel.metrics.subset_accuracy": "use sklearn.metrics.accuracy_score",
     "skcamel.metrics.example_f1": "use sklearn.metrics.f1_score(Y, P, average='samples')",

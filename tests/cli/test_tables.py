@@ -100,7 +100,7 @@ def test_a_set_without_card_is_noted(cli, folder):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_everything_in_every_form(cli, folder, form):
-    result = cli("tables", folder, "--form", form, "--against-paper", "--significance", "--selected-by", "nearest")
+    result = cli("tables", folder, "--form", form, "--against", "paper", "--significance", "--selected-by", "nearest")
     assert result.exit_code == 0, result.stderr
     assert result.stdout
     if form == "markdown":
@@ -122,7 +122,7 @@ def test_best_against_the_best_printed_figure_comes_from_one_command(cli, tmp_pa
     folder = written(tmp_path / "best", records)
     for selected_by in (None, "average_precision"):
         more = ("--selected-by", selected_by) if selected_by else ()
-        found = tables_of(cli, "tables", folder, "--preset", "best", "--against-paper", *more)
+        found = tables_of(cli, "tables", folder, "--preset", "best", "--against", "paper", *more)
         expected = compare_with_paper(records, selected_by=selected_by)
         assert found["camel-against-the-paper"] == [{name: str(count) for name, count in expected.counts().items()}]
         cells = found["camel-against-the-paper-cells-that-miss-a-criterion"]
@@ -208,7 +208,7 @@ def test_presets_apart_or_alone(cli, tmp_path):
     folder = written(tmp_path / "both", both)
     assert "CAMEL (best)" in cli("tables", folder, "--table", "2").stdout
     assert "CAMEL (best)" not in cli("tables", folder, "--table", "2", "--preset", "best").stdout
-    assert "CAMEL (paper) against the paper" in cli("tables", folder, "--against-paper").stdout
+    assert "CAMEL (paper) against the paper" in cli("tables", folder, "--against", "paper").stdout
     result = cli("tables", folder, "--preset", "quick")
     assert (result.exit_code, "there are best, paper" in result.stderr) == (2, True)
 
@@ -243,11 +243,10 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
         (("tables", empty), 1, "holds no finished unit; run: skcamel study"),
         (("tables", alone, "--table", "3"), 1, "No result belongs to Table 3; the records hold yeast."),
         (("tables", alone, "--significance"), 1, "Tests compare methods, but the records hold only camel"),
-        (("tables", mine, "--against-paper"), 2, "the paper has none of the data sets of this study, mine."),
+        (("tables", mine, "--against", "paper"), 2, "the paper has none of the data sets of this study, mine."),
         (("tables", mine, "--against", "nowhere.csv"), 2, "there is no file nowhere.csv; give a CSV file, or the word paper."),
         (("tables", mine, "--against", "other.csv"), 2, "the table other.csv has none of the metrics of this study, one_error,"),
         (("tables", mine, "--against", "wrong.csv"), 2, "wrong.csv, line 2: mean is 'x'; it must be a number"),
-        (("tables", folder, "--against", "other.csv", "--against-paper"), 2, "name two tables; give one of them."),
         (("tables", folder, "--metrics", "accuracy"), 2, "--metrics: The records hold no metric 'accuracy'; there are one_error,"),
         (("tables", folder, "-o", "out"), 2, "-o is for --form csv, which makes a file for each table; write --form markdown to a file"),
         (("tables", folder, "--level", "1"), 2, "1.0 is not in the range 0<x<1"),

@@ -28,7 +28,7 @@ SELECTIONS = (*METRICS, "each", "nearest")
         "skcamel tables DIR",
         "skcamel tables DIR --table 2 --form latex",
         "skcamel tables DIR --form csv -o FOLDER",
-        "skcamel tables DIR --preset best --against-paper --selected-by average_precision",
+        "skcamel tables DIR --preset best --against paper --selected-by average_precision",
         "skcamel tables DIR --against mine.csv",
     )
 )
@@ -55,7 +55,6 @@ SELECTIONS = (*METRICS, "each", "nearest")
     help="Published figures beside ours, and how many cells keep up: a CSV file with the columns method, dataset, metric, mean and std "
     "(which may be missing), or the word paper.",
 )
-@click.option("--against-paper", is_flag=True, help="The same as --against paper: the figures of the paper.")
 @click.option(
     "--std",
     type=click.Choice(["paper", "larger"]),
@@ -76,19 +75,16 @@ def tables(
     std: str,
     level: float,
     *,
-    against_paper: bool,
     significance: bool,
     **alone: Any,
 ) -> None:
     """Print the tables of a study folder, as `skcamel study` filled it, in the form of the paper's."""
-    if against_paper and against not in (None, "paper"):
-        raise click.UsageError("--against-paper and --against name two tables; give one of them.")
     if out is not None and form != "csv":
         raise click.UsageError(f"-o is for --form csv, which makes a file for each table; write --form {form} to a file with > FILE.")
     records, measures = _records(folder, alone)
     summarised = partial(_summary, records, measures, metrics)
     summary = summarised(selected_by)
-    published = _published("paper" if against_paper else against, summary)
+    published = _published(against, summary)
     chosen = _results(summary, which, form, published, std)
     if which in ("1", "all"):
         chosen = [*_sizes(Path(folder), summary.datasets), *chosen]

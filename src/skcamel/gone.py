@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skcamel COMMAND", "skcamel COMMAND --option", "parameter='value'"
     "skcamel records": "read records.jsonl of the folder, or skcamel.experiment.Records(DIR).to_frame() in Python",
@@ -70,7 +73,7 @@ def hint(use: str) -> str:
     return f"{use} is no longer there: {INSTEAD[use]}." if use in INSTEAD else ""
 
 
-def without(**instead: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def without(**instead: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorator of a function: parameters that went raise TypeError with what to do instead.
 
     Examples
@@ -82,9 +85,9 @@ def without(**instead: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     TypeError: fit() no longer takes speed: it is always fast.
     """
 
-    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
             for name in instead.keys() & kwargs.keys():
                 raise TypeError(f"{function.__name__}() no longer takes {name}: {instead[name]}.")
             return function(*args, **kwargs)

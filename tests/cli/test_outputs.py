@@ -58,11 +58,6 @@ def test_a_place_that_cannot_be_written_to_is_told_before_any_work(refused, plac
     [
         (("report", "m.skcamel", "-o", "page.html"), "jinja2", "Pages need jinja2: pip install 'skcamel[report]'"),
         ((*WRITING["predict"], "p.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
-        (
-            (*WRITING["study"], "new", "--dask", "tcp://a:1"),
-            "distributed",
-            "Dask clusters need distributed: pip install 'skcamel[distributed]'",
-        ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )

@@ -368,7 +368,7 @@ def test_label_shares_are_those_of_the_rows_that_know_the_label(tmp_path):
     Y = np.array([[1, 1, np.nan]] * 3 + [[0, np.nan, np.nan]] * 9)
     Y[3, 1] = 0
     data = Dataset(X, Y, label_names=("quarter", "three of four", "nobody knows"), name="gaps")
-    run_study([data], ["br"], n_folds=2, out=tmp_path, progress="quiet", preset="quick")
+    run_study([data], ["br"], n_folds=2, out=tmp_path, preset="quick")
     (told,) = section(page_of(tmp_path), "cards").data["sets"]
     assert told["labels"] == ["three of four", "quarter", "nobody knows"]
     assert told["shares"] == [3 / 4, 3 / 12, 0]

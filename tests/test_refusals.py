@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV, compress, correlation, find_label_errors, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, load, save
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12)[:, None] % [2, 3] == 0
 GAPS = np.where(np.eye(12, 2) > 0, np.nan, Y)
-MANY_LABELS = sparse.csr_array(np.arange(12)[:, None] % np.arange(2, correlation.MANY + 3) == 0)
-
-
-def with_many_labels():
-    return CamelClassifier(solver="landmark").fit(X, MANY_LABELS)
 
 
 def save_with_a_function(path):
@@ -58,14 +53,8 @@ REFUSALS = [  # what is tried, and what its error says to do
     (lambda _: CamelClassifier(kernel="precomputed").fit(sparse.csr_array(X @ X.T), Y), "give it as an array"),
     (lambda _: CamelClassifier(scaling="rank").fit(sparse.csr_array(X), Y), r"or X.toarray\(\)"),
     (lambda _: CamelClassifier(kernel="exponential").fit(X, Y).explain(X, features=True), "Explain without features=True"),
-    (lambda _: compress(CamelClassifier(kernel="precomputed").fit(X @ X.T, Y)), "fit a kernel of features"),
     (save_with_a_function, "use skops.io.dump"),
     (export_with_a_function, "use one with a name"),
-    (lambda _: CamelClassifierCV([1.0], solver="landmark").fit(X, MANY_LABELS), "use alpha < 1"),
-    (lambda _: with_many_labels().predict_sets(X), "use predict_proba"),
-    (lambda _: with_many_labels().explain(X), "label_correlation_ holds"),
-    (lambda _: find_label_errors(X, MANY_LABELS, CamelClassifier(solver="landmark")), "at most 1,000 labels"),
-    (lambda _: compress(with_many_labels()), "fit with fewer landmarks"),
 ]
 
 

@@ -147,9 +147,6 @@ class BaseCamel(MultiLabelClassifier):
             return None
         return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
 
-    def _alphas(self) -> Sequence[float]:
-        raise NotImplementedError
-
     def _sums(self, d: int) -> Streaming:
         """How to sum up rows of d columns, as the parameters have it."""
         how = self.landmarks

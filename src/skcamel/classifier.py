@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -215,9 +215,6 @@ class CamelClassifier(BaseCamel):
         self.threshold_metric = threshold_metric
         self.device = device
         self.random_state = random_state
-
-    def _alphas(self) -> Sequence[float]:
-        return (self.alpha,)
 
     def _is_pairwise(self) -> bool:
         return self.kernel == "precomputed"

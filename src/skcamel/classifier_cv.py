@@ -197,9 +197,6 @@ class CamelClassifierCV(BaseCamel):
         self.callback = callback
         self.random_state = random_state
 
-    def _alphas(self) -> Sequence[float]:
-        return self.alphas
-
     def _is_pairwise(self) -> bool:
         if self.representations is None:
             return "precomputed" in tuple(self.kernels)

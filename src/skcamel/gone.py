@@ -25,7 +25,7 @@ INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skca
     "skcamel.display.ConvergenceDisplay": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
     "skcamel.baselines.IMCC": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV, with one value in each axis",
     "skcamel.baselines.IMCCCV": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV",
-    "skcamel completion": "type commands in full; 'skcamel --help' lists them",
+    "skcamel completion": "_SKCAMEL_COMPLETE=bash_source skcamel (or zsh_source, fish_source) prints the script",
     "skcamel datasets card": "use skcamel.data.load_dataset('NAME').card() in Python, or 'skcamel datasets check'",
     "skcamel datasets convert": "use skcamel.data.read_dataset and write_dataset in Python",
     "skcamel fit --method": "use skcamel.baselines in Python, or 'skcamel study --methods ecc'",

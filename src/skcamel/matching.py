@@ -38,7 +38,7 @@ def expected_by(model: Any) -> Expected:
     >>> import numpy as np
     >>> from skcamel import CamelClassifier
     >>> expected_by(CamelClassifier().fit(np.eye(4), np.eye(4, 2, dtype=int)))
-    Expected(n_features=4, features=None, categories={}, labels=('label1', 'label2'), nominal='index')
+    Expected(n_features=4, features=None, categories={}, labels=('label1', 'label2'))
     """
     from skcamel.data.formats import Expected
     from skcamel.pipeline import final, transformers

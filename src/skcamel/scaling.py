@@ -45,27 +45,6 @@ class Ranks:
             levels[:, j] = np.clip(np.interp(X[:, j], knots, values), values[0], values[-1])  # slopes may overflow
         return levels
 
-    def values(self, levels: np.ndarray) -> np.ndarray:
-        """The inverse, (m, d): values that have these levels."""
-        values, starts = np.empty(levels.shape), [0, *self.ends[:-1]]
-        for j, (start, end) in enumerate(zip(starts, self.ends, strict=True)):
-            values[:, j] = np.interp(levels[:, j], self.levels[start:end], self.knots[start:end])
-        return values
-
-    def thinned(self, parts: int) -> Ranks:
-        """At most two knots for each of so many equal parts of [0, 1], the outermost with levels in it: no level leaves its part.
-
-        Examples
-        --------
-        >>> ranked(np.array([[0.0]] * 8 + [[1.0], [2.0], [3.0], [4.0]])).thinned(2).knots
-        array([0., 1., 4.])
-        """
-        column = np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
-        part = column * parts + np.minimum((self.levels * parts).astype(np.int64), parts - 1)
-        is_first = np.diff(part, prepend=-1) > 0
-        kept = is_first | np.append(is_first[1:], True)
-        return Ranks(self.knots[kept], self.levels[kept], np.cumsum(np.bincount(column[kept])))
-
 
 @dataclass(frozen=True)
 class Scaling:

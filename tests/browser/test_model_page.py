@@ -14,7 +14,7 @@ pytest.importorskip("playwright", reason="playwright is not installed: pip insta
 
 pytestmark = pytest.mark.browser
 
-FIGURES = ("graph", "matrix", "ridges", "curve", "reliability", "parts")
+FIGURES = ("graph", "matrix", "curve", "reliability", "parts")
 
 
 def number(text):
@@ -110,14 +110,6 @@ def test_many_cells_are_one_picture_inside_the_drawing(show):
     _, drawing = saved(page, "#matrix [data-download=svg]")
     assert "data:image/png;base64," in drawing
     assert drawing.count("<rect") < 200
-
-
-def test_the_spectrum_tells_the_direction_under_the_arrow_keys(show):
-    page = show("few")
-    page.locator("#ridges-plot svg").focus()
-    page.keyboard.press("ArrowRight")
-    d = np.linalg.svd(pages.model(6, 120, names=pages.NASTY).collaboration_, compute_uv=False)
-    assert page.inner_text("#ridges-readout").startswith(f"Direction 1: d = {d[0]:.3f}")
 
 
 def test_tables_sort_both_ways_and_say_so(show):
@@ -278,7 +270,7 @@ def test_a_page_without_data_has_no_sections_that_need_it(show):
 
 def test_without_collaboration_there_is_no_graph(show):
     page = show("alone")
-    assert page.locator("#graph, #matrix, #ridges").count() == 0
+    assert page.locator("#graph, #matrix").count() == 0
     assert "Collaboration: none" in page.inner_text(".findings")
     assert "Strongest pushes" not in page.inner_text("main")
     assert_accessible(page)

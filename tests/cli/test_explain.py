@@ -113,7 +113,7 @@ def test_a_model_without_columns_is_explained_all_the_same(cli, tmp_path, monkey
         result = cli("explain", "m.skcamel", "new.csv", *options)
         assert (result.exit_code, result.stdout.count("= score") > 0) == (0, True)
         assert "Note: what each column adds is left out." in result.stderr
-        assert "The kernel of this model is 'exponential'" in result.stderr
+        assert "kernel of this model is 'exponential'" in result.stderr
     save(CamelClassifier().fit(X, Y), "m.skcamel")
     monkeypatch.setattr("skcamel.predictions.SMALL", 100)
     assert "it takes long in a model of this size; --features lists it" in cli("explain", "m.skcamel", "new.csv").stderr

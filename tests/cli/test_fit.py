@@ -38,7 +38,7 @@ def same_model(path, model, X):
         (["--preset", "paper", "--threshold", "label"], {"threshold": "label"}),
         (
             ["--landmarks", "9", "--max-memory", "1GiB", "--random-state", "3"],
-            PRESETS["quick"] | {"solver": "landmark", "n_landmarks": 9, "random_state": 3},
+            PRESETS["quick"] | {"solver": "landmark", "landmarks": "kmeans", "n_landmarks": 9, "random_state": 3},
         ),
     ],
 )

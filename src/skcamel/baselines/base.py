@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -132,12 +133,13 @@ class Baseline(MultiLabelClassifier):
 
     def _outputs(self, X: Array) -> Outputs:
         F = self._confidences(check_rows(self, X, reset=False, pairwise=False).astype(np.float64))
-
-        def exact(_: np.ndarray) -> np.ndarray:
-            return F  # scores hold fewer digits
-
-        link = exact if self._has_probabilities() else None
+        link = partial(_confidences_of, F) if self._has_probabilities() else None
         return Outputs(self._scores_of(F), self.thresholds_, self.label_names_, self.classes_, self._target, link)
+
+
+def _confidences_of(F: np.ndarray, _scores: np.ndarray) -> np.ndarray:
+    """Probabilities as they are: scores hold fewer digits."""
+    return F
 
 
 @dataclass(eq=False, repr=False)

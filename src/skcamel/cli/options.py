@@ -164,9 +164,9 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def solver_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """``--landmarks`` and ``--max-memory``: what to do with more rows than a matrix of rows x rows allows."""
-    landmarks = "Solve by kernels with so many rows, in one pass over all: more are more accurate, and time grows with their square."
-    most = "Memory for a fit by landmarks, such as 1GiB; CSV and Parquet are read in batches.  [default: what is free]"
+    """``--landmarks`` and ``--max-memory``: for private rows, and for more rows than a matrix of rows x rows allows."""
+    landmarks = "Fit on so many centres of clusters; the model then holds no training row. More are more accurate, and slower."
+    most = "Memory for a fit by landmarks, such as 1GiB; Parquet is then read in batches.  [default: what is free]"
     command = click.option("--max-memory", type=Size(), metavar="SIZE", help=most)(command)
     return click.option("--landmarks", type=click.IntRange(min=1), metavar="N", help=landmarks)(command)
 
@@ -175,7 +175,7 @@ def solver_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of the estimators that ``--landmarks`` and ``--max-memory`` mean."""
     parameters: dict[str, Any] = {}
     if given.get("landmarks") is not None:
-        parameters |= {"solver": "landmark", "n_landmarks": given["landmarks"]}
+        parameters |= {"solver": "landmark", "landmarks": "kmeans", "n_landmarks": given["landmarks"]}
     if given.get("max_memory") is not None:
         parameters["max_memory"] = given["max_memory"]
     return parameters

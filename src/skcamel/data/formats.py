@@ -157,14 +157,10 @@ class Expected(NamedTuple):
     features: tuple[str, ...] | None  # None where the model knows no names: columns are then taken in their order
     categories: Mapping[str, tuple[str, ...]]  # values of text features
     labels: tuple[str, ...]
-    nominal: str = "index"  # "onehot": text features of three or more values are one column ``name=value`` for each
 
     def columns(self) -> list[str] | None:
         """Columns of a table that hold the features."""
-        if self.features is None or self.nominal == "index":
-            return None if self.features is None else list(self.features)
-        origin = {f"{name}={value}": name for name, values in self.categories.items() if len(values) > 2 for value in values}
-        return list(dict.fromkeys(origin.get(name, name) for name in self.features))
+        return None if self.features is None else list(self.features)
 
 
 class Rows(NamedTuple):
@@ -249,7 +245,6 @@ def _labels_of(table: Any, labels: tuple[str, ...], path: Path_) -> np.ndarray:
 
 def match_table(table: Any, expected: Expected, path: Path_, *, truth: bool, size: int | None = None) -> Rows:
     """Rows of a pyarrow table, read plainly, as a model wants them; messages name `path`, and `size` is its length where it is no file."""
-    from skcamel.data.columns import without_nominals
     from skcamel.data.table import features
 
     wanted = expected.columns()
@@ -258,10 +253,7 @@ def match_table(table: Any, expected: Expected, path: Path_, *, truth: bool, siz
         _check_count(len(wanted), expected, path)
     chosen = table.select(_positions(table.column_names, wanted, "feature", path))
     Y = _labels_of(table, expected.labels, path) if truth else None
-    X, attributes = features(chosen, path, expected.categories, size)
-    if expected.nominal == "onehot":
-        X, names = without_nominals(X, attributes, path)
-        X = X if expected.features is None else X[:, _positions(names, expected.features, "feature", path)]
+    X, _ = features(chosen, path, expected.categories, size)
     used, labels = set(wanted), set(expected.labels)
     rest = [name for name in table.column_names if name not in used]
     return Rows(

@@ -35,11 +35,9 @@ from skcamel.report.glance import Glance
 from skcamel.report.page import Column, Page, Rounded, Section, significant, write
 from skcamel.selection.coverage import measured, reliability
 from skcamel.selection.thresholds import f1_curves
-from skcamel.solve.spectral import label_basis
 from skcamel.text import count, listed, sampled_words
 
 LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/report/test_model_page.py
-MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
 
 
 def build_model_report(model: Any, dataset: Dataset | tuple[Any, Any] | None, path: str | os.PathLike[str]) -> None:
@@ -99,7 +97,7 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
         sections.append(matrix_section(facts))
     sections.append(experts_section(facts))
     about = f" on {found.name}" if found is not None and found.name else ""
-    S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
+    S = facts.S
     shared = {"names": facts.names, "order": similar_order(facts.S).tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
     title = f"A model of {count(len(facts.names), 'label')}{about}"
     return Page(title, _lead(facts, found is None), _pairs(facts), sections, shared, glance.findings())
@@ -219,7 +217,6 @@ def _members(facts: ModelFacts) -> list[tuple[str, str]]:
     ]
 
 
-LOADINGS = 5  # labels named for each direction of the spectrum
 POINTS, MOST_POINTS = 100, 20_000  # of a threshold curve and of all; the best point of each is always among them
 MOST_ROWS, MOST_SCORES = 500, 100_000  # taken apart; 500 rows of 174 labels take 0.6 MB
 TRUE, PREDICTED, PREDICTED_ALONE, UNKNOWN = 1, 2, 4, 8  # bits of what is sent of each row and label
@@ -273,35 +270,8 @@ def matrix_section(facts: ModelFacts) -> Section:
 
 
 def experts_section(facts: ModelFacts) -> Section:
-    """Settings, and the spectrum of G, unless each of several members has its own or α = 0."""
-    settings = {"settings": _settings(facts)}
-    if facts.is_combined or facts.alpha == 0:
-        return Section("experts", "For experts", settings | {"sentence": ""}, short="Experts")
-    context, data = _spectrum(facts)
-    return Section("experts", "For experts", settings | context, data, ("experts.js",), short="Experts")
-
-
-def _spectrum(facts: ModelFacts) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What collaboration does to the fit: singular values of G, ridges, and the labels that weigh most in each direction."""
-    basis = label_basis(facts.model.collaboration_)
-    lambda1, lambda2 = float(chosen(facts.model, "lambda1")), float(chosen(facts.model, "lambda2"))
-    ridges = basis.ridges(lambda1, lambda2)
-    heaviest = np.argsort(-abs(basis.R), axis=0, kind="stable")[:LOADINGS].T  # (l, k) labels
-    loadings = [[[int(i), float(basis.R[i, c])] for i in labels] for c, labels in enumerate(heaviest)]
-    alone = lambda2 * (1 + 1 / lambda1)
-    data = {"d": basis.d.tolist(), "ridges": ridges.tolist(), "alone": alone, "loadings": loadings}
-    return {"sentence": _shrinkage(basis.d, ridges, alone), "n_null": len(facts.S) - len(basis.d)}, data
-
-
-def _shrinkage(d: np.ndarray, ridges: np.ndarray, alone: float) -> str:
-    if not len(d):
-        return "G is zero: no prediction reaches any label."
-    lighter = int((ridges < alone * (1 - 1e-9)).sum())
-    return (
-        f"Of {len(d)} directions, {lighter} are shrunk less than without collaboration (ρ = {significant(alone)} for α = 0) and "
-        f"{len(d) - lighter} as much or more: from ρ = {significant(ridges[0])} where labels support each other most "
-        f"(d = {significant(d[0])}) to ρ = {significant(ridges[-1])} where they support each other least (d = {significant(d[-1])})."
-    )
+    """Settings of the model."""
+    return Section("experts", "For experts", {"settings": _settings(facts)}, short="Experts")
 
 
 BECOMES = (

@@ -84,7 +84,7 @@ def test_label_names_never_become_markup(page_of):
     html = page_of(pages.model(6, 60, names=pages.NASTY), pages.new_rows(6, 60, names=pages.NASTY))
     assert "<script>window" not in html
     assert "<img" not in html
-    assert html.count("<script") == 7  # page, experts, quality, calibration, why and importance as data, and the program
+    assert html.count("<script") == 6  # page, quality, calibration, why and importance as data, and the program
     assert sent(html, "page")["names"] == list(pages.NASTY)
 
 

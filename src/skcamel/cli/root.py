@@ -31,6 +31,7 @@ from skcamel.cli.tables import tables
 from skcamel.gone import hint
 from skcamel.text import one_line
 
+COMPLETE = "_SKCAMEL_COMPLETE"  # set by the shell, as click has it
 DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 LONGEST = 1000  # characters of a sentence; names may be of any length
 READER_GONE = 141  # as shells have it: 128 + SIGPIPE
@@ -54,7 +55,9 @@ class Root(Group):
     """The outermost group: warnings become notes, and errors one sentence, both on stderr."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        """Run the command line and exit with its code; never in click's own way, whatever `standalone_mode` says."""
+        """Run the command line and exit with its code; in click's own way only where the shell asks for words that complete a command."""
+        if COMPLETE in os.environ:
+            return super().main(*args, **extra)
         sys.exit(_ended(lambda: super(Root, self).main(*args, standalone_mode=False, **extra)))
 
     def invoke(self, ctx: click.Context) -> Any:

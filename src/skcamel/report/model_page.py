@@ -97,7 +97,7 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
         sections.append(matrix_section(facts))
     sections.append(experts_section(facts))
     about = f" on {found.name}" if found is not None and found.name else ""
-    S = facts.S
+    S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
     shared = {"names": facts.names, "order": similar_order(facts.S).tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
     title = f"A model of {count(len(facts.names), 'label')}{about}"
     return Page(title, _lead(facts, found is None), _pairs(facts), sections, shared, glance.findings())
@@ -336,6 +336,7 @@ def calibration_section(found: Evaluated) -> list[Section]:
 
 
 MOST_DOUBTED = 20
+MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
 DOUBTED = (Column("Row"), Column("Label"), Column("Given"), Column("Score", 3, "above 0 speaks for the label, below 0 against it"))
 ASKED, SHOWN = (0.8, 0.9, 0.95), 0.9  # coverages, and the one that labels are shown for
 MOST_NAMED = 12  # labels, in a sentence

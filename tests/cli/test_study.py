@@ -238,9 +238,9 @@ def test_benchmark_sets_may_lie_elsewhere(study, tmp_path, monkeypatch):
 
 
 def test_a_unit_over_the_time_limit_is_told(study):
-    result = study("--methods", "hostile_methods:Hanging,br", "--time-limit", "5", "--quiet")
+    result = study("--methods", "hostile_methods:Hanging,br", "--time-limit", "2", "--quiet")
     assert result.exit_code == 1
-    assert "3 units failed: made, Hanging, folds 1, 2, 3 (TimeoutError: took longer than 5 s)" in result.stderr
+    assert "3 units failed: made, Hanging, folds 1, 2, 3 (TimeoutError: took longer than 2 s)" in result.stderr
     assert len(Records("out")) == 3
     assert "0.0 is not in the range x>0" in study("--methods", "br", "--time-limit", "0").stderr
 

@@ -88,7 +88,7 @@ def test_rooms_are_few_and_the_architecture_names_each():
     text = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+)/?`", text))
     rooms = {path.parent.name if path.name == "__init__.py" else path.stem for path in modules()}
-    assert len(modules()) + 1 <= 154
+    assert len(modules()) + 1 <= 140
     assert rooms - named == set()
 
 

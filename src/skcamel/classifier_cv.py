@@ -79,7 +79,6 @@ class CamelClassifierCV(BaseCamel):
     Parameters
     ----------
     alphas : sequence of floats in [0, 1], default=PAPER_ALPHAS
-        All below 1 where more than 1,000 labels are fitted by sums over rows.
     lambda1s : sequence of floats > 0, default=(1.0,)
     lambda2s : sequence of floats > 0, default=PAPER_LAMBDA2S
     bandwidths : sequence of floats > 0, default=(1.0,)

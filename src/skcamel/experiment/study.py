@@ -290,7 +290,7 @@ def _refuse_gaps(source: Source, methods: Sequence[Method]) -> None:
     if gaps and refusing:
         raise ValueError(
             f"{source.name} has {gaps} gaps (NaN) among its features, which {refusing[0]} does not take; fill them in, or write it "
-            "as a table ('skcamel datasets convert mine.arff mine.csv', then --labels), which each fold prepares by its training rows."
+            "as a table (skcamel.data.read_dataset and write_dataset make a CSV file of it, then --labels), which each fold prepares by its training rows."
         )
 
 

@@ -131,6 +131,6 @@ def test_the_solver_is_that_of_python(cli, folder):
     result = cli("suspects", "tiny.arff", "--limit", 4, "--landmarks", 7, "--max-memory", "1GiB", "--json")
     assert result.exit_code == 0, result.stderr
     data = read_dataset(folder / "tiny.arff")
-    model = CamelClassifierCV.from_preset("quick", solver="landmark", n_landmarks=7)
+    model = CamelClassifierCV.from_preset("quick", solver="landmark", landmarks="kmeans", n_landmarks=7)
     found = find_label_errors(data.X, data.labels, model, limit=4)
     np.testing.assert_allclose([entry["score"] for entry in json.loads(result.stdout)["suspects"]], found.scores)

@@ -289,8 +289,8 @@ def _refuse_gaps(source: Source, methods: Sequence[Method]) -> None:
     gaps = 0 if source.preparer is not None else int(np.isnan(X.data if sparse.issparse(X) else X).sum())
     if gaps and refusing:
         raise ValueError(
-            f"{source.name} has {gaps} gaps (NaN) among its features, which {refusing[0]} does not take; fill them in, or write it "
-            "as a table (skcamel.data.read_dataset and write_dataset make a CSV file of it, then --labels), which each fold prepares by its training rows."
+            f"{source.name} has {gaps} gaps (NaN) among its features, which {refusing[0]} does not take; fill them in, or make a CSV file "
+            "of it (skcamel.data.write_dataset) and name its --labels: each fold then prepares the table by its training rows."
         )
 
 

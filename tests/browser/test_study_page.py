@@ -1,4 +1,4 @@
-"""The study page as a person uses it: filters, criteria, heat map, diagrams, curves, downloads, keyboard, screen reader."""
+"""The study page as a person uses it: filters, criteria, heat map, diagrams, downloads, keyboard, screen reader."""
 
 from xml.etree import ElementTree
 
@@ -206,7 +206,7 @@ def test_diagrams_follow_the_theme(show, theme):
     page = show("sixteen", color_scheme=theme)
     colour = "element => getComputedStyle(element).fill"
     ink = {"light": "rgb(27, 36, 48)", "dark": "rgb(230, 234, 240)"}
-    for figure in ("diagram", "diagram-paper", "costs", "curves"):
+    for figure in ("diagram", "diagram-paper", "costs"):
         assert page.locator(f"#{figure}-plot svg").evaluate(colour) == ink[theme]
     page.click("#theme")
     other = {"light": "dark", "dark": "light"}[theme]

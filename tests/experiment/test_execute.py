@@ -206,7 +206,7 @@ def test_methods_of_a_script_without_a_guard_will_do(tmp_path):
 def test_the_backend_of_joblib_is_respected():
     with joblib.parallel_config(backend="threading", n_jobs=2):
         records = run_study([made()], [Mean(pause=0.05)], n_folds=4)
-        with pytest.raises(ValueError, match=r"time_limit=5 needs worker processes .* names another backend \(ThreadingBackend\)"):
+        with pytest.raises(ValueError, match=r"time_limit=2 needs worker processes .* names another backend \(ThreadingBackend\)"):
             run_study([made()], [Mean()], n_folds=2, time_limit=2)
     assert len(records) == 4
     assert {record["peak_memory_bytes"] for record in records} == {None}  # threads share the memory of their process

@@ -24,7 +24,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.kernel import mean_distance
+from skcamel.camel.kernel import mean_distance
 from skcamel.metrics import average_precision
 
 HIDDEN = 10  # columns that decide about labels and features

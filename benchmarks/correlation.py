@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.linear_model import enet_path
 
 from benchmarks.machine import Row, at_least, at_most, seconds
-from skcamel import correlation
+from skcamel.camel import correlation
 
 
 def make_labels(q: int) -> np.ndarray:

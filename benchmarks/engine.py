@@ -8,9 +8,10 @@ import numpy as np
 from scipy import linalg
 
 from benchmarks.machine import Row, at_most, seconds
-from skcamel import CamelClassifierCV, kernel, scaling
+from skcamel import CamelClassifierCV
+from skcamel.camel import kernel, scaling
+from skcamel.camel.representation import rows_for
 from skcamel.presets import STRONG
-from skcamel.selection.representation import rows_for
 
 SIZES = {(2200, 103, 14): 3.0, (1100, 50, 227): 6.0}  # rows, features, labels: the most that `best` may take, in bare eigh calls
 

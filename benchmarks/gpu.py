@@ -11,7 +11,8 @@ import numpy as np
 import torch
 
 from benchmarks.machine import Row, at_least, at_most, seconds
-from skcamel import CamelClassifierCV, kernel
+from skcamel import CamelClassifierCV
+from skcamel.camel import kernel
 from skcamel.data import load_dataset
 from skcamel.experiment.folds import splits
 from skcamel.experiment.methods import CamelMethod

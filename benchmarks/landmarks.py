@@ -15,9 +15,9 @@ from sklearn.model_selection import KFold
 from benchmarks.curves import Curve, Panel, draw
 from benchmarks.machine import Row, at_most
 from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.camel.stream import CHOICES
 from skcamel.data import load_dataset
 from skcamel.metrics import average_precision
-from skcamel.selection.stream import CHOICES
 
 SETS = ("arts", "business", "science", "rcv1-s1")
 SHOWN = ("arts", "rcv1-s1")

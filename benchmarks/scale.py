@@ -18,8 +18,8 @@ from benchmarks.apart import METHODS, NEW, Result, fitted_apart, write_rows
 from benchmarks.curves import Curve, Panel, draw
 from benchmarks.machine import Row, at_least, at_most, facts
 from skcamel.arrays import allowed_threads, one_thread
-from skcamel.selection.stream import Stream, Streaming, begin
-from skcamel.solve import landmark
+from skcamel.camel import landmark
+from skcamel.camel.stream import Stream, Streaming, begin
 
 PAGE = Path(__file__).with_name("scale.md")
 COLUMNS, LABELS, COUNT = 100, 50, 2_000

@@ -10,8 +10,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV
 
 from benchmarks.machine import Row, at_least, at_most, seconds
-from skcamel import PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV, correlation, kernel
-from skcamel.solve import alternating
+from skcamel import PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
+from skcamel.camel import alternating, correlation, kernel
 
 N, D, Q = 2175, 103, 14  # the training part of yeast in ten folds
 

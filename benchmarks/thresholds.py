@@ -11,10 +11,10 @@ from sklearn.model_selection import KFold
 
 from benchmarks.machine import Row, at_least
 from skcamel import CamelClassifier
+from skcamel.camel import thresholds
 from skcamel.data import load_dataset
 from skcamel.experiment import EstimatorMethod, get_method
 from skcamel.metrics import hamming_loss, macro_f1
-from skcamel.selection import thresholds
 
 SETS = ("genbase", "medical", "emotions", "cal500", "enron", "yeast", "scene", "image")
 PRIORS = (0.1, 10.0, 50.0)

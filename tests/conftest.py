@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from skcamel.kernel import Kernel
+from skcamel.camel.kernel import Kernel
 
 # The same examples on every run and machine, however slow it is: a failure can be repeated by anyone.
 settings.register_profile("skcamel", deadline=None, derandomize=True, max_examples=50)

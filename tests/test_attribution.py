@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV, attribution, memory
-from skcamel.attribution import players, shapley
+from skcamel import CamelClassifier, CamelClassifierCV, memory
+from skcamel.camel import attribution
+from skcamel.camel.attribution import players, shapley
+from skcamel.camel.explanation import ColumnPart
+from skcamel.camel.kernel import Kernel
+from skcamel.camel.scaling import FOR_SPARSE, NAMES
 from skcamel.data import load_dataset
-from skcamel.explanation import ColumnPart
-from skcamel.kernel import Kernel
-from skcamel.scaling import FOR_SPARSE, NAMES
 
 HOME = os.environ.get("SKCAMEL_DATA")
 GROUPED = ["text", "price", "text", "colour", "colour", "text"]

@@ -141,7 +141,7 @@ def test_prediction_does_not_depend_on_the_block_size(data, monkeypatch):
     X, Y, new = data
     model = CamelClassifier().fit(X, Y)
     whole = model.decision_function(new)
-    monkeypatch.setattr("skcamel.base.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
+    monkeypatch.setattr("skcamel.camel.base.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
     np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
 
 

@@ -11,8 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
-from skcamel.base import BaseCamel, outputs_together
-from skcamel.correlation import learn
+from skcamel.camel.base import BaseCamel, outputs_together
+from skcamel.camel.correlation import learn
 from skcamel.metrics import LOSSES, NAMES, evaluate
 
 

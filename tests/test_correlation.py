@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.linear_model import Lasso
 
-from skcamel import correlation
 from skcamel.arrays import to_numpy
+from skcamel.camel import correlation
 
 
 def signs(rng, n, q):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier
-from skcamel.explanation import Push
+from skcamel.camel.explanation import Push
 
 
 @pytest.fixture(scope="module", params=[0.0, 0.5, 1.0])

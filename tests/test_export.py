@@ -15,14 +15,14 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skcamel import CamelClassifier, CamelClassifierCV, load, memory, outputs, save
 from skcamel.baselines import LLSF
+from skcamel.camel.kernel import RADIAL
+from skcamel.camel.scaling import NAMES as SCALINGS
+from skcamel.camel.scaling import ranked
 from skcamel.data import TablePreparer
 from skcamel.export import scores as scores_module
 from skcamel.export import to_onnx
 from skcamel.export.graph import Graph
-from skcamel.kernel import RADIAL
 from skcamel.pipeline import LabelPipeline
-from skcamel.scaling import NAMES as SCALINGS
-from skcamel.scaling import ranked
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed: pip install skcamel[export]")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")

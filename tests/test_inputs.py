@@ -9,8 +9,9 @@ from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-from skcamel.checks import BY_SUMS, Alive, ConstantLabelWarning, check_memory, names_compared
-from skcamel.learning import RoundingWarning
+from skcamel.camel.learning import RoundingWarning
+from skcamel.camel.parameters import BY_SUMS, Alive, check_memory
+from skcamel.checks import ConstantLabelWarning, names_compared
 
 X = np.arange(12.0).reshape(6, 2) % 5
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from reference import kernel as literal
-from skcamel import kernel
 from skcamel.arrays import allowed_threads, to_numpy
+from skcamel.camel import kernel
 
 RADIAL = ("rbf", "laplacian", "exponential")
 

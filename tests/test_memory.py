@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
-from skcamel.checks import Alive
+from skcamel.camel.parameters import Alive
 from skcamel.experiment.methods import CamelMethod
 
 N = 700
@@ -84,8 +84,8 @@ def test_a_unit_that_does_not_fit_is_refused_before_it_allocates():
 def test_prediction_keeps_within_its_blocks(data, monkeypatch):
     X, Y = data
     model = CamelClassifier().fit(X, Y)
-    monkeypatch.setattr("skcamel.base.PREDICT_BLOCK_BYTES", 8 * N * 50)
-    monkeypatch.setattr("skcamel.kernel.BLOCK_BYTES", 8 * N * 50)
+    monkeypatch.setattr("skcamel.camel.base.PREDICT_BLOCK_BYTES", 8 * N * 50)
+    monkeypatch.setattr("skcamel.camel.kernel.BLOCK_BYTES", 8 * N * 50)
     many = np.repeat(X, 20, axis=0)
     small = 8 * (many.size + 2 * many.shape[0] * Y.shape[1])  # the rows once more, and the scores
     assert peak_of(lambda: model.decision_function(many)) * 8 * N**2 < small + 6 * 8 * N * 50 + 2**21
@@ -93,9 +93,9 @@ def test_prediction_keeps_within_its_blocks(data, monkeypatch):
 
 @pytest.mark.parametrize("model", [CamelClassifier(solver="landmark", n_landmarks=30), CamelClassifier(solver="primal", kernel="linear")])
 def test_rows_in_a_mapped_file_are_not_copied_whole(model, tmp_path, monkeypatch):
-    monkeypatch.setattr("skcamel.solve.sampling.ROWS", 2000)
-    monkeypatch.setattr("skcamel.selection.stream.allowed_threads", lambda: 1)
-    monkeypatch.setattr("skcamel.selection.stream.BANDWIDTH_ROWS", 500)
+    monkeypatch.setattr("skcamel.camel.landmark.SAMPLE_ROWS", 2000)
+    monkeypatch.setattr("skcamel.camel.stream.allowed_threads", lambda: 1)
+    monkeypatch.setattr("skcamel.camel.stream.BANDWIDTH_ROWS", 500)
     n, d, rng = 120_000, 100, np.random.default_rng(0)
     X = np.memmap(tmp_path / "rows", dtype=np.float32, mode="w+", shape=(n, d))
     X[:] = rng.standard_normal((n, d), dtype=np.float32)

@@ -6,7 +6,7 @@ from sklearn import config_context
 
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.explanation import evidence, ordered
+from skcamel.camel.explanation import evidence, ordered
 
 
 def test_before_fit_a_notebook_shows_scikit_learns_diagram():

@@ -12,7 +12,7 @@ from sklearn.datasets import make_multilabel_classification
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import JFSC, LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-from skcamel.estimator import Outputs
+from skcamel.camel.outputs import Outputs
 from skcamel.experiment import EstimatorMethod
 from skcamel.report import build_model_report
 

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skcamel import CamelClassifier, CamelClassifierCV, load, save
-from skcamel.solve import landmark
+from skcamel.camel import landmark
 
 RNG = np.random.default_rng(0)
 N, D, Q = 60, 4, 3

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import doomed
 from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
-from skcamel.partitions import CHAIN
+from skcamel.camel.distributed import CHAIN
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install skcamel[distributed]")
 da = pytest.importorskip("dask.array")

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from skcamel import CamelClassifier, CamelClassifierCV, explanation
-from skcamel.explanation import Evidence, cooccurrence, ordered
+from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.camel import explanation
+from skcamel.camel.explanation import Evidence, cooccurrence, ordered
 
 LABELS = arrays(np.int8, st.tuples(st.integers(2, 20), st.integers(1, 6)), elements=st.sampled_from([-1, 1]))
 

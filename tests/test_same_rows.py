@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
-from skcamel import CamelClassifier, CamelClassifierCV, kernel, rows, scaling
+from skcamel import CamelClassifier, CamelClassifierCV, rows
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.camel import kernel, scaling
 
 KERNELS = ("rbf", "laplacian", "exponential", "linear")
 CAMELS = {f"{k}-{s}": CamelClassifier(kernel=k, scaling=s) for k in KERNELS for s in scaling.FOR_SPARSE}

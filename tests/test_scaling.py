@@ -8,7 +8,8 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 
-from skcamel import CamelClassifier, CamelClassifierCV, kernel, scaling
+from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.camel import kernel, scaling
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from reference.solver import leave_one_out_scores
-from skcamel import CamelClassifier, CamelClassifierCV, correlation, find_label_errors
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
 from skcamel.baselines import LLSF
+from skcamel.camel import correlation
 from skcamel.data import TablePreparer
 
 FIXED = CamelClassifier(alpha=0.4, lambda2=0.3, bandwidth=1.5)

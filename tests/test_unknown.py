@@ -9,18 +9,19 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 
 from reference.solver import known_entries_scores
-from skcamel import CamelClassifier, CamelClassifierCV, correlation, find_label_errors, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, load, save
 from skcamel.baselines import BinaryRelevance
+from skcamel.camel import correlation
+from skcamel.camel.candidates import candidate_metrics
+from skcamel.camel.combination import Combination, Judge
+from skcamel.camel.explanation import evidence
+from skcamel.camel.representation import Data
+from skcamel.camel.search import Rules
+from skcamel.camel.thresholds import METRICS, Sorted, slopes
 from skcamel.checks import ConstantLabelWarning
-from skcamel.explanation import evidence
 from skcamel.metrics import NAMES, average_precision, evaluate, get_scorer
 from skcamel.report.facts import ModelFacts
 from skcamel.report.model_page import _sent
-from skcamel.selection import Rules
-from skcamel.selection.combination import Combination, Judge
-from skcamel.selection.representation import Data
-from skcamel.selection.search import candidate_metrics
-from skcamel.selection.thresholds import METRICS, Sorted, slopes
 
 GRID = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.02, 0.2), "scalings": ("standard",)}
 

@@ -6,12 +6,12 @@ from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel import baselines, data, display, experiment, export, metrics, report
-    from skcamel.classifier import CamelClassifier
-    from skcamel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
+    from skcamel.camel.classifier import CamelClassifier
+    from skcamel.camel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
+    from skcamel.camel.label_errors import find_label_errors
     from skcamel.persistence import ModelFileError, load, save
     from skcamel.persistence.inspection import inspect
     from skcamel.pipeline import explain, label_sets, outputs
-    from skcamel.suspects import find_label_errors
 
 __version__ = "1.0.0rc1"
 __all__ = [
@@ -37,13 +37,13 @@ __all__ = [
 ]
 
 _HOME = {
-    "PAPER_ALPHAS": "classifier_cv",
-    "PAPER_LAMBDA2S": "classifier_cv",
-    "CamelClassifier": "classifier",
-    "CamelClassifierCV": "classifier_cv",
+    "PAPER_ALPHAS": "camel.classifier_cv",
+    "PAPER_LAMBDA2S": "camel.classifier_cv",
+    "CamelClassifier": "camel.classifier",
+    "CamelClassifierCV": "camel.classifier_cv",
     "ModelFileError": "persistence",
     "explain": "pipeline",
-    "find_label_errors": "suspects",
+    "find_label_errors": "camel.label_errors",
     "inspect": "persistence.inspection",
     "label_sets": "pipeline",
     "load": "persistence",

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 
 
 def final(model: Any) -> MultiLabelClassifier:

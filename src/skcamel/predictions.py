@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.estimator import Outputs
-    from skcamel.explanation import Explanation
+    from skcamel.camel.explanation import Explanation
+    from skcamel.camel.outputs import Outputs
 
 KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability", "sets": "set"}  # key in JSON ► prefix of columns
 SMALL = 10_000_000  # numbers in the training rows of all members; columns of larger models take more than a few seconds
@@ -36,7 +36,7 @@ class Predictions:
         Examples
         --------
         >>> import numpy as np
-        >>> from skcamel.estimator import Outputs
+        >>> from skcamel.camel.outputs import Outputs
         >>> names = np.array(["sea", "sun"], dtype=object)
         >>> found = Outputs(np.array([[0.25, -0.5]]), np.zeros(2), names, np.arange(2), "matrix")
         >>> list(Predictions.of(found, ["scores"], np.array([[1, -1]]), {}).records())
@@ -100,7 +100,7 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
     Examples
     --------
     >>> import numpy as np
-    >>> from skcamel.explanation import Explanation
+    >>> from skcamel.camel.explanation import Explanation
     >>> parts = np.array([[[0.5, 0.25], [-0.125, 0.5]]])
     >>> found = reasons(Explanation(np.zeros(2), parts, np.array(["sea", "sun"], dtype=object), np.zeros(2)), 0, 1, 5)
     >>> found["label"], found["score"], found["own"], found["pushes"][0]["label"], found["pushes"][0]["push"]

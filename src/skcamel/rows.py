@@ -51,6 +51,19 @@ def dense(X: Array) -> np.ndarray:
     return X.toarray() if sparse.issparse(X) else X
 
 
+def with_gaps(values: np.ndarray) -> np.ndarray:
+    """Objects as float64, NaN for None and pandas' NA; as they are where one is no number.
+
+    >>> with_gaps(np.array([[1, None]], dtype=object))
+    array([[ 1., nan]])
+    """
+    gaps = np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool).reshape(values.shape)
+    try:
+        return np.where(gaps, np.nan, values).astype(np.float64)
+    except (TypeError, ValueError):
+        return values
+
+
 def is_lazy(X: object) -> bool:
     """Whether X is a Dask array or frame, found out without importing Dask."""
     return type(X).__module__.split(".", 1)[0] in ("dask", "dask_expr")

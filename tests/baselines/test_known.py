@@ -17,7 +17,7 @@ from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, Ensem
 from skcamel.baselines.base import WithCuts, below_known
 from skcamel.baselines.linear import filled, tuned_cut
 from skcamel.baselines.logistic import fit_chains, fit_logistic, fit_softmax
-from skcamel.selection.thresholds import Rule
+from skcamel.camel.thresholds import Rule
 
 NAN = np.nan
 SMALL_GRIDS = {"betas": [0.1, 1.0], "alphas": [0.1]}

@@ -16,10 +16,10 @@ from baselines import overlapping
 from reference import thresholds as literal
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.baselines.base import WithCuts
+from skcamel.camel.thresholds import Rule
 from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
-from skcamel.selection.thresholds import Rule
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 

@@ -8,7 +8,7 @@ import pytest
 
 import pages
 from browsing import assert_accessible, rows_of, saved
-from skcamel.explanation import evidence, ordered
+from skcamel.camel.explanation import evidence, ordered
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
 

@@ -23,11 +23,12 @@ MOMENTS = {
     "def late(name, *rest):\n    return wait() if name == 'skcamel.data.formats' else before(name, *rest)\nbuiltins.__import__ = late\n",
     "importing the root": "class Late:\n    def find_spec(name, *_):\n        if name == 'skcamel.cli.root': wait()\n"
     "sys.meta_path.insert(0, Late)\n",
-    "fitting": "import skcamel.classifier_cv\nskcamel.classifier_cv.CamelClassifierCV.fit = wait\n",
+    "fitting": "import skcamel.camel.classifier_cv\nskcamel.camel.classifier_cv.CamelClassifierCV.fit = wait\n",
     "writing": "import numpy\ndef half(file, *_, **__):\n    file.write(b'half')\n    wait()\nnumpy.savez = half\n",
     "telling": "import skcamel.cli.fit\nskcamel.cli.fit._print = wait\n",
-    "swallowed": "import skcamel.classifier_cv\ndef deaf(*_, **__):\n    try: wait()\n    except BaseException: raise ImportError('odd')\n"
-    "skcamel.classifier_cv.CamelClassifierCV.fit = deaf\n",
+    "swallowed": "import skcamel.camel.classifier_cv\n"
+    "def deaf(*_, **__):\n    try: wait()\n    except BaseException: raise ImportError('odd')\n"
+    "skcamel.camel.classifier_cv.CamelClassifierCV.fit = deaf\n",
 }
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and devices of Unix")
@@ -93,9 +94,9 @@ def test_ctrl_c_exits_130_with_one_line_at_every_moment_of_a_fit(folder, moment)
 
 def test_a_signal_that_comes_inside_a_destructor_is_not_lost(folder):
     program = (
-        "import os, signal, sys, time\nimport skcamel.classifier_cv\nfrom skcamel.cli import main\n"
+        "import os, signal, sys, time\nimport skcamel.camel.classifier_cv\nfrom skcamel.cli import main\n"
         "class Last:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n        time.sleep(0.01)\n"
-        "def fit(*_):\n    Last()\n    time.sleep(60)\nskcamel.classifier_cv.CamelClassifierCV.fit = fit\nsys.exit(main())"
+        "def fit(*_):\n    Last()\n    time.sleep(60)\nskcamel.camel.classifier_cv.CamelClassifierCV.fit = fit\nsys.exit(main())"
     )
     with start([sys.executable, "-c", program, "fit", "mine.csv", "--labels", "2"], folder) as running:
         _, told = running.communicate(timeout=50)

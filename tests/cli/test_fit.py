@@ -152,14 +152,14 @@ def test_emotions_by_name(cli, tmp_path, monkeypatch):
 def test_the_progress_bar_follows_the_candidates(monkeypatch, capsys, is_terminal):
     monkeypatch.setattr("rich.console.Console.is_terminal", is_terminal)
     with bars() as bar:
-        module._told_to(bar)(skcamel.classifier_cv.Progress(3, 10, 0.5))
+        module._told_to(bar)(skcamel.camel.classifier_cv.Progress(3, 10, 0.5))
     shown = capsys.readouterr()
     assert ("candidates" in shown.err, "3/10" in shown.err, shown.out) == (is_terminal, is_terminal, "")
 
 
 def test_the_progress_bar_follows_the_rows_of_each_pass(monkeypatch, capsys):
     monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    step = skcamel.classifier_cv.Progress
+    step = skcamel.camel.classifier_cv.Progress
     with bars() as bar:
         tell = module._told_to(bar)
         for told in (step(0, 0, np.nan, 5000, 5000), step(4, 8, 0.5), step(0, 0, np.nan, 2000, 5000)):
@@ -171,7 +171,7 @@ def test_the_progress_bar_follows_the_rows_of_each_pass(monkeypatch, capsys):
 
 
 def test_a_solver_that_was_not_asked_for_is_told_in_one_note(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("skcamel.base.EXACT_ROWS", (30, 30))
+    monkeypatch.setattr("skcamel.camel.base.EXACT_ROWS", (30, 30))
     table(tmp_path / "mine.csv", range(40))
     result = cli("fit", "mine.csv", "--labels", "sea,sun")
     assert result.exit_code == 0, result.stderr

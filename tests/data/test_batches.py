@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.camel.source import Batch, Batches
 from skcamel.data import DataError, TablePreparer, batches, read_columns, take_labels
 from skcamel.data.batches import labels_of, opened, prepared
-from skcamel.selection.source import Batch, Batches
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
 pq = pytest.importorskip("pyarrow.parquet")

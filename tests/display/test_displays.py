@@ -21,6 +21,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skcamel.camel.explanation import Evidence
 from skcamel.display import (
     CollaborationDisplay,
     ColumnsDisplay,
@@ -31,7 +32,6 @@ from skcamel.display import (
     plot_explanation,
 )
 from skcamel.display.collaboration import DOWN, UP
-from skcamel.explanation import Evidence
 
 
 @pytest.fixture(autouse=True)

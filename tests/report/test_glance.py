@@ -7,7 +7,7 @@ import pytest
 
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.explanation import evidence, ordered
+from skcamel.camel.explanation import evidence, ordered
 from skcamel.metrics import evaluate
 from skcamel.persistence.inspection import judged
 

@@ -18,10 +18,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
+from skcamel.camel.explanation import evidence, ordered
 from skcamel.checks import names_compared
 from skcamel.data import Dataset, TablePreparer
 from skcamel.experiment.paper import rounded
-from skcamel.explanation import evidence, ordered
 from skcamel.metrics import evaluate
 from tiny_steps import Columns
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import optimize, special
 
 from skcamel.arrays import to_numpy
-from skcamel.selection.thresholds import FLATTEST, PRIOR_OF_SLOPES, STEEPEST, log_odds, probabilities, slopes
+from skcamel.camel.thresholds import FLATTEST, PRIOR_OF_SLOPES, STEEPEST, log_odds, probabilities, slopes
 
 
 def smoothed_targets(relevant, weights):

@@ -10,12 +10,12 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from skcamel import CamelClassifier, CamelClassifierCV, load, metrics, save
+from skcamel.camel.combination import Combination, Judge, weights_of
+from skcamel.camel.thresholds import log_odds
 from skcamel.data import Dataset
 from skcamel.metrics.conventions import RANKING
 from skcamel.report import build_model_report
 from skcamel.report.facts import ModelFacts
-from skcamel.selection.combination import Combination, Judge, weights_of
-from skcamel.selection.thresholds import log_odds
 
 TRIED = (("none", "rbf", 1.0), ("standard", "laplacian", 0.5), ("rank", "laplacian", 1.0), ("unit", "linear", 1.0))
 OPTIONS = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.01, 0.1, 1.0), "representations": TRIED, "combine": True, "threshold": "auto"}
@@ -195,13 +195,15 @@ def test_folds_and_combination_are_refused_together(rows):
 @pytest.mark.parametrize("combine", [False, True])
 def test_the_estimate_is_that_of_the_whole_model_by_leave_one_out(rows, combine):
     """Literally: each row left out, scores by the formula of the members, cuts as the model has them."""
-    from skcamel import selection
+    from skcamel.camel import search as selection
     from skcamel.metrics import evaluate
 
     X, Y, _, _ = rows
     seen = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skcamel.classifier_cv.search", lambda *args, **options: seen.append(selection.search(*args, **options)) or seen[0])
+        patch.setattr(
+            "skcamel.camel.classifier_cv.search", lambda *args, **options: seen.append(selection.search(*args, **options)) or seen[0]
+        )
         model = CamelClassifierCV(**OPTIONS | {"combine": combine}).fit(X, Y)
     mean = (np.where(Y > 0, 1.0, -1.0).sum(axis=0) - np.where(Y > 0, 1.0, -1.0)) / (len(Y) - 1)
     scores = seen[0].winners["average_precision"].scores

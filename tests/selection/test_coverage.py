@@ -15,9 +15,9 @@ from sklearn.preprocessing import StandardScaler
 from fuzzing import model_files
 from skcamel import CamelClassifier, CamelClassifierCV, load, save
 from skcamel.baselines import LLSF, BinaryRelevance
+from skcamel.camel.coverage import Reference, measured, reference, reliability
 from skcamel.data import load_dataset
 from skcamel.pipeline import LabelPipeline
-from skcamel.selection.coverage import Reference, measured, reference, reliability
 
 X, Y = make_multilabel_classification(240, n_features=6, n_classes=4, random_state=0)
 NEW, TRUTH = X[160:], Y[160:]

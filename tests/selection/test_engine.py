@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from reference.solver import leave_one_out_scores
-from skcamel import CamelClassifier, CamelClassifierCV, correlation, kernel
+from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel.camel import correlation, kernel
+from skcamel.camel.representation import Data, Grid, places, represent
+from skcamel.camel.search import Rules, chosen_rule, search, usable
+from skcamel.camel.thresholds import METRICS, Rule
 from skcamel.metrics import LOSSES, NAMES, evaluate, macro_f1, micro_f1
 from skcamel.presets import PRESETS
-from skcamel.selection import Rules, chosen_rule, search, usable
-from skcamel.selection.representation import Data, Grid, places, represent
-from skcamel.selection.thresholds import METRICS, Rule
 
 ALPHAS, LAMBDA2S = (0.0, 0.4, 0.8), (0.01, 0.1, 1.0)
 

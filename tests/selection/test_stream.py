@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
-import skcamel.base
-from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, inspect, kernel, load, memory, save
-from skcamel.base import SolverWarning, outputs_together
-from skcamel.selection import stream
-from skcamel.solve import sampling
+import skcamel.camel.base
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, inspect, load, memory, save
+from skcamel.camel import kernel, landmark, stream
+from skcamel.camel.base import SolverWarning, outputs_together
 
 RNG = np.random.default_rng(0)
 N, D, Q = 70, 5, 3
@@ -124,7 +123,7 @@ def test_suspects_are_those_of_the_exact_solver(parameters):
 @pytest.fixture
 def small(monkeypatch):
     """More than 50 rows are too many for the exact solver."""
-    monkeypatch.setattr(skcamel.base, "EXACT_ROWS", (50, 60))
+    monkeypatch.setattr(skcamel.camel.base, "EXACT_ROWS", (50, 60))
 
 
 @pytest.mark.parametrize(
@@ -468,7 +467,7 @@ def test_cuts_of_a_large_set_come_from_a_sample_and_are_close_to_those_of_all_ro
     labels = (rows[:, :2] + rng.normal(size=(4000, 2)) > (0.5, 2.0)).astype(int)
     model = CamelClassifier(**FEW, threshold="label")
     whole = clone(model).fit(rows, labels)
-    monkeypatch.setattr(sampling, "JUDGED_ROWS", 1000)
+    monkeypatch.setattr(landmark, "JUDGED_ROWS", 1000)
     part = clone(model).fit(rows, labels)
     assert part.n_judged_ == 1000
     np.testing.assert_allclose(part.decision_function(rows), whole.decision_function(rows), atol=1e-10)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from reference import thresholds as brute
 from skcamel import metrics
 from skcamel.arrays import to_numpy
-from skcamel.selection import thresholds
-from skcamel.selection.thresholds import METRICS, Rule, Sorted
+from skcamel.camel import thresholds
+from skcamel.camel.thresholds import METRICS, Rule, Sorted
 
 # A common macro-F1 is summed up step by step: at most 8 x 4 steps <= 1, each rounded to 1.1e-16.
 ROUNDING = 1e-14

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel import correlation
+from skcamel.camel import correlation
 
 
 class Problem(NamedTuple):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from skcamel import correlation
 from skcamel.arrays import to_numpy
-from skcamel.solve import alternating, spectral
+from skcamel.camel import alternating, correlation, spectral
 from solve import problems
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from skcamel.kernel import Kernel
-from skcamel.solve import landmark, spectral
-from skcamel.solve.landmark import Block
+from skcamel.camel import landmark, spectral
+from skcamel.camel.kernel import Kernel
+from skcamel.camel.landmark import Block
 
 RNG = np.random.default_rng(0)
 N, D, Q = 40, 3, 3

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from skcamel.arrays import to_numpy
-from skcamel.kernel import Kernel
-from skcamel.solve import landmark
+from skcamel.camel import landmark
+from skcamel.camel.kernel import Kernel
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from reference import solver as literal
-from skcamel import correlation
 from skcamel.arrays import to_numpy
-from skcamel.solve import spectral
+from skcamel.camel import correlation, spectral
 from solve import problems
 
 ALPHAS = (0.0, 0.3, 0.7, 1.0)

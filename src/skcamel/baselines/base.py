@@ -15,18 +15,12 @@ from sklearn.model_selection import KFold
 from sklearn.utils.validation import has_fit_parameter
 
 from skcamel.arrays import Array
-from skcamel.checks import (
-    check_labels,
-    check_rows,
-    check_threshold,
-    check_weights,
-    unchanged_on_error,
-    warn_of_constant_labels,
-)
-from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.camel.outputs import MultiLabelClassifier, Outputs
+from skcamel.camel.parameters import check_threshold
+from skcamel.camel.search import chosen_rule
+from skcamel.camel.thresholds import AUTO, MODES, Rule
+from skcamel.checks import check_labels, check_rows, check_weights, unchanged_on_error, warn_of_constant_labels
 from skcamel.rows import dense
-from skcamel.selection import chosen_rule
-from skcamel.selection.thresholds import AUTO, MODES, Rule
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
 INNER_FOLDS = 5

@@ -11,15 +11,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
-from skcamel import memory, scaling
+from skcamel import memory
 from skcamel.arrays import Array, check_device
 from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, tuned_cuts, with_weight
 from skcamel.baselines.proximal import MAX_ITER, TOL, Problem
+from skcamel.camel import scaling
+from skcamel.camel.candidates import Scores, candidate_metrics, tabulate
+from skcamel.camel.thresholds import MODES
 from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, choice
-from skcamel.selection.search import Scores, candidate_metrics, tabulate
-from skcamel.selection.thresholds import MODES
 
 PRESETS = ("faithful", "fair")
 N_CUTS = 51

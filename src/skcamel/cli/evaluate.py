@@ -16,7 +16,7 @@ from skcamel.text import one_line
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.estimator import Outputs
+    from skcamel.camel.outputs import Outputs
 
     Found = tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]  # label names, truth, scores if there are any, decisions
 
@@ -93,8 +93,8 @@ def _of_model(model: str, file: str, data_home: str | None) -> tuple[Found, Outp
 
 def _answers(found: Found, outputs: Outputs, coverage: float) -> dict[str, Any]:
     """What answers with a stated coverage come to: shares over all labels, labels that are always open, and shares of each label."""
+    from skcamel.camel.coverage import measured
     from skcamel.cli.predict import sets_of
-    from skcamel.selection.coverage import measured
 
     names, Y, *_ = found
     counts = measured(Y, sets_of(outputs, coverage))

@@ -14,7 +14,7 @@ from skcamel.predictions import explained, reasons, worth_showing
 from skcamel.text import count, one_line
 
 if TYPE_CHECKING:
-    from skcamel.explanation import Explanation
+    from skcamel.camel.explanation import Explanation
 
 
 @click.command(
@@ -48,8 +48,8 @@ def explain(
     label is predicted where its score exceeds its cut. The same score is also that where no column is known, plus what each
     column adds.
     """
+    from skcamel.camel.explanation import LEGEND, how_learned
     from skcamel.data.text import shortened
-    from skcamel.explanation import LEGEND, how_learned
     from skcamel.pipeline import final, source_names
 
     whole = open_model(model)
@@ -82,7 +82,7 @@ def explain(
 
 
 def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation, cells: Mapping[str, object]) -> None:
-    from skcamel.explanation import as_words
+    from skcamel.camel.explanation import as_words
 
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
     say(f"Row {row} of {one_line(file)}: {predicted} of {len(explanation.base)} labels predicted")

@@ -31,10 +31,10 @@ from skcamel.text import count, file_size, one_line, sampled_words
 if TYPE_CHECKING:
     import numpy as np
 
+    from skcamel.camel.source import Batches
     from skcamel.data.batches import ParquetFiles
     from skcamel.data.labels import Labels
     from skcamel.data.preparer import Differences, TablePreparer
-    from skcamel.selection.source import Batches
 
 
 @click.command(
@@ -150,9 +150,9 @@ class FiledTable(LabelledTable):
         import numpy as np
         from scipy import sparse
 
+        from skcamel.camel.source import Batch, Batches
         from skcamel.data.batches import prepared
         from skcamel.rows import canonical
-        from skcamel.selection.source import Batch, Batches
 
         signs = np.where(self.all_labels.Y > 0, 1, -1).astype(np.int8)
 
@@ -266,7 +266,7 @@ def _check_output(path: Path, *, force: bool) -> None:
 
 def _estimator(preset: str, given: dict[str, Any], random_state: int) -> Any:
     """An estimator whose parameters are checked now: reading the data can take long."""
-    from skcamel.classifier_cv import CamelClassifierCV
+    from skcamel.camel.classifier_cv import CamelClassifierCV
 
     parameters = options.solver_parameters(given)
     if "threshold" in given:
@@ -311,7 +311,7 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
 
 def _searched(model: Any) -> dict[str, Any]:
     """What a search chose, and how good it says that is."""
-    from skcamel.explanation import in_place_of_rows
+    from skcamel.camel.explanation import in_place_of_rows
     from skcamel.metrics import LOSSES
 
     means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in options.METRICS}

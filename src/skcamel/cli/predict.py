@@ -28,7 +28,7 @@ from skcamel.text import one_line, original_cell, plain_cell
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.estimator import Outputs
+    from skcamel.camel.outputs import Outputs
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 OUTPUT = OutputFile(*SUFFIXES)

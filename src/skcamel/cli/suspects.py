@@ -46,8 +46,8 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
     The chance beside it is the probability that the label is right all the same.
     """
     options.keep_apart(output, data, choices["labels_file"])
-    from skcamel.classifier_cv import CamelClassifierCV
-    from skcamel.suspects import COLUMNS, find_label_errors
+    from skcamel.camel.classifier_cv import CamelClassifierCV
+    from skcamel.camel.label_errors import COLUMNS, find_label_errors
 
     how, of_table = ({key: choices[key] for key in keys} for keys in (options.HOW_READ, (*options.OF_TABLES, "labels_file")))
     opened: Any = open_labelled(data, how, of_table)
@@ -76,7 +76,7 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
 
 
 def _print(records: list[dict[str, Any]]) -> None:
-    from skcamel.suspects import as_text, in_columns
+    from skcamel.camel.label_errors import as_text, in_columns
 
     table = [tuple(records[0]), *map(as_text, records)]
     for line in in_columns([(*map(_short, cells[:-1]), cells[-1]) for cells in table]):

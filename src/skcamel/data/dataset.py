@@ -13,7 +13,7 @@ from scipy import sparse
 
 from skcamel.arrays import Array, to_numpy
 from skcamel.data.text import counted, first_repeated
-from skcamel.rows import canonical, column_names, default_names
+from skcamel.rows import canonical, column_names, default_names, with_gaps
 
 DIGEST_FORMAT = b"skcamel digest 1\n"
 
@@ -223,19 +223,6 @@ def known_share(Y: Array) -> float:
     """
     unknown = unknown_entries(Y)
     return 1.0 if unknown is None else 1 - unknown.nnz / (unknown.shape[0] * unknown.shape[1])
-
-
-def with_gaps(values: np.ndarray) -> np.ndarray:
-    """Objects as float64, NaN for None and pandas' NA; as they are where one is no number.
-
-    >>> with_gaps(np.array([[1, None]], dtype=object))
-    array([[ 1., nan]])
-    """
-    gaps = np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool).reshape(values.shape)
-    try:
-        return np.where(gaps, np.nan, values).astype(np.float64)
-    except (TypeError, ValueError):
-        return values
 
 
 def ones_in(labels: np.ndarray) -> np.ndarray | None:

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from skcamel.camel.explanation import Evidence, evidence, how_learned, ordered
 from skcamel.display.canvas import DOWN, UP, axes_or_new, literal, similar_order
-from skcamel.explanation import Evidence, evidence, how_learned, ordered
 from skcamel.pipeline import final
 
 WIDEST, THINNEST = 6.0, 0.4  # points, for up to 20 labels; many labels have thinner arrows

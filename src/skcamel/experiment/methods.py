@@ -20,10 +20,10 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
-from skcamel.base import outputs_together
 from skcamel.baselines.base import class_one
-from skcamel.classifier_cv import CamelClassifierCV
-from skcamel.estimator import MultiLabelClassifier, Outputs
+from skcamel.camel.base import outputs_together
+from skcamel.camel.classifier_cv import CamelClassifierCV
+from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.experiment.identity import described, jsonable
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
 from skcamel.metrics.conventions import choice

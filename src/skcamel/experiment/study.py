@@ -19,11 +19,11 @@ from scipy import sparse
 
 import skcamel
 from skcamel.arrays import check_device
+from skcamel.camel.outputs import MultiLabelClassifier
 from skcamel.checks import as_number, check_count
 from skcamel.data import DataError
 from skcamel.data.dataset import Dataset
 from skcamel.data.preparer import TablePreparer
-from skcamel.estimator import MultiLabelClassifier
 from skcamel.experiment.compute import Source, Task
 from skcamel.experiment.execute import Job, executor
 from skcamel.experiment.folds import GROUPED, Division, opened, splits

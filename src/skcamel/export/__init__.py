@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import skcamel
-from skcamel.base import BaseCamel
+from skcamel.camel.base import BaseCamel
+from skcamel.camel.kernel import RADIAL
 from skcamel.export.columns import DOUBLE, KINDS, write_rows
 from skcamel.export.graph import Graph
 from skcamel.export.scores import write_scores
-from skcamel.kernel import RADIAL
 from skcamel.memory import gib, require
 from skcamel.metrics.conventions import choice
 from skcamel.pipeline import final, transformers
@@ -109,7 +109,7 @@ def _width(member: Any) -> int:
 
 
 def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], names: list[str]) -> None:
-    """Scores (m, q), double ► the outputs, as :class:`skcamel.estimator.Outputs` has them."""
+    """Scores (m, q), double ► the outputs, as :class:`skcamel.camel.outputs.Outputs` has them."""
     q, limit = len(estimator.label_names_), np.finfo(dtype)
     bounds = [np.array(bound, dtype=np.float64) for bound in (limit.min, limit.max)]
     found = _cast(graph, graph("Clip", total, *bounds), dtype)  # what is too large becomes the largest number, not infinity
@@ -124,7 +124,7 @@ def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], name
 
 
 def _probabilities(graph: Graph, found: str, slopes: np.ndarray, dtype: np.dtype[Any]) -> str:
-    """As :func:`skcamel.selection.thresholds.probabilities`: inside (0, 1), and above ½ exactly where the score is above 0."""
+    """As :func:`skcamel.camel.thresholds.probabilities`: inside (0, 1), and above ½ exactly where the score is above 0."""
     zero, half, one = (np.array(value, dtype=dtype) for value in (0, 0.5, 1))
     wide = graph("Cast", found, to=DOUBLE)
     p = graph("Reciprocal", graph("Add", graph("Exp", graph("Mul", wide, -slopes)), np.array(1.0)))

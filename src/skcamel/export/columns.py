@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from skcamel.camel.scaling import Ranks
 from skcamel.data.cells import EMPTY
 from skcamel.data.parts import Category, Flag, LeftOut, Number, Part
 from skcamel.data.preparer import TablePreparer
 from skcamel.export.graph import Graph
 from skcamel.export.scores import by_column, levels
 from skcamel.pipeline import final, transformers
-from skcamel.scaling import Ranks
 
 KINDS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 DOUBLE = 11  # the number of the type in ONNX

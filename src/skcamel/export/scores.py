@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from skcamel.base import BaseCamel
+from skcamel.camel.base import BaseCamel
+from skcamel.camel.kernel import Kernel
+from skcamel.camel.scaling import Ranks, Scaling
 from skcamel.export.graph import Graph
-from skcamel.kernel import Kernel
 from skcamel.rows import dense
-from skcamel.scaling import Ranks, Scaling
 
 TOLERANCE = 1e-11  # of an entry of the kernel matrix
 BLOCK = 2**18  # numbers of training rows that a new row is compared with at once: their differences stay in the cache

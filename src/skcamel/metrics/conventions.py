@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from skcamel.arrays import Array, cast, namespace, to_numpy
-from skcamel.data.dataset import with_gaps
+from skcamel.rows import with_gaps
 
 TITLES = {  # as the paper writes them, in its order
     "one_error": "One-error",

@@ -44,18 +44,18 @@ HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
 # The only classes that a file can name, and where they live.
 MODELS = {
-    "CamelClassifier": "skcamel.classifier",
-    "CamelClassifierCV": "skcamel.classifier_cv",
+    "CamelClassifier": "skcamel.camel.classifier",
+    "CamelClassifierCV": "skcamel.camel.classifier_cv",
 }
 STEPS: dict[str, str] = {"TablePreparer": "skcamel.data.preparer"}  # transformers of ours
 PIPELINE, PIPELINES = "Pipeline", (Pipeline, LabelPipeline)
 MOST_NESTED = 10  # Pipelines within Pipelines
 SEALED = ("",)  # in place of the types that are trusted: build no step of another library at all
 PARTS = {
-    "Kernel": "skcamel.kernel",
-    "Scaling": "skcamel.scaling",
-    "Ranks": "skcamel.scaling",
-    "Reference": "skcamel.selection.coverage",
+    "Kernel": "skcamel.camel.kernel",
+    "Scaling": "skcamel.camel.scaling",
+    "Ranks": "skcamel.camel.scaling",
+    "Reference": "skcamel.camel.coverage",
     **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of

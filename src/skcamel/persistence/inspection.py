@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from skcamel import persistence
-from skcamel.explanation import how_learned, in_place_of_rows, training_rows
+from skcamel.camel.explanation import how_learned, in_place_of_rows, training_rows
 from skcamel.metrics import LOSSES, decision_metrics, f1_of
 from skcamel.pipeline import final, transformers
 from skcamel.text import count, listed

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel import kernel, scaling
+from skcamel.camel import kernel, scaling
 from skcamel.data import cells
 from skcamel.data.parts import CYCLES
 from skcamel.metrics.conventions import NAMES as METRICS

@@ -14,16 +14,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+from skcamel.camel.classifier import CamelClassifier
+from skcamel.camel.explanation import evidence, how_learned, in_place_of_rows, training_rows
+from skcamel.camel.outputs import Outputs
 from skcamel.checks import ConstantLabelWarning
-from skcamel.classifier import CamelClassifier
 from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
-from skcamel.estimator import Outputs
 from skcamel.experiment.paper import Metric, paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_by_metric
 from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, further_measures, newest, summarise
 from skcamel.experiment.units import Run, read_cards, read_runs
-from skcamel.explanation import evidence, how_learned, in_place_of_rows, training_rows
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.pipeline import final, prepared, source_names, transformers

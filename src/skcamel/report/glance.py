@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skcamel.camel.explanation import AGAINST, LEGEND, counted, ordered
 from skcamel.experiment.paper import rounded
-from skcamel.explanation import AGAINST, LEGEND, counted, ordered
 from skcamel.metrics import LOSSES, evaluate, report
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.persistence.inspection import judged

@@ -10,13 +10,16 @@ import numpy as np
 from sklearn.metrics import average_precision_score
 
 from skcamel import memory
-from skcamel.attribution import EXPLAINED
-from skcamel.base import BaseCamel
-from skcamel.checks import Alive, names_compared
+from skcamel.camel.attribution import EXPLAINED
+from skcamel.camel.base import BaseCamel
+from skcamel.camel.coverage import measured, reliability
+from skcamel.camel.explanation import AGAINST, LEGEND, ordered
+from skcamel.camel.parameters import Alive
+from skcamel.camel.thresholds import f1_curves
+from skcamel.checks import names_compared
 from skcamel.data.dataset import Dataset
 from skcamel.display.canvas import similar_order
 from skcamel.experiment.paper import rounded
-from skcamel.explanation import AGAINST, LEGEND, ordered
 from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import TITLES
 from skcamel.pipeline import final
@@ -33,8 +36,6 @@ from skcamel.report.facts import (
 )
 from skcamel.report.glance import Glance
 from skcamel.report.page import Column, Page, Rounded, Section, significant, write
-from skcamel.selection.coverage import measured, reliability
-from skcamel.selection.thresholds import f1_curves
 from skcamel.text import count, listed, sampled_words
 
 LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/report/test_model_page.py

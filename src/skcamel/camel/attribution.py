@@ -24,7 +24,7 @@ from scipy import sparse
 
 from skcamel import memory
 from skcamel.arrays import Array
-from skcamel.kernel import Kernel
+from skcamel.camel.kernel import Kernel
 from skcamel.rows import default_names, dense
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.arrays import Array, to_numpy
-from skcamel.selection.stream import Stream, Streaming
-from skcamel.solve import sampling
-from skcamel.solve.landmark import Moments
-from skcamel.solve.sampling import Sample
+from skcamel.camel import landmark
+from skcamel.camel.landmark import Moments, Sample
+from skcamel.camel.stream import Stream, Streaming
 
 LABEL_ROWS = 2**14  # whose labels are floats at a time
 
@@ -36,7 +35,7 @@ class Survey(NamedTuple):
     """What one pass over rows finds out; that of two sets of rows adds up to that of both."""
 
     sample: Sample
-    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ, as in :class:`skcamel.solve.landmark.Moments`
+    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ, as in :class:`skcamel.camel.landmark.Moments`
     n_rows: int
 
     def plus(self, other: Survey) -> Survey:
@@ -46,7 +45,7 @@ class Survey(NamedTuple):
     @property
     def judged(self) -> Sample:
         """Rows by which candidates are judged."""
-        return self.sample.smallest(sampling.JUDGED_ROWS)
+        return self.sample.smallest(landmark.JUDGED_ROWS)
 
     @property
     def counts(self) -> tuple[np.ndarray, float]:
@@ -57,7 +56,7 @@ class Survey(NamedTuple):
 def surveyed(batch: Batch, by: Streaming) -> Survey:
     """What a batch contributes to the survey."""
     X, Y, weights, first = batch
-    sample = sampling.drawn(X, Y, weights, first=first, size=max(by.count, sampling.ROWS), seed=by.seed)
+    sample = landmark.drawn(X, Y, weights, first=first, size=max(by.count, landmark.SAMPLE_ROWS), seed=by.seed)
     return Survey(sample, label_sums(Y, weights), Y.shape[0])
 
 

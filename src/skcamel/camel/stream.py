@@ -1,7 +1,7 @@
 """Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
 
 Scaling, bandwidth and landmarks are fixed first, from a sample of the rows. Then one pass over all rows adds up moments
-(:mod:`skcamel.solve.landmark`), in blocks of a fixed number of rows. What is added later, in whatever batches, counts as if it had been
+(:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows. What is added later, in whatever batches, counts as if it had been
 there from the start.
 """
 
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from scipy.cluster.vq import kmeans2, vq
 
-from skcamel import kernel, memory, scaling
+from skcamel import memory
 from skcamel.arrays import Array, allowed_threads, to_device
-from skcamel.kernel import Kernel
+from skcamel.camel import kernel, landmark, scaling, spectral
+from skcamel.camel.kernel import Kernel
+from skcamel.camel.landmark import Sample
 from skcamel.rows import alike, dense, on_device
-from skcamel.solve import landmark, sampling, spectral
-from skcamel.solve.sampling import Sample
 
 CHOICES = ("uniform", "kmeans")
 WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
@@ -126,7 +126,7 @@ class Stream:
     def _bytes(self, threads: int, n: int, d: int, q: int, size: int) -> int:
         """At the peak of the pass over rows, or of the decomposition with the judged rows in its basis; with labels and the sample."""
         m, p = len(self.features.origin), self.features.width
-        judged, sampled = min(n, sampling.JUDGED_ROWS), min(n, max(self.by.count, sampling.ROWS))
+        judged, sampled = min(n, landmark.JUDGED_ROWS), min(n, max(self.by.count, landmark.SAMPLE_ROWS))
         in_pass = m * p + threads * (2 * p * p + p * q + size * (2 * m + 2 * d + 2 * q))
         at_the_end = 5 * m * m + 4 * p * q + judged * (m + 8 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m
         return 8 * (max(in_pass, at_the_end) + 4 * (d + 2) * sampled) + LABEL_BYTES * n * q + landmark.CANDIDATE_BYTES

@@ -13,29 +13,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel import attribution, memory
+from skcamel import memory
 from skcamel.arrays import Array, to_device, to_numpy
-from skcamel.checks import (
-    BY_SUMS,
-    Alive,
-    Labels,
-    check_labels,
-    check_landmarks,
-    check_memory,
-    check_rows,
-    check_weights,
-    warn_of_constant_labels,
-)
-from skcamel.estimator import MultiLabelClassifier, Outputs
-from skcamel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
-from skcamel.learning import Answering, Model
-from skcamel.partitions import Partitions
+from skcamel.camel import attribution
+from skcamel.camel.distributed import Partitions
+from skcamel.camel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
+from skcamel.camel.learning import Answering, Model
+from skcamel.camel.outputs import MultiLabelClassifier, Outputs
+from skcamel.camel.parameters import BY_SUMS, Alive, check_landmarks, check_memory
+from skcamel.camel.representation import Data, Representation, judged_by
+from skcamel.camel.source import Batch, Batches, InMemory, Source
+from skcamel.camel.spectral import Solution
+from skcamel.camel.stream import Streaming
+from skcamel.camel.thresholds import probabilities
+from skcamel.checks import Labels, check_labels, check_rows, check_weights, warn_of_constant_labels
 from skcamel.rows import alike, column_names, default_names, is_lazy, on_device
-from skcamel.selection.representation import Data, Representation, judged_by
-from skcamel.selection.source import Batch, Batches, InMemory, Source
-from skcamel.selection.stream import Streaming
-from skcamel.selection.thresholds import probabilities
-from skcamel.solve import Solution
 
 
 class SolverWarning(UserWarning):

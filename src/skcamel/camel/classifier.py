@@ -11,22 +11,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.base import BY_LEAVE_ONE_OUT, BaseCamel, check_solver, choose_solver
-from skcamel.checks import (
-    Labels,
-    check_bandwidth,
-    check_in_unit_interval,
-    check_kernel,
-    check_positive,
-    check_scaling,
-    check_shared_parameters,
-    unchanged_on_error,
-)
-from skcamel.learning import Answering, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
-from skcamel.rows import on_device
-from skcamel.selection.representation import (
+from skcamel.camel import alternating, correlation, kernel, scaling, spectral, unknown
+from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, check_solver, choose_solver
+from skcamel.camel.landmark import Sample
+from skcamel.camel.learning import Answering, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
+from skcamel.camel.parameters import check_bandwidth, check_kernel, check_scaling, check_shared_parameters
+from skcamel.camel.representation import (
     Data,
     Representation,
     judged_by,
@@ -37,10 +28,10 @@ from skcamel.selection.representation import (
     solver_of,
     targets_of,
 )
-from skcamel.selection.source import Batch, Survey, surveyed
-from skcamel.selection.stream import STREAM_ROWS, Stream, Streaming, begin
-from skcamel.solve import alternating, spectral, unknown
-from skcamel.solve.sampling import Sample
+from skcamel.camel.source import Batch, Survey, surveyed
+from skcamel.camel.stream import STREAM_ROWS, Stream, Streaming, begin
+from skcamel.checks import Labels, check_in_unit_interval, check_positive, unchanged_on_error
+from skcamel.rows import on_device
 
 FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
 

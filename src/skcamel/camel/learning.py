@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skcamel import correlation
 from skcamel.arrays import Array, to_match, to_numpy
-from skcamel.selection import chosen_rule
-from skcamel.selection.coverage import Reference, reference
-from skcamel.selection.representation import Data, Representation
-from skcamel.selection.search import Scores, candidate_metrics, stacks
-from skcamel.selection.thresholds import Rule, slopes
-from skcamel.solve import Solution, unknown
+from skcamel.camel import correlation, unknown
+from skcamel.camel.candidates import Scores, candidate_metrics, stacks
+from skcamel.camel.coverage import Reference, reference
+from skcamel.camel.representation import Data, Representation
+from skcamel.camel.search import chosen_rule
+from skcamel.camel.spectral import Solution
+from skcamel.camel.thresholds import Rule, slopes
 
 
 @dataclass(frozen=True)

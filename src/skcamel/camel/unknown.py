@@ -21,8 +21,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from skcamel.arrays import Array, cast, namespace
-from skcamel.solve import Solution, spectral
-from skcamel.solve.spectral import LabelBasis, Spectrum
+from skcamel.camel import spectral
+from skcamel.camel.spectral import LabelBasis, Solution, Spectrum
 
 EXACT, ROUGH = 1e-10, 3e-3  # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
 ROUNDING = 1e-15  # in units of the labels
@@ -95,7 +95,7 @@ def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, la
 def leave_one_out(
     spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
 ) -> Iterator[tuple[int, int, Array]]:
-    """As :func:`skcamel.solve.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
+    """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 
     Each candidate has its own filling, to two or three digits. That the filling of other rows depends on the row that is left out is
     accounted for on average: unknown entries, taken as spread at random over the rows of a label, act like more noise on all
@@ -117,7 +117,7 @@ def leave_one_out(
 def held_out(
     spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
 ) -> Iterator[tuple[int, int, Array]]:
-    """As :func:`skcamel.solve.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
+    """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
     rows = spectral.in_eigenbasis(spectrum, K)
     candidates = [(a, p, basis.d) for a, basis in enumerate(bases) for p in range(len(penalties))]
     start = _middle(spectrum, Y, bases, penalties)

@@ -9,7 +9,7 @@ A kernel is a radial function of one of three distances, so that one distance ma
 
 X may be a numpy array, a torch tensor or a scipy sparse matrix in canonical CSR form; K is always dense. Squared distances
 come from one matrix product, which loses digits where rows are close to each other and far from the origin: rows are
-expected around it (:meth:`skcamel.scaling.Scaling.centred`), and pairs that are close all the same are computed again.
+expected around it (:meth:`skcamel.camel.scaling.Scaling.centred`), and pairs that are close all the same are computed again.
 """
 
 from __future__ import annotations

@@ -12,15 +12,15 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skcamel.arrays import Array, cast, is_tensor, namespace, to_device, to_match, to_numpy
+from skcamel.camel import spectral
+from skcamel.camel.representation import Data, Grid, judged_by, label_bases, represent, solver_of, targets_of
+from skcamel.camel.source import Batch, InMemory
+from skcamel.camel.stream import Streaming
+from skcamel.camel.thresholds import Rule, lowered
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import Counts, count, decision_metrics, f1_of
 from skcamel.metrics.ranking import ranking_metrics, ranking_rows
 from skcamel.rows import dense
-from skcamel.selection.representation import Data, Grid, judged_by, label_bases, represent, solver_of, targets_of
-from skcamel.selection.source import Batch, InMemory
-from skcamel.selection.stream import Streaming
-from skcamel.selection.thresholds import Rule, lowered
-from skcamel.solve import spectral
 
 STACK_BYTES = 2**28  # scores that a GPU judges at a time
 log = logging.getLogger("skcamel")

@@ -7,7 +7,7 @@ Where G is singular, parts of Z that no score depends on go on changing at the p
 from __future__ import annotations
 
 from skcamel.arrays import Array, as_floats, namespace
-from skcamel.solve import Solution
+from skcamel.camel.spectral import Solution
 
 
 def solve(

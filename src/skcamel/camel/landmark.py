@@ -5,12 +5,15 @@ kernel the row itself, which is no approximation. With sums over all rows, addit
 
     C = Σ w (φ - μ)(φ - μ)ᵀ = Q diag(ω) Qᵀ,     M = Σ w (φ - μ)(y - ȳ)ᵀ,
 
-the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in :mod:`skcamel.solve.spectral`, whose formulas serve here as
+the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in :mod:`skcamel.camel.spectral`, whose formulas serve here as
 they are. Leave-one-out of any row, with the landmarks held, takes its features alone: with u = Qᵀ(φ(x) - μ),
 
     h = 1 / Σw + Σ_k u_k² / (ω_k + ρ_c),     loo = t - (t - f) / (1 - h),
 
 so a sample of the rows, kept from the one pass, scores every candidate, and the cost of that does not grow with n.
+
+The sample holds the rows whose random numbers are smallest. Row i of all rows has the i-th number of a seeded generator, so samples of
+blocks, batches and partitions add up to the sample of all rows.
 
 Sums are taken of k(x, Z) - k₀ as it is, for to whiten every block would cost more than the rest: V s^-½ is applied at the end. Where
 that would lose too many digits, blocks are whitened first (:func:`keeps_digits`).
@@ -25,17 +28,21 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small
-from skcamel.kernel import Against, Kernel
-from skcamel.solve import spectral
-from skcamel.solve.spectral import Diagonal, LabelBasis, Spectrum, Targets
+from skcamel.camel import spectral
+from skcamel.camel.kernel import Against, Kernel
+from skcamel.camel.spectral import Diagonal, LabelBasis, Spectrum, Targets
+from skcamel.rows import alike
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
 DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
 BLOCK_ROWS = 2048  # enough for products to be fast
 CANDIDATE_BYTES = 2**27  # scores of candidates that are computed together
 ALONE = 3000  # features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other work
+SAMPLE_ROWS = 20_000  # of a sample; more where there are more landmarks
+JUDGED_ROWS = 10_000  # of a sample, whose leave-one-out scores judge candidates and set thresholds
 
 
 @dataclass(frozen=True)
@@ -239,7 +246,7 @@ def in_basis(of: Features, kernel_mean: Array, vectors: Array, X: Array) -> Arra
 def leave_one_out(
     spectrum: Summary, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
 ) -> Iterator[tuple[int, int, Array]]:
-    """As :func:`skcamel.solve.spectral.leave_one_out`, for the rows of the sample, with the landmarks held."""
+    """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held."""
     xp = namespace(targets.Y)
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
     diagonal = Diagonal(spectrum.values, spectrum.rows, [rho for _, _, rho in candidates])
@@ -261,3 +268,56 @@ def leave_one_out(
 
 solve_in = partial(spectral.solve_in, embed=False)  # coefficients of the landmarks; Z would have a row for each training row
 held_out = spectral.held_out  # with the kernel between other rows and the landmarks
+
+
+class Sample(NamedTuple):
+    """Rows of a sample in their order, with their labels.
+
+    Examples
+    --------
+    >>> X, Y = np.arange(8.0)[:, None], np.ones((8, 1), dtype=np.int8)
+    >>> whole = drawn(X, Y, None, first=0, size=3, seed=0)
+    >>> parts = drawn(X[:5], Y[:5], None, first=0, size=3, seed=0).plus(drawn(X[5:], Y[5:], None, first=5, size=3, seed=0))
+    >>> bool((whole.X == parts.X).all()), whole.X.ravel().tolist()
+    (True, [1.0, 2.0, 3.0])
+    """
+
+    X: Array  # (s, d) array or CSR
+    Y: Array  # (s, q) int8 in {-1, +1}
+    weights: np.ndarray  # (s,)
+    numbers: np.ndarray  # (s,) in [0, 1)
+    size: int
+
+    @property
+    def units(self) -> np.ndarray:
+        """Weight that leave-one-out takes from each row: one unit, or all that it has."""
+        return np.minimum(self.weights, 1.0)
+
+    def smallest(self, count: int) -> Sample:
+        """The sample of at most `count` rows that is part of this one."""
+        if len(self.numbers) <= count:
+            return self._replace(size=count)
+        kept = np.sort(np.argpartition(self.numbers, count)[:count])
+        return Sample(self.X[kept], self.Y[kept], self.weights[kept], self.numbers[kept], count)
+
+    def plus(self, other: Sample) -> Sample:
+        """The sample of the rows of both; those of the other come after these."""
+        X = _stacked(self.X, other.X)
+        Y = np.concatenate([self.Y, other.Y])
+        weights = np.concatenate([self.weights, other.weights])
+        numbers = np.concatenate([self.numbers, other.numbers])
+        return Sample(X, Y, weights, numbers, self.size).smallest(self.size)
+
+
+def drawn(X: Array, Y: Array, weights: np.ndarray | None, *, first: int, size: int, seed: int) -> Sample:
+    """Sample of rows X (n, d), the first of which has the number `first` among all rows, with labels Y (n, q) and positive weights (n,)."""
+    n = X.shape[0]
+    numbers = np.random.Generator(np.random.PCG64(seed).advance(first)).random(n)
+    kept = np.arange(n) if n <= size else np.sort(np.argpartition(numbers, size)[:size])
+    own = np.ones(len(kept)) if weights is None else weights[kept]
+    return Sample(X[kept], Y[kept], own, numbers[kept], size)
+
+
+def _stacked(first: Array, second: Array) -> Array:
+    second = alike(second, first)
+    return sparse.vstack([first, second], format="csr") if sparse.issparse(first) else np.concatenate([first, second])

@@ -14,22 +14,13 @@ from sklearn.base import clone
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array, to_numpy
-from skcamel.base import BaseCamel, check_solver, choose_solver, seed_of
-from skcamel.checks import (
-    Alive,
-    Labels,
-    check_flag,
-    check_in_unit_interval,
-    check_places,
-    check_positive,
-    check_shared_parameters,
-    inner_splits,
-    unchanged_on_error,
-)
-from skcamel.classifier import CamelClassifier
-from skcamel.explanation import cooccurrence
-from skcamel.kernel import RADIAL
-from skcamel.learning import (
+from skcamel.camel.base import BaseCamel, check_solver, choose_solver, seed_of
+from skcamel.camel.candidates import Results, Scores, score_fold, tabulate
+from skcamel.camel.classifier import CamelClassifier
+from skcamel.camel.combination import Combination, Judge
+from skcamel.camel.explanation import cooccurrence
+from skcamel.camel.kernel import RADIAL
+from skcamel.camel.learning import (
     Answering,
     Held,
     Model,
@@ -39,15 +30,15 @@ from skcamel.learning import (
     warn_of_filling,
     warn_of_rounding,
 )
+from skcamel.camel.parameters import Alive, check_places, check_shared_parameters
+from skcamel.camel.representation import Data, Decomposed, Grid, Place, all_candidates, judged_by, places, represent, represent_ahead
+from skcamel.camel.search import ZERO, Chosen, Found, Winner, search, usable
+from skcamel.camel.source import Batches, Source
+from skcamel.camel.stream import Streaming
+from skcamel.checks import Labels, check_flag, check_in_unit_interval, check_positive, inner_splits, unchanged_on_error
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
 from skcamel.presets import PREPARED, PRESETS
 from skcamel.rows import is_lazy
-from skcamel.selection import ZERO, Chosen, Found, Winner, search, usable
-from skcamel.selection.combination import Combination, Judge
-from skcamel.selection.representation import Data, Decomposed, Grid, Place, all_candidates, judged_by, places, represent, represent_ahead
-from skcamel.selection.search import Results, Scores, score_fold, tabulate
-from skcamel.selection.source import Batches, Source
-from skcamel.selection.stream import Streaming
 
 log = logging.getLogger("skcamel")
 

@@ -1,5 +1,12 @@
 """Exact solution by two decompositions, and exact leave-one-out scores from the same two.
 
+The training problem (equations 6 and 7) is
+
+    min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||z_i G - y_i||² + λ2/2 ||W||²,     f(x) = φ(x)W + b
+
+with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G. Other modules solve it for labels of
+which some are unknown (`unknown`), by sums over rows (`landmark`), and by the paper's Algorithm 1 (`alternating`).
+
 With the SVD G = P diag(d) Rᵀ and the eigendecomposition U diag(ω) Uᵀ of the centred kernel matrix, the problem falls
 apart, in the label basis R, into kernel ridge regressions of the targets Y r_c with ridge
 
@@ -11,14 +18,36 @@ so one decomposition of the kernel serves every α, λ1 and λ2. ``docs/derivati
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, eigh_in_place, namespace, to_match
-from skcamel.solve import Solution
+from skcamel.arrays import Array, as_floats, eigh_in_place, namespace, to_match, to_numpy
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Coefficients of a trained model, in the paper's variables and ready for prediction; n may count landmarks in place of rows.
+
+    Scores of new rows are ``k(x) @ dual_coef + intercept``, the labels' own predictions before collaboration
+    ``k(x) @ A / lambda2 + b``, with ``dual_coef = A @ G / lambda2`` and ``intercept = b @ G``.
+    """
+
+    dual_coef: Array  # (n, q) B
+    intercept: Array  # (q,)   c₀
+    A: Array  # (n, q) multipliers; columns sum to zero
+    b: Array  # (q,)
+    Z: Array | None  # (n, q) label-independent embedding
+    kernel_mean: Array  # (n,) kernel column of the average training row
+    n_iter: int = 1  # alternations, or rounds in which unknown labels were filled
+    convergence: Array | None = None  # (n_iter,) ΔZ of each alternation
+
+    def on_cpu(self) -> Solution:
+        """The same in numpy arrays."""
+        arrays = {key: to_numpy(value) for key, value in vars(self).items() if not isinstance(value, int | None)}
+        return replace(self, **arrays)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import Array
+from skcamel.camel.source import Batch, Source
+from skcamel.camel.stream import Streaming
 from skcamel.rows import dense, is_lazy
-from skcamel.selection.source import Batch, Source
-from skcamel.selection.stream import Streaming
 
 CHAIN = 8  # partitions that add to one sum, at the most;
 CHAINS = 32  # fewer where there are few, so that many workers have something to do
@@ -28,7 +28,7 @@ METHODS = {"decision_function": "float64", "predict": "int64", "predict_proba": 
 class Partitions(Source):
     """Rows in partitions of Dask collections X (n, d), Y (n, q) and weights (n,), of known size or not.
 
-    `check` makes a :class:`skcamel.selection.source.Batch` of what a partition holds; it runs where the partition is.
+    `check` makes a :class:`skcamel.camel.source.Batch` of what a partition holds; it runs where the partition is.
     """
 
     def __init__(self, X: Any, Y: Any, weights: Any, by: Streaming, check: Callable[[Any, Any, Any], Batch]) -> None:

@@ -15,17 +15,14 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skcamel import classifier, correlation
 from skcamel.arrays import namespace, to_device, to_numpy
-from skcamel.base import BY_LEAVE_ONE_OUT, BaseCamel
-from skcamel.checks import check_count
-from skcamel.classifier import CamelClassifier
-from skcamel.classifier_cv import CamelClassifierCV
-from skcamel.explanation import Evidence, Told, cooccurrence, known_together, ordered
-from skcamel.learning import learn_correlation
-from skcamel.pipeline import final
-from skcamel.rows import is_lazy
-from skcamel.selection.representation import (
+from skcamel.camel import classifier, correlation, landmark, spectral
+from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel
+from skcamel.camel.classifier import CamelClassifier
+from skcamel.camel.classifier_cv import CamelClassifierCV
+from skcamel.camel.explanation import Evidence, Told, cooccurrence, known_together, ordered
+from skcamel.camel.learning import learn_correlation
+from skcamel.camel.representation import (
     Data,
     Decomposed,
     Representation,
@@ -36,9 +33,10 @@ from skcamel.selection.representation import (
     solver_of,
     targets_of,
 )
-from skcamel.selection.source import Source
-from skcamel.selection.thresholds import probabilities, slopes
-from skcamel.solve import landmark, spectral
+from skcamel.camel.source import Source
+from skcamel.camel.thresholds import probabilities, slopes
+from skcamel.checks import check_count
+from skcamel.rows import is_lazy
 from skcamel.text import one_line
 
 PUSHES = 3  # told for each entry
@@ -84,7 +82,10 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     if limit is not None:
         check_count("limit", limit, otherwise="or None")
     model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
-    if not isinstance(last := final(model), BaseCamel):
+    last = model
+    while isinstance(last, Pipeline):
+        last = last.steps[-1][1]
+    if not isinstance(last, BaseCamel):
         raise TypeError(f"Labels are judged by a CamelClassifier or CamelClassifierCV, got a {type(last).__name__}.")
     if is_lazy(X):
         raise ValueError("find_label_errors takes arrays, not Dask collections; use X.compute() where that fits into memory.")

@@ -14,11 +14,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel.arrays import Array, to_match, to_numpy
+from skcamel.camel.coverage import Reference
+from skcamel.camel.distributed import by_partition
+from skcamel.camel.thresholds import Rule
 from skcamel.checks import as_number, check_count, check_labels
 from skcamel.metrics.ranking import best_labels
-from skcamel.partitions import by_partition
-from skcamel.selection.coverage import Reference
-from skcamel.selection.thresholds import Rule
 
 NO_REFERENCE = (
     "Answers with a stated coverage are drawn from leave-one-out scores, which this model does not have; "

@@ -12,21 +12,19 @@ shows on small and large sets that the result is at least as good as the first r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
+from skcamel.camel.representation import Data
+from skcamel.camel.thresholds import log_odds
 from skcamel.metrics.conventions import LOSSES, RANKING
 from skcamel.metrics.ranking import ranking_rows
-from skcamel.selection.representation import Data
-from skcamel.selection.thresholds import log_odds
 
-if TYPE_CHECKING:
-    from skcamel.selection import Winner
-
+Member = TypeVar("Member")
 LARGEST_ALPHA = 0.5  # of a member
 GROUPS = 5  # of rows; weights that are judged come from the other groups
 SAME = 1e-10  # members that are equal share their weight
@@ -103,7 +101,7 @@ class Judge:
         return float(standard_errors(to_numpy((values[0] - values[1])[counted]), to_numpy(share)))
 
     def link(self, scores: Array, criterion: str = "average_precision") -> tuple[Array, Array] | None:
-        """Slopes and offsets (q,) of :func:`skcamel.selection.thresholds.log_odds`, if log-odds rank labels better than the scores do.
+        """Slopes and offsets (q,) of :func:`skcamel.camel.thresholds.log_odds`, if log-odds rank labels better than the scores do.
 
         The caller keeps the scores alive.
         """
@@ -150,7 +148,7 @@ class Combination:
         total = float(self.weights.sum())
         return self.mean * (1 - total) / total
 
-    def live(self, members: Sequence[Winner]) -> list[tuple[float, Winner]]:
+    def live(self, members: Sequence[Member]) -> list[tuple[float, Member]]:
         """Weights and members, those with weight 0 left out."""
         return [(weight, member) for weight, member in zip(self.weights.tolist(), members, strict=True) if weight > 0]
 

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from skcamel import correlation, kernel, scaling
 from skcamel.arrays import Array, one_thread_for_small, to_device, to_match
+from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
+from skcamel.camel.landmark import Sample
+from skcamel.camel.source import Source
+from skcamel.camel.stream import Stream, begin, centred_for
 from skcamel.rows import alike, on_device
-from skcamel.selection.source import Source
-from skcamel.selection.stream import Stream, begin, centred_for
-from skcamel.solve import landmark, spectral, unknown
-from skcamel.solve.sampling import Sample
 
 log = logging.getLogger("skcamel")
 
@@ -236,7 +235,7 @@ def solver_name(spectrum: spectral.Spectrum, representation: Representation) -> 
 
 
 def solver_of(spectrum: spectral.Spectrum, data: Data) -> Any:
-    """The module of :mod:`skcamel.solve` that goes on from a decomposition."""
+    """The module of :mod:`skcamel.camel.spectral` that goes on from a decomposition."""
     if isinstance(spectrum, landmark.Summary):
         return landmark
     return spectral if data.is_complete else unknown

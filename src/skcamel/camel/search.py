@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel import correlation
 from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
+from skcamel.camel import correlation, spectral, unknown
+from skcamel.camel.candidates import Results, Scores, candidate_metrics, stacks
+from skcamel.camel.combination import LARGEST_ALPHA
+from skcamel.camel.representation import Data, Decomposed, Grid, Place, Representation, label_bases, solver_name, solver_of, targets_of
+from skcamel.camel.spectral import Solution
+from skcamel.camel.thresholds import AUTO, METRICS, Rule, Sorted
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
-from skcamel.selection.combination import LARGEST_ALPHA
-from skcamel.selection.representation import Data, Decomposed, Grid, Place, Representation, label_bases, solver_name, solver_of, targets_of
-from skcamel.selection.search import Results, Scores, candidate_metrics, stacks
-from skcamel.selection.thresholds import AUTO, METRICS, Rule, Sorted
-from skcamel.solve import Solution, spectral, unknown
 
 ZERO = Rule("zero")
 SHORTLIST = 3  # candidates of a representation, for each of the seven metrics, whose cuts are tuned
@@ -96,7 +96,7 @@ def search(
 ) -> Found:
     """Score every candidate by exact leave-one-out; among equal scores the first in the order of the grid wins.
 
-    `represented` comes from :func:`skcamel.selection.representation.represent`. S (q, q) is the label correlation of the training
+    `represented` comes from :func:`skcamel.camel.representation.represent`. S (q, q) is the label correlation of the training
     rows. Each of the `criteria` gets its own winner. `tell` is called with what is found so far after each representation.
 
     Under the rule "auto" the table shows candidates with the cut 0. For a criterion of decisions the best of each metric are also
@@ -106,7 +106,7 @@ def search(
     With `combine`, each representation also gives a member, the candidate of α ≤ ½ with the least squared error; winners
     are then those of the first representation.
 
-    >>> from skcamel.selection.representation import represent
+    >>> from skcamel.camel.representation import represent
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), None)

@@ -164,8 +164,8 @@ def _check_same_labels(found: Labels, known: Labels, names: list[str] | None) ->
         raise ValueError(f"The columns of y are {listed(names)}; those of earlier batches were {listed(known.names.tolist())}.")
 
 
-def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None:
-    """Weights as float64 (n,), or None where all are 1."""
+def check_weights(sample_weight: Array | None, n_rows: int, *, may_vanish: bool = False) -> np.ndarray | None:
+    """Weights as float64 (n,), or None where all are 1; of a batch all may be 0."""
     if sample_weight is None:
         return None
     weights = np.asarray(to_numpy(sample_weight), dtype=np.float64)
@@ -176,6 +176,8 @@ def check_weights(sample_weight: Array | None, n_rows: int) -> np.ndarray | None
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ValueError("sample_weight must be finite and at least 0; remove rows instead of giving them negative weights.")
     if not weights.any():
+        if may_vanish:
+            return weights
         raise ValueError("All weights in sample_weight are zero; at least one row must count.")
     if not (weights.max() < HEAVIEST and weights[weights > 0].min() > 1 / HEAVIEST):
         raise ValueError(

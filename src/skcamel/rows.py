@@ -42,7 +42,8 @@ def default_names(prefix: str, count: int) -> tuple[str, ...]:
 
 def column_names(table: Any) -> list[str] | None:
     """Names of the columns of a pandas, polars or pyarrow frame, or of labels that know theirs; None where there are none."""
-    columns = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    of_arrow = type(table).__module__.split(".", 1)[0] == "pyarrow"  # its columns are no names
+    columns = getattr(table, "column_names" if of_arrow else "columns", None)
     return None if columns is None else [str(name) for name in columns]
 
 

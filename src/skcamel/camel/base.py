@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel import memory
@@ -156,7 +157,7 @@ class BaseCamel(MultiLabelClassifier):
         labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
         if np.isnan(labels.Y).any():
             raise ValueError("partial_fit takes complete labels, and some of Y are unknown (NaN); use fit with solver='spectral'.")
-        weights = check_weights(sample_weight, rows.shape[0])
+        weights = check_weights(sample_weight, rows.shape[0], may_vanish=True)
         data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
         return Batch(data.X, data.Y, data.weights), labels
 
@@ -372,7 +373,9 @@ class BaseCamel(MultiLabelClassifier):
         result = np.empty((rows.shape[0], coefficients.shape[1]), dtype=np.float64)
         for block in self._blocks(rows):
             new = on_device(self.scaled_rows(rows[block] if self._kept is None else rows[block][:, self._kept]), self.device)
-            result[block] = to_numpy((new if train is None else self._kernel(new, train)) @ coefficients)
+            with np.errstate(over="ignore", invalid="ignore"):  # refused below
+                result[block] = to_numpy((new if train is None else self._kernel(new, train)) @ coefficients)
+        _check_finite(result)
         return _narrowed(result, rows.dtype)
 
     def _blocks(self, rows: Array) -> Iterator[slice]:
@@ -440,8 +443,18 @@ def choose_solver(solver: Any) -> str:
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed that is the same from one fit to the next: the number given, else 0."""
-    return int(random_state) if isinstance(random_state, Integral) else 0
+    """A seed from a `random_state`: a number is one, a RandomState draws one; None is 0, so that fits repeat."""
+    if random_state is None or isinstance(random_state, Integral):
+        return int(random_state or 0)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _check_finite(scores: np.ndarray) -> None:
+    """Refuse rows whose features are so large that they have no scores."""
+    finite = np.isfinite(scores).all(axis=1)
+    if not finite.all():
+        row = int(np.flatnonzero(~finite)[0])
+        raise ValueError(f"Row {row} of X (from 0) has features so large that its scores are no numbers; are they in the units of the fit?")
 
 
 def _weighted_sum(parts: list[tuple[Any, np.ndarray, np.ndarray]]) -> np.ndarray:

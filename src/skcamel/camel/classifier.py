@@ -294,11 +294,13 @@ class CamelClassifier(BaseCamel):
                 self._forget()
             batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
             by, fixed = self._sums(batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
-            if before is None:
+            if before is not None:
+                seen = before.under(by, fixed).add(batch)
+            elif batch.Y.shape[0]:
                 survey = surveyed(batch, by)
                 seen = _Partial(self._begin(survey, by, STREAM_ROWS).add(batch.X, batch.Y, batch.weights), survey, labels, fixed)
             else:
-                seen = before.under(by, fixed).add(batch)
+                raise ValueError("All weights in sample_weight are zero, and no row came before; at least one row must count.")
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.survey.counts
                 S = learn_correlation(self, seen.survey.counts)
@@ -390,10 +392,12 @@ class _Partial(NamedTuple):
         for key, value in fixed.items():
             if not np.array_equal(value, self.fixed[key]):
                 raise ValueError(f"{key} has changed since the first batch, which fixed it; set it back, or take a clone to start anew.")
-        return self._replace(stream=replace(self.stream, by=by))
+        return self._replace(stream=replace(self.stream, by=replace(by, seed=self.stream.by.seed)))
 
     def add(self, batch: Batch) -> _Partial:
         """With another batch; this one stays as it is."""
+        if not batch.Y.shape[0]:
+            return self
         numbered = batch._replace(first=self.survey.n_rows)
         survey = self.survey.plus(surveyed(numbered, self.stream.by))
         return self._replace(survey=survey, stream=self.stream.add(batch.X, batch.Y, batch.weights))

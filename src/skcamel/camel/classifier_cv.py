@@ -267,10 +267,11 @@ class CamelClassifierCV(BaseCamel):
         whole, labels, source = self._checked(X, y, sample_weight, self._alive(len(models)))
         if (is_lazy(X) or isinstance(X, Batches)) and not isinstance(self.cv, str):
             raise ValueError("Candidates for Dask collections are judged by leave-one-out of a sample, not by folds; use cv='loo'.")
-        if whole.Y.shape[0] < 2:
-            raise ValueError(f"Choosing hyper-parameters needs at least 2 rows, got n_samples = {whole.Y.shape[0]}; use CamelClassifier.")
-        grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
         data, kept = whole.with_weight(self._is_pairwise())
+        n_rows = data.Y.shape[0] if source is None else source.survey.n_rows
+        if n_rows < 2:
+            raise ValueError(f"Choosing hyper-parameters needs at least 2 rows with weight, got n_samples = {n_rows}; use CamelClassifier.")
+        grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
         represented = represent_ahead(source or data, grid, self.device) if isinstance(self.cv, str) else iter(())
         S = learn_correlation(self, data if source is None else source.survey.counts)
         data = data if source is None else judged_by(source.survey.judged)

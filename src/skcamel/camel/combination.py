@@ -27,17 +27,18 @@ from skcamel.metrics.ranking import ranking_rows
 Member = TypeVar("Member")
 LARGEST_ALPHA = 0.5  # of a member
 GROUPS = 5  # of rows; weights that are judged come from the other groups
+ROUNDING = 1e-20  # of squares
 SAME = 1e-10  # members that are equal share their weight
 
 
-def weights_of(gram: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,).
+def weights_of(gram: np.ndarray, target: np.ndarray, energy: float = 0.0) -> np.ndarray:
+    """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,); equal ones if `gram` is rounding beside the squared labels, `energy`.
 
     >>> weights_of(np.eye(2), np.array([0.5, -1.0]))
     array([0.5, 0. ])
     """
     scale = float(np.trace(gram)) / len(gram)
-    if scale == 0:
+    if scale <= ROUNDING * energy:
         return np.full(len(gram), 1 / len(gram))
     root = np.linalg.cholesky(gram + SAME * scale * np.eye(len(gram)))
     return nnls(root.T, solve_triangular(root, target, lower=True))[0]
@@ -135,12 +136,19 @@ class Combination:
             self.mean = total / xp.sum(w)  # (q,)
             self.means = (total - unit * Y) / (xp.sum(w) - unit)  # (n, q) of the other rows
         self.grams, self.targets = np.zeros((GROUPS, len(scores), len(scores))), np.zeros((GROUPS, len(scores)))
+        self.energy = 0.0
         for g, here in judge.groups():
             share, means = xp.sqrt(w[here] if w.ndim == 2 else w[here][:, None]), self.means[here]
             rows = xp.stack([xp.reshape(share * (F[here] - means), (-1,)) for F in scores])  # (R, part of n x q)
             self.grams[g] = to_numpy(rows @ rows.T)
-            self.targets[g] = to_numpy(rows @ xp.reshape(share * (Y[here] - means), (-1,)))
-        self.weights = weights_of(self.grams.sum(axis=0), self.targets.sum(axis=0))
+            labels = xp.reshape(share * (Y[here] - means), (-1,))
+            self.targets[g] = to_numpy(rows @ labels)
+            self.energy += float(labels @ labels)
+        self.weights = self._weights(np.ones(GROUPS, dtype=bool))
+
+    def _weights(self, groups: np.ndarray) -> np.ndarray:
+        """Weights by the rows of some groups, a mask (GROUPS,)."""
+        return weights_of(self.grams[groups].sum(axis=0), self.targets[groups].sum(axis=0), self.energy)
 
     @property
     def shift(self) -> Array:
@@ -171,5 +179,5 @@ class Combination:
         judged = 0.0 * self.judge.Y
         for g, here in self.judge.groups():
             others = np.arange(GROUPS) != g
-            judged[here] = self.combined(weights_of(self.grams[others].sum(axis=0), self.targets[others].sum(axis=0)))[here]
+            judged[here] = self.combined(self._weights(others))[here]
         return self.judge.lead(other, judged, criterion) > 1

@@ -292,7 +292,7 @@ def _of_all_rows(
     for i in range(0, len(found), landmark.BLOCK_ROWS):
         rows = slice(i, i + landmark.BLOCK_ROWS)
         K = representation.kernel_rows(data.X[rows].astype(np.float64), device)
-        here = replace(spectrum, rows=spectral.in_eigenbasis(spectrum, K), units=namespace(K).ones_like(K[:1, 0]))
+        here = replace(spectrum, rows=spectral.in_eigenbasis(spectrum, K), judged_weights=namespace(K).ones_like(K[:1, 0]))
         targets = replace(spectrum.targets, Y=to_device(data.Y[rows], device))
         ((_, _, scores),) = landmark.leave_one_out(here, targets, [basis], [penalty])
         found[rows] = to_numpy(scores)

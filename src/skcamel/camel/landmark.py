@@ -10,7 +10,8 @@ they are. Leave-one-out of any row, with the landmarks held, takes its features 
 
     h = 1 / Σw + Σ_k u_k² / (ω_k + ρ_c),     loo = t - (t - f) / (1 - h),
 
-so a sample of the rows, kept from the one pass, scores every candidate, and the cost of that does not grow with n.
+where 1 - h and t - f are computed without cancellation (:func:`leave_one_out`). So a sample of the rows, kept from the one pass, scores
+every candidate, and the cost of that does not grow with n.
 
 The sample holds the rows whose random numbers are smallest. Row i of all rows has the i-th number of a seeded generator, so samples of
 blocks, batches and partitions add up to the sample of all rows.
@@ -40,6 +41,7 @@ SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are roun
 DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
 BLOCK_ROWS = 2048  # enough for products to be fast
 CANDIDATE_BYTES = 2**27  # scores of candidates that are computed together
+EXACT_FIT = 1e-9  # what least squares leave of a row, as a share of it, is rounding below this
 ALONE = 3000  # features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other work
 SAMPLE_ROWS = 20_000  # of a sample; more where there are more landmarks
 JUDGED_ROWS = 10_000  # of a sample, whose leave-one-out scores judge candidates and set thresholds
@@ -108,7 +110,7 @@ class Summary(Spectrum):
 
     targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
     rows: Array  # (s, r) u of the sample
-    units: Array  # (s,) weight that leave-one-out takes away: 1, or all of it if it is less
+    judged_weights: Array  # (s,) of the sample; (1,) where all are 1
     weight: float  # Σ w
 
 
@@ -230,7 +232,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
         weights=None,
         targets=Targets(cast(sample.Y, "float64"), label_mean, projected),
         rows=in_basis(of, kernel_mean, vectors, sample.X),
-        units=xp.ones_like(kernel_mean[:1]) if sample.weights is None else sample.weights,
+        judged_weights=xp.ones_like(kernel_mean[:1]) if sample.weights is None else sample.weights,
         weight=total,
     )
 
@@ -246,24 +248,49 @@ def in_basis(of: Features, kernel_mean: Array, vectors: Array, X: Array) -> Arra
 def leave_one_out(
     spectrum: Summary, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
 ) -> Iterator[tuple[int, int, Array]]:
-    """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held."""
+    """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.
+
+    With v = u / √ω a row has the share 1 / w - 1 / Σw - Σ v² that no coefficients can fit, and
+
+        1 - h = that share + Σ v² ρ / (ω + ρ),     t - f = residual of least squares + Σ v (ρ / (ω + ρ)) vᵀt.
+
+    These are sums of small terms, where 1 - h and t - f themselves may be differences of large ones. A row that least squares fit
+    exactly has no such share and no such residual. Where nothing is left to learn from, the score is 0.
+    """
     xp = namespace(targets.Y)
+    values, projected, V = _live(spectrum, targets)
+    w = spectrum.judged_weights[:, None]  # (s, 1)
+    unit = xp.clip(w, None, 1.0)
+    share = 1 / w - 1 / spectrum.weight - xp.sum(V**2, axis=1)[:, None]
+    is_free = share * w > EXACT_FIT
+    share = xp.where(is_free, share, 0.0)
+    residual = xp.where(is_free, targets.Y - targets.mean - V @ projected, 0.0)  # (s, q)
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    diagonal = Diagonal(spectrum.values, spectrum.rows, [rho for _, _, rho in candidates])
-    rotated = [(targets.projected @ basis.R, targets.Y @ basis.R, targets.mean @ basis.R) for basis in bases]
-    width = max(len(rho) for _, _, rho in candidates)
-    size = max(1, CANDIDATE_BYTES // (8 * width * (len(targets.Y) + len(spectrum.values))))
+    diagonal = Diagonal(values, V, [rho for _, _, rho in candidates])
+    rotated = [(projected @ basis.R, targets.Y @ basis.R, residual @ basis.R) for basis in bases]
+    width = max(1, *(len(rho) for _, _, rho in candidates))
+    size = max(1, CANDIDATE_BYTES // (8 * width * (len(targets.Y) + len(values))))
     for block in (candidates[i : i + size] for i in range(0, len(candidates), size)):
         rho = xp.concatenate([rho for _, _, rho in block])
-        fitted = spectrum.rows @ (xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1) / (spectrum.values[:, None] + rho))
-        left = 1 - spectrum.units[:, None] * (1 / spectrum.weight + diagonal(rho))
+        shrunk = xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1) * (rho / (values[:, None] + rho))
+        missed = V @ shrunk
+        left = 1 - unit / w + unit * (share + rho * diagonal(rho))
         end = 0
         for a, p, own in block:
             start, end = end, end + len(own)
-            _, truth, mean = rotated[a]
+            _, truth, unfitted = rotated[a]
             rest = left[:, start:end]
-            step = (truth - mean - fitted[:, start:end]) / xp.where(rest > 0, rest, xp.inf)
-            yield a, p, (truth - step) @ bases[a].R.T
+            step = (unfitted + missed[:, start:end]) / xp.where(rest > 0, rest, 1.0)
+            yield a, p, xp.where(rest > 0, truth - step, 0.0) @ bases[a].R.T
+
+
+def _live(spectrum: Summary, targets: Targets) -> tuple[Array, Array, Array]:
+    """Eigenvalues that are no rounding (r,), labels in their directions (r, q) and rows (s, r), both divided by √ω."""
+    xp = namespace(targets.Y)
+    values = spectrum.values
+    live = values > len(values) * np.finfo(np.float64).eps * spectral.greatest(spectrum)
+    root = xp.sqrt(values[live])
+    return values[live], targets.projected[live] / root[:, None], spectrum.rows[:, live] / root
 
 
 solve_in = partial(spectral.solve_in, embed=False)  # coefficients of the landmarks; Z would have a row for each training row
@@ -287,11 +314,6 @@ class Sample(NamedTuple):
     weights: np.ndarray  # (s,)
     numbers: np.ndarray  # (s,) in [0, 1)
     size: int
-
-    @property
-    def units(self) -> np.ndarray:
-        """Weight that leave-one-out takes from each row: one unit, or all that it has."""
-        return np.minimum(self.weights, 1.0)
 
     def smallest(self, count: int) -> Sample:
         """The sample of at most `count` rows that is part of this one."""

@@ -213,11 +213,12 @@ def leave_one_out(
     for block in blocks(candidates, len(targets.Y)):
         rho = xp.concatenate([rho for _, _, rho in block])
         beta = coefficients(spectrum, xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1), rho)
-        step = _step(beta, diagonal(rho), rho, spectrum.weights)  # (n, all components of the block)
+        g = diagonal(rho)  # (n, all components of the block)
         end = 0
         for a, p, own in block:
             start, end = end, end + len(own)
-            yield a, p, (rotated[a][1] - step[:, start:end]) @ bases[a].R.T
+            left_out = _left_out(rotated[a][1], beta[:, start:end], g[:, start:end], own, spectrum.weights)
+            yield a, p, left_out @ bases[a].R.T
 
 
 def held_out(
@@ -247,14 +248,16 @@ def coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
     return beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
 
 
-def _step(beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
-    """Target minus leave-one-out prediction; the target itself where nothing is left to learn from (one row)."""
+def _left_out(truth: Array, beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
+    """Leave-one-out predictions (n, l); 0 where nothing is left to learn from (one row)."""
     xp = namespace(beta)
     if weights is None:
-        return beta / xp.where(g == 0, xp.inf, g)
-    w = weights[:, None]
-    left = xp.clip(w - 1, 0, None) + xp.clip(w, None, 1) * rho * g
-    return rho * beta / xp.where(left == 0, xp.inf, left)
+        left = g
+    else:
+        w = weights[:, None]
+        beta = rho * beta
+        left = xp.clip(w - 1, 0, None) + xp.clip(w, None, 1) * rho * g
+    return xp.where(left == 0, 0.0, truth - beta / xp.where(left == 0, 1.0, left))
 
 
 def blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterator[Sequence[tuple[int, int, Array]]]:

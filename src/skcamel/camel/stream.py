@@ -96,7 +96,9 @@ class Stream:
         """The eigenbasis of the features of all rows so far, with a sample of them in it."""
         if self.moments is None:
             raise ValueError("No row has been added yet.")
-        return landmark.summarise(self.features, self.moments, self.block(judged.X, judged.Y, judged.units))
+        return landmark.summarise(
+            self.features, self.moments, self.block(judged.X, judged.Y, None if (judged.weights == 1).all() else judged.weights)
+        )
 
     def _block_rows(self, d: int) -> int:
         """Rows of a block."""
@@ -128,7 +130,7 @@ class Stream:
         m, p = len(self.features.origin), self.features.width
         judged, sampled = min(n, landmark.JUDGED_ROWS), min(n, max(self.by.count, landmark.SAMPLE_ROWS))
         in_pass = m * p + threads * (2 * p * p + p * q + size * (2 * m + 2 * d + 2 * q))
-        at_the_end = 5 * m * m + 4 * p * q + judged * (m + 8 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m
+        at_the_end = 5 * m * m + 4 * p * q + judged * (2 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m
         return 8 * (max(in_pass, at_the_end) + 4 * (d + 2) * sampled) + LABEL_BYTES * n * q + landmark.CANDIDATE_BYTES
 
 

@@ -49,7 +49,8 @@ def test_folds_equal_refitting_each_fold_by_hand(data, threshold, weighted, rng)
     assert len(candidates) == 3 * 2 * 2 * 2 * 2 * 2
     for index in range(0, len(candidates), 7):
         params = dict(candidates[index])
-        multiplier = params.pop("bandwidth")
+        of_all_rows = params.pop("bandwidth")
+        multiplier = of_all_rows / CamelClassifier(**params).fit(X, Y, sample_weight=weights).bandwidth_
         hand = []
         for train, test in splits:
             mean = CamelClassifier(**params).fit(X[train], Y[train], sample_weight=None if weights is None else weights[train]).bandwidth_
@@ -149,7 +150,8 @@ def test_integer_weights_equal_repeated_rows(data, cv, rng):
     repeated = CamelClassifierCV(**options, cv=repeated_folds).fit(X[index], Y[index])
     for name in NAMES:
         np.testing.assert_allclose(weighted.cv_results_[f"mean_test_{name}"], repeated.cv_results_[f"mean_test_{name}"], atol=1e-8)
-    assert weighted.best_params_ == repeated.best_params_
+    assert weighted.best_index_ == repeated.best_index_
+    assert weighted.best_params_ == pytest.approx(repeated.best_params_)
     np.testing.assert_allclose(weighted.decision_function(new), repeated.decision_function(new), atol=1e-8)
 
 
@@ -177,6 +179,22 @@ def test_a_kernel_matrix_is_split_on_both_sides(data):
         by_matrix = CamelClassifierCV(kernels=("precomputed",), **options).fit(X @ X.T, Y, sample_weight=w)
         np.testing.assert_allclose(by_matrix.cv_results_["mean_test_score"], by_rows.cv_results_["mean_test_score"], atol=1e-9)
         np.testing.assert_allclose(by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-8)
+
+
+@pytest.mark.parametrize("cv", ["loo", 3])
+@pytest.mark.parametrize("solver", ["spectral", "landmark"])
+@pytest.mark.parametrize("kernels", [("rbf", "laplacian"), ("linear",)])
+def test_the_best_parameters_give_the_fitted_model_again(data, cv, solver, kernels):
+    """Its bandwidth was a multiple in one class and σ in the other."""
+    X, Y, new = data
+    shared = {"solver": solver, "n_landmarks": 20, "threshold": "common", "correlation": "centred"}
+    grid = {**SMALL, "bandwidths": (0.5, 2.0), "kernels": kernels, "scalings": ("standard", "none")}
+    search = CamelClassifierCV(**grid, cv=cv, **shared).fit(X, Y)
+    assert search.best_params_ == search.cv_results_["params"][search.best_index_]
+    again = CamelClassifier(**search.best_params_, **shared).fit(X, Y)
+    np.testing.assert_allclose(again.decision_function(new), search.decision_function(new), atol=1e-9)
+    np.testing.assert_allclose(again.thresholds_, search.thresholds_, atol=1e-9)
+    assert search.bandwidth_multiplier_ in (0.5, 2.0)
 
 
 def test_a_kernel_without_bandwidth_is_scored_once(data):
@@ -231,7 +249,7 @@ def test_bad_grids_are_refused(data, options, message):
 
 
 def test_one_row_cannot_be_left_out():
-    with pytest.raises(ValueError, match="at least 2 rows, got n_samples = 1"):
+    with pytest.raises(ValueError, match="at least 2 rows with weight, got n_samples = 1"):
         CamelClassifierCV().fit([[1.0]], [[1, 0]])
 
 

@@ -166,7 +166,7 @@ def test_a_bad_batch_is_refused_and_nothing_is_lost(wrong, kind):
 
 def test_bad_weights_are_refused_and_nothing_is_lost():
     model = made().partial_fit(X[:30], Y[:30])
-    for weights in (-np.ones(N), np.zeros(N), np.ones(3)):
+    for weights in (-np.ones(N), np.full(N, np.nan), np.ones(3)):
         with pytest.raises(ValueError, match="sample_weight"):
             model.partial_fit(X, Y, sample_weight=weights)
     assert_same(model.partial_fit(X[30:], Y[30:]), made().fit(X, Y))

@@ -58,10 +58,10 @@ def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows,
     X, Y, new, _ = rows
     assert 1 < len(model.members_) == len(model.weights_) <= 4
     assert (model.weights_ > 0).all()
-    total = sum(w * member.decision_function(new) for w, member in zip(model.weights_, model.members_, strict=True))
-    np.testing.assert_allclose(model.decision_function(new), total, atol=1e-12)
     np.testing.assert_array_equal(model.scales_, 1)
     mean = (2.0 * Y - 1).mean(axis=0)
+    total = sum(w * member.decision_function(new) for w, member in zip(model.weights_, model.members_, strict=True))
+    np.testing.assert_allclose(model.decision_function(new), total + (1 - model.weights_.sum()) * mean, atol=1e-12)
     alone = [clone(member).fit(X, Y) for member in model.members_]
     literal = mean + sum(w * (own.decision_function(new) - mean) for w, own in zip(model.weights_, alone, strict=True))
     np.testing.assert_allclose(model.decision_function(new), literal, atol=1e-9)

@@ -49,8 +49,7 @@ def test_the_table_is_that_of_literal_leave_one_out(rows):
     found = search(represent(data, grid, None), data, grid, S, Rule("zero"), NAMES)
     assert len(found.params) == len(grid) == 16
     for params, metrics in zip(found.params, found.metrics, strict=True):
-        fitted = next(kernel.fitted_many(params["kernel"], data.X, [params["bandwidth"]]))[0]
-        K = fitted(data.X, data.X)
+        K = kernel.Kernel(params["kernel"], params["bandwidth"])(data.X, data.X)
         G = correlation.collaboration(S, params["alpha"])
         scores = leave_one_out_scores(K, data.Y, G, params["lambda1"], params["lambda2"])
         assert metrics == pytest.approx(evaluate(Y[:25], scores, scores > 0), abs=1e-9)
@@ -67,8 +66,7 @@ def test_the_winner_leads_the_table_and_keeps_its_scores_and_solution(rows, crit
     assert winner.index == values.argmax()
     assert (winner.score, winner.params) == (values.max(), found.params[winner.index])
     assert evaluate(Y, winner.scores, winner.scores > 0) == pytest.approx(found.metrics[winner.index], abs=1e-12)
-    params = {key: value for key, value in winner.params.items() if key != "bandwidth"}
-    model = CamelClassifier(**params, bandwidth=winner.representation.kernel.bandwidth).fit(X, Y)
+    model = CamelClassifier(**winner.params).fit(X, Y)
     np.testing.assert_allclose(winner.solution.dual_coef, model.dual_coef_, atol=1e-9)
 
 
@@ -164,7 +162,7 @@ def test_representations_take_the_place_of_the_product(rows):
     X, Y, _ = rows
     tried = (("standard", "laplacian", 0.5), ("none", "rbf", 2.0))
     model = CamelClassifierCV((0.5,), lambda2s=(0.1,), representations=tried).fit(X, Y)
-    assert [(p["scaling"], p["kernel"], p["bandwidth"]) for p in model.cv_results_["params"]] == list(tried)
+    assert [(p["scaling"], p["kernel"]) for p in model.cv_results_["params"]] == [place[:2] for place in tried]
     for wrong in ((), "none", (("none", "rbf"),), (("none", "rbf", 0.0),), (("odd", "rbf", 1.0),), (("none", "odd", 1.0),)):
         with pytest.raises(ValueError, match=r"representations|scaling|kernel"):
             CamelClassifierCV(representations=wrong).fit(X, Y)

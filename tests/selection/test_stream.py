@@ -143,12 +143,19 @@ def test_auto_leaves_the_exact_solver_with_one_warning(model, solver, small):
     assert clone(model).fit(X[:50], Y[:50]).solver_ == "spectral"
 
 
-def test_auto_counts_bytes_too(monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda device=None: 2**18)
-    monkeypatch.setattr(memory, "require", lambda *_, **__: None)
-    with pytest.warns(SolverWarning, match=r"needs \d MiB, and 0 MiB are free") as warned:
-        assert CamelClassifier().fit(X, Y).solver_ == "landmark"
+def test_auto_counts_the_bytes_that_are_allowed():
+    with pytest.warns(SolverWarning, match=r"needs \d MiB, and max_memory allows \d MiB") as warned, pytest.raises(MemoryError):
+        CamelClassifier(max_memory=2**18).fit(X, Y)
     assert len(warned) == 1
+    assert CamelClassifier(max_memory="1GiB").fit(X, Y).solver_ == "spectral"
+
+
+def test_what_is_free_does_not_choose_the_model(monkeypatch):
+    with (
+        memory.allowance(2**18),
+        pytest.raises(MemoryError, match=r"A fit on 70 rows and 3 labels.* solver='landmark'"),
+    ):
+        CamelClassifier().fit(X, Y)
 
 
 def test_auto_takes_the_exact_solver_where_no_other_can_serve(small):

@@ -31,6 +31,14 @@ from skcamel.checks import Labels, check_labels, check_rows, check_weights, warn
 from skcamel.rows import alike, column_names, default_names, is_lazy, on_device
 
 
+class OverflowedRowError(ValueError):
+    """A row has features so large that it has no scores; `row` is its number, from 0."""
+
+    def __init__(self, row: int) -> None:
+        self.row = row
+        super().__init__(f"Row {row} of X (from 0) has features so large that its scores are no numbers; are they in the units of the fit?")
+
+
 class SolverWarning(UserWarning):
     """solver="auto" does not take the exact solver."""
 
@@ -43,6 +51,7 @@ FITTED = (
     "_offset",
     "_reference",
     "_scaling",
+    "_shift",
     "_slopes",
     "_target",
     "_stream",
@@ -136,7 +145,7 @@ class BaseCamel(MultiLabelClassifier):
         solver = choose_solver(self.solver)
         if not complete and solver not in ("auto", "spectral"):
             raise ValueError(f"solver={solver!r} takes complete labels, and some of Y are unknown (NaN); use solver='spectral'.")
-        if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(rows, labels.Y.shape[1], alive)):
+        if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(len(labels.Y), labels.Y.shape[1], alive)):
             return None
         return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
 
@@ -191,13 +200,19 @@ class BaseCamel(MultiLabelClassifier):
     def _tell_rows(self, done: int, total: int) -> None:
         """Hear how many rows have been summed up."""
 
-    def _prefers_exact(self, rows: Array, q: int, alive: Alive) -> bool:
-        """Whether the exact solver is the better choice; if not, say so."""
-        n, on_gpu = rows.shape[0], self.device is not None and str(self.device) != "cpu"
-        most, needed, free = EXACT_ROWS[on_gpu], alive.bytes(rows, n, q), memory.available(self.device)
-        if n <= most and (free is None or needed <= free):
+    def _prefers_exact(self, n: int, q: int, alive: Alive) -> bool:
+        """Whether "auto" takes the exact solver for n rows and q labels; if not, say so.
+
+        It depends on these, `max_memory` and the device alone, so that the same data give the same model whatever else the machine does.
+        """
+        on_gpu = self.device is not None and str(self.device) != "cpu"
+        needed, allowed = alive.matrices(n, q), None if self.max_memory is None else memory.as_bytes(self.max_memory)
+        if n > EXACT_ROWS[on_gpu]:
+            reason = f"would take long for {n:,} rows"
+        elif allowed is not None and needed > allowed:
+            reason = f"needs {memory.gib(needed)}, and max_memory allows {memory.gib(allowed)}"
+        else:
             return True
-        reason = f"would take long for {n:,} rows" if n > most else f"needs {memory.gib(needed)}, and {memory.gib(free or 0)} are free"
         warnings.warn(
             f"solver='auto' works with {self.n_landmarks:,} landmarks, or for the linear kernel with the columns: the exact one {reason}. "
             "Choose solver='landmark', 'primal' or 'spectral' to decide yourself; more landmarks (n_landmarks) are more accurate.",
@@ -256,6 +271,10 @@ class BaseCamel(MultiLabelClassifier):
         check_is_fitted(self)
         return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
 
+    def _constant(self) -> np.ndarray:
+        """What is added to the weighted scores of the members, (q,); 0 of a single model."""
+        return self._shift.copy() if hasattr(self, "members_") else np.zeros(len(self.label_names_))
+
     def _summands(self) -> list[tuple[Any, BaseCamel]]:
         """Models and their weights for all labels or for each, (q,), with which scores add up to this model's."""
         scales = self.scales_ if hasattr(self, "members_") else 1.0
@@ -311,7 +330,7 @@ class BaseCamel(MultiLabelClassifier):
         """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
         names, columns = attribution.players(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
         q = len(self.label_names_)
-        values, base = np.zeros((rows.shape[0], len(columns), q)), np.zeros(q)
+        values, base = np.zeros((rows.shape[0], len(columns), q)), self._constant()
         for weight, own in self._summands():
             of_member, absent = attribution.shapley(
                 own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns, mean=own._kernel_mean
@@ -339,7 +358,7 @@ class BaseCamel(MultiLabelClassifier):
     @property
     def base_scores_(self) -> np.ndarray:
         """Scores of the average training row, (q,)."""
-        return np.asarray(sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self._summands()))
+        return self._constant() + sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self._summands())
 
     @property
     def n_judged_(self) -> int | None:
@@ -408,7 +427,11 @@ def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
         coefficients = [member.dual_coef_ for member in members]
         columns = members[0]._kernel_times(rows, np.hstack(coefficients) if len(members) > 1 else coefficients[0])  # hstack copies
         own.update(zip(map(id, members), np.hsplit(columns, len(members)), strict=True))
-    return [model._answers(_weighted_sum([(w, own[id(member)], member._offset) for w, member in model._summands()])) for model in models]
+    found = []
+    for model in models:
+        parts = [(weight, own[id(member)], member._offset) for weight, member in model._summands()]
+        found.append(model._answers(_weighted_sum(parts, model._constant())))
+    return found
 
 
 def check_solver(solver: str, kernels: Sequence[Any]) -> None:
@@ -453,13 +476,12 @@ def _check_finite(scores: np.ndarray) -> None:
     """Refuse rows whose features are so large that they have no scores."""
     finite = np.isfinite(scores).all(axis=1)
     if not finite.all():
-        row = int(np.flatnonzero(~finite)[0])
-        raise ValueError(f"Row {row} of X (from 0) has features so large that its scores are no numbers; are they in the units of the fit?")
+        raise OverflowedRowError(int(np.flatnonzero(~finite)[0]))
 
 
-def _weighted_sum(parts: list[tuple[Any, np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Σ w (scores + offset), summed in double precision, in the precision of the scores."""
-    total = sum(weight * (scores.astype(np.float64) + offset) for weight, scores, offset in parts)
+def _weighted_sum(parts: list[tuple[Any, np.ndarray, np.ndarray]], constant: np.ndarray) -> np.ndarray:
+    """Σ w (scores + offset) + constant, summed in double precision, in the precision of the scores."""
+    total = sum(weight * (scores.astype(np.float64) + offset) for weight, scores, offset in parts) + constant
     return _narrowed(np.asarray(total), parts[0][1].dtype)
 
 

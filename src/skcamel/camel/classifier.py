@@ -79,8 +79,9 @@ class CamelClassifier(BaseCamel):
         "spectral" is the exact closed form, with a matrix of n x n numbers. "landmark" solves the same problem in the kernels with
         `n_landmarks` rows, "primal" for the linear kernel in the features themselves, which is exact too; both take one pass over the
         rows, in blocks, and the linear kernel takes the features themselves under "landmark" too if they are no more than the
-        landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU) that fit into memory, else one of these two,
-        with a warning. "alternating" is the paper's Algorithm 1. Only "spectral" takes unknown labels.
+        landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU) whose matrices `max_memory` allows, else one of
+        these two, with a warning; how much memory is free has no say. "alternating" is the paper's Algorithm 1. Only "spectral"
+        takes unknown labels.
     n_landmarks : int, default=1000
         Number of landmarks; time grows with its square. As many as rows give the exact solution.
     landmarks : {"uniform", "kmeans"} or array of shape (m, d), default="uniform"

@@ -19,7 +19,6 @@ from skcamel.camel.candidates import Results, Scores, score_fold, tabulate
 from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.combination import Combination, Judge
 from skcamel.camel.explanation import cooccurrence
-from skcamel.camel.kernel import RADIAL
 from skcamel.camel.learning import (
     Answering,
     Held,
@@ -32,7 +31,7 @@ from skcamel.camel.learning import (
 )
 from skcamel.camel.parameters import Alive, check_places, check_shared_parameters
 from skcamel.camel.representation import Data, Decomposed, Grid, Place, all_candidates, judged_by, places, represent, represent_ahead
-from skcamel.camel.search import ZERO, Chosen, Found, Winner, search, usable
+from skcamel.camel.search import ZERO, Chosen, Found, Winner, larger_is_better, search, usable
 from skcamel.camel.source import Batches, Source
 from skcamel.camel.stream import Streaming
 from skcamel.checks import Labels, check_flag, check_in_unit_interval, check_positive, inner_splits, unchanged_on_error
@@ -105,12 +104,15 @@ class CamelClassifierCV(BaseCamel):
     alpha_, lambda1_, lambda2_, kernel_, scaling_, bandwidth_, bandwidth_multiplier_
         The choice; bandwidth_ is σ itself. Not set where models are combined.
     members_, weights_ : list of CamelClassifier, array
-        The models that are combined, those with weight 0 left out, and their weights; scores are the weighted sum of the members'
-        scores, whose intercepts hold their share of (1 - Σ w) ȳ and of b. Set where `combine` is.
+        The models that are combined, those with weight 0 left out, and their weights. Scores are the weighted sum of the members'
+        scores, plus (1 - Σ w) ȳ. Set where `combine` is.
     scales_ : array of shape (q,)
         a, by which the weighted sum is multiplied; all 1 where scores are not made log-odds. Set where `combine` is.
     best_score_, best_params_, best_index_, scoring_
-        As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
+        As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid. Parameters are those of
+        :class:`CamelClassifier`, with σ as bandwidth: where models are not combined, ``CamelClassifier(**best_params_)`` with the other
+        settings of the search gives the fitted model again. Where they are, the score is that of the combination, and the parameters
+        are those of the best single candidate.
     estimate_ : dict
         The seven metrics of this model by leave-one-out, with its cuts; not set with folds. Slightly optimistic: hyper-parameters,
         weights and cuts were chosen on the same rows.
@@ -284,7 +286,7 @@ class CamelClassifierCV(BaseCamel):
         answering = learn_to_answer(held, data, self._seed())
         for model, own, answers, estimate in zip(models.values(), chosen, answering, estimated(held, answering, data), strict=True):
             self._hand_on(model)
-            model._choose(own.results, estimate)
+            model._choose(own.results, estimate, grid)
             model._finish(own, answers, data, S, labels, kept)
 
     def _hand_on(self, model: BaseCamel) -> None:
@@ -358,17 +360,15 @@ class CamelClassifierCV(BaseCamel):
             member = self._member(winner)
             self._hand_on(member)
             member._store(_model(winner, S, replace(answers, reference=None)), labels, kept)  # the combination holds its own
-            member._offset, member.intercept_ = member._offset + chosen.shift, member.intercept_ + chosen.shift
             self.members_.append(member)
+        self._shift = np.broadcast_to(self.scales_ * self.weights_.sum() * chosen.shift, len(labels.names)).copy()
         self._store_answering(answering, S, labels)
 
     def _member(self, winner: Winner) -> CamelClassifier:
         """An estimator with the parameters of a candidate, ready to be told its solution."""
-        chosen = {key: value for key, value in winner.params.items() if key != "bandwidth"}
         shared = {key: getattr(self, key) for key in ("sparsity", "correlation", "max_iter", "tol", "device")}
         shared |= {key: getattr(self, key) for key in ("solver", "n_landmarks", "landmarks", "max_memory", "random_state")}
-        radial = winner.params["kernel"] in RADIAL
-        return CamelClassifier(**chosen, **shared, bandwidth=winner.representation.kernel.bandwidth if radial else "mean")
+        return CamelClassifier(**winner.params, **shared)
 
     def _seed(self) -> int:
         """Deals the rows on which rules for the cuts are judged; the same from one fit to the next."""
@@ -436,18 +436,20 @@ class CamelClassifierCV(BaseCamel):
             folds.append(results)
         return folds
 
-    def _choose(self, found: Results, estimate: Scores) -> None:
+    def _choose(self, found: Results, estimate: Scores, grid: Grid) -> None:
         """Set cv_results_ and the attributes of the choice."""
         if isinstance(self.cv, str):
             self.estimate_ = estimate
         self.cv_results_, self.scoring_ = found.table, found.scoring
         self.best_index_, self.best_score_ = found.best_index, found.best_score
+        if self.combine:
+            self.best_score_ = larger_is_better(found.scoring, estimate[found.scoring])
         self.best_params_ = found.table["params"][found.best_index]
         if self.combine:
             return
-        self.alpha_, self.lambda1_, self.lambda2_, self.kernel_, self.scaling_, self.bandwidth_multiplier_ = (
-            self.best_params_[key] for key in ("alpha", "lambda1", "lambda2", "kernel", "scaling", "bandwidth")
-        )
+        for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
+            setattr(self, f"{name}_", self.best_params_[name])
+        self.bandwidth_multiplier_ = grid.places[found.best_index // grid.width][2]
 
     def _tell_rows(self, done: int, total: int) -> None:
         """Say how many rows have been summed up for the representation that is in work."""

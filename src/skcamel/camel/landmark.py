@@ -10,7 +10,7 @@ they are. Leave-one-out of any row, with the landmarks held, takes its features 
 
     h = 1 / Σw + Σ_k u_k² / (ω_k + ρ_c),     loo = t - (t - f) / (1 - h),
 
-where 1 - h and t - f are computed without cancellation (:func:`leave_one_out`). So a sample of the rows, kept from the one pass, scores
+where 1 - h and t - f are computed without cancellation (:class:`_Interpolated`). So a sample of the rows, kept from the one pass, scores
 every candidate, and the cost of that does not grow with n.
 
 The sample holds the rows whose random numbers are smallest. Row i of all rows has the i-th number of a seeded generator, so samples of
@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +41,8 @@ SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are roun
 DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
 BLOCK_ROWS = 2048  # enough for products to be fast
 CANDIDATE_BYTES = 2**27  # scores of candidates that are computed together
-EXACT_FIT = 1e-9  # what least squares leave of a row, as a share of it, is rounding below this
+CANCELLED = 1e-6  # 1 - h has lost digits below it
+EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
 ALONE = 3000  # features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other work
 SAMPLE_ROWS = 20_000  # of a sample; more where there are more landmarks
 JUDGED_ROWS = 10_000  # of a sample, whose leave-one-out scores judge candidates and set thresholds
@@ -250,47 +251,75 @@ def leave_one_out(
 ) -> Iterator[tuple[int, int, Array]]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.
 
-    With v = u / √ω a row has the share 1 / w - 1 / Σw - Σ v² that no coefficients can fit, and
-
-        1 - h = that share + Σ v² ρ / (ω + ρ),     t - f = residual of least squares + Σ v (ρ / (ω + ρ)) vᵀt.
-
-    These are sums of small terms, where 1 - h and t - f themselves may be differences of large ones. A row that least squares fit
-    exactly has no such share and no such residual. Where nothing is left to learn from, the score is 0.
+    Where 1 - h is so small that it is rounding, :class:`_Interpolated` computes it without cancellation. Where nothing is left to learn
+    from, the score is 0.
     """
     xp = namespace(targets.Y)
-    values, projected, V = _live(spectrum, targets)
     w = spectrum.judged_weights[:, None]  # (s, 1)
     unit = xp.clip(w, None, 1.0)
-    share = 1 / w - 1 / spectrum.weight - xp.sum(V**2, axis=1)[:, None]
-    is_free = share * w > EXACT_FIT
-    share = xp.where(is_free, share, 0.0)
-    residual = xp.where(is_free, targets.Y - targets.mean - V @ projected, 0.0)  # (s, q)
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    diagonal = Diagonal(values, V, [rho for _, _, rho in candidates])
-    rotated = [(projected @ basis.R, targets.Y @ basis.R, residual @ basis.R) for basis in bases]
+    diagonal = Diagonal(spectrum.values, spectrum.rows, [rho for _, _, rho in candidates])
+    rotated = [(targets.projected @ basis.R, targets.Y @ basis.R, targets.mean @ basis.R) for basis in bases]
+    interpolated = _Interpolated(spectrum, targets)
     width = max(1, *(len(rho) for _, _, rho in candidates))
-    size = max(1, CANDIDATE_BYTES // (8 * width * (len(targets.Y) + len(values))))
+    size = max(1, CANDIDATE_BYTES // (8 * width * (len(targets.Y) + len(spectrum.values))))
     for block in (candidates[i : i + size] for i in range(0, len(candidates), size)):
         rho = xp.concatenate([rho for _, _, rho in block])
-        shrunk = xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1) * (rho / (values[:, None] + rho))
-        missed = V @ shrunk
-        left = 1 - unit / w + unit * (share + rho * diagonal(rho))
+        fitted = spectrum.rows @ (xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1) / (spectrum.values[:, None] + rho))
+        left = 1 - unit * (1 / spectrum.weight + diagonal(rho))
         end = 0
         for a, p, own in block:
             start, end = end, end + len(own)
-            _, truth, unfitted = rotated[a]
-            rest = left[:, start:end]
-            step = (unfitted + missed[:, start:end]) / xp.where(rest > 0, rest, 1.0)
+            _, truth, mean = rotated[a]
+            rest, missed = left[:, start:end], truth - mean - fitted[:, start:end]
+            cancelled = rest < CANCELLED
+            if bool(cancelled.any()):
+                rest, missed = interpolated.where(cancelled, rest, missed, bases[a], own)
+            step = missed / xp.where(rest > 0, rest, 1.0)
             yield a, p, xp.where(rest > 0, truth - step, 0.0) @ bases[a].R.T
 
 
-def _live(spectrum: Summary, targets: Targets) -> tuple[Array, Array, Array]:
-    """Eigenvalues that are no rounding (r,), labels in their directions (r, q) and rows (s, r), both divided by √ω."""
-    xp = namespace(targets.Y)
-    values = spectrum.values
-    live = values > len(values) * np.finfo(np.float64).eps * spectral.greatest(spectrum)
-    root = xp.sqrt(values[live])
-    return values[live], targets.projected[live] / root[:, None], spectrum.rows[:, live] / root
+class _Interpolated:
+    """Rows of the sample that least squares fit exactly: 1 - h and t - f as sums of small terms.
+
+    With v = u / √ω and all of the row in these directions,
+
+        1 - h = 1 - unit / w + unit Σ v² ρ / (ω + ρ),     t - f = Σ v (ρ / (ω + ρ)) vᵀt,
+
+    where both are else differences of large numbers.
+    """
+
+    def __init__(self, spectrum: Summary, targets: Targets) -> None:
+        self.spectrum, self.targets = spectrum, targets
+
+    @cached_property
+    def directions(self) -> tuple[Array, Array, Array]:
+        """Eigenvalues that are no rounding (r,), labels in their directions (r, q) and rows (s, r), both divided by √ω."""
+        xp, values = namespace(self.targets.Y), self.spectrum.values
+        live = values > len(values) * np.finfo(np.float64).eps * spectral.greatest(self.spectrum)
+        root = xp.sqrt(values[live])
+        return values[live], self.targets.projected[live] / root[:, None], self.spectrum.rows[:, live] / root
+
+    @cached_property
+    def rows(self) -> Array:
+        """Which rows are such, (s, 1) bool."""
+        xp, targets = namespace(self.targets.Y), self.targets
+        _, labels, V = self.directions
+        w = self.spectrum.judged_weights[:, None]
+        outside = 1 - w * (1 / self.spectrum.weight + xp.sum(V**2, axis=1)[:, None])
+        missed = xp.amax(xp.abs(targets.Y - targets.mean - V @ labels), axis=1)[:, None]
+        return (outside < EXACT_FIT) & (missed < EXACT_FIT)
+
+    def where(self, cancelled: Array, rest: Array, missed: Array, basis: LabelBasis, rho: Array) -> tuple[Array, Array]:
+        """1 - h and t - f (s, l) with the entries replaced that `cancelled` and belong to such rows."""
+        xp = namespace(rest)
+        values, labels, V = self.directions
+        w = self.spectrum.judged_weights[:, None]
+        unit = xp.clip(w, None, 1.0)
+        share = rho / (values[:, None] + rho)  # (r, l)
+        replaced = cancelled & self.rows
+        rest = xp.where(replaced, 1 - unit / w + unit * (V**2 @ share), rest)
+        return rest, xp.where(replaced, V @ (share * (labels @ basis.R)), missed)
 
 
 solve_in = partial(spectral.solve_in, embed=False)  # coefficients of the landmarks; Z would have a row for each training row

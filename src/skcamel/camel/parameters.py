@@ -96,13 +96,16 @@ class Alive:
     kernels: int = 5  # n x n
     scores: int = 40  # n x q
     pairs: int = 24  # q x q
-    copies: int = 4  # of X
+    copies: int = 5  # of X
 
     def bytes(self, X: Array, n: int, q: int) -> int:
         """Bytes of a fit on n of the rows of X and q labels."""
         of_X = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
-        rows = self.copies * of_X * n // max(1, X.shape[0])
-        return rows + 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
+        return self.copies * of_X * n // max(1, X.shape[0]) + self.matrices(n, q)
+
+    def matrices(self, n: int, q: int) -> int:
+        """The same without the copies of X."""
+        return 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
 
 
 BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves

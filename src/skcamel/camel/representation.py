@@ -85,9 +85,9 @@ class Grid:
         """Pairs (λ1, λ2), λ2 in this unit."""
         return [(lambda1, lambda2 * unit) for lambda1, lambda2 in product(self.lambda1s, self.lambda2s)]
 
-    def candidates(self, place: Place, unit: float = 1.0) -> list[dict[str, Any]]:
-        """One mapping of parameters for each candidate of a representation."""
-        named = dict(zip(("scaling", "kernel", "bandwidth"), place, strict=True))
+    def candidates(self, place: Place, bandwidth: float = 1.0, unit: float = 1.0) -> list[dict[str, Any]]:
+        """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them: σ itself, not its multiple."""
+        named = {"scaling": place[0], "kernel": place[1], "bandwidth": bandwidth}
         return [
             named | {"alpha": alpha, "lambda1": lambda1, "lambda2": lambda2}
             for alpha, (lambda1, lambda2) in product(self.alphas, self.penalties(unit))
@@ -195,19 +195,38 @@ def represent_ahead(data: Data | Source, grid: Grid, device: Any) -> Iterator[De
 
 
 def all_candidates(data: Data | Source, grid: Grid, device: Any) -> list[dict[str, Any]]:
-    """Parameters of every candidate; λ2 of linear kernels in numbers."""
+    """Parameters of every candidate, where all rows set σ and the unit of λ2."""
     found: list[dict[str, Any]] = []
     for place in grid.places:
-        unit = 1.0
-        if place[1] == "linear" and isinstance(data, Source):
-            ((representation, spectrum),) = represent(data, replace(grid, places=(place,)), device)
-            unit = representation.unit(spectrum)
-        elif place[1] == "linear" and isinstance(data, Data):
-            weights = None if data.weights is None else to_device(data.weights, device)
-            _, rows = rows_for("linear", scaling.fitted(place[0], data.X, data.weights), data.X)
-            unit = kernel.mean_eigenvalue(on_device(rows, device), weights)
-        found += grid.candidates(place, unit)
+        if isinstance(data, Source):
+            bandwidth, unit = _units_of_sums(data, grid, place, device)
+        else:
+            bandwidth, unit = _units(data, place, device)
+        found += grid.candidates(place, bandwidth, unit)
     return found
+
+
+def _units(data: Data, place: Place, device: Any) -> tuple[float, float]:
+    """σ, and what λ2 is measured in."""
+    scaling_name, name, multiple = place
+    if name != "linear" and name not in kernel.RADIAL:
+        return 1.0, 1.0
+    weights = None if data.weights is None else to_device(data.weights, device)
+    scaler, rows = rows_for(name, scaling.fitted(scaling_name, data.X, data.weights), data.X)
+    X = on_device(rows, device)
+    if name == "linear":
+        return 1.0, kernel.mean_eigenvalue(X, weights)
+    return multiple * kernel.mean_distance(name, X, weights=weights, rounding=scaler.rounding(X.shape[1])), 1.0
+
+
+def _units_of_sums(source: Source, grid: Grid, place: Place, device: Any) -> tuple[float, float]:
+    """The same for a fit by sums."""
+    if place[1] == "linear":
+        ((representation, spectrum),) = represent(source, replace(grid, places=(place,)), device)
+        return representation.kernel.bandwidth, representation.unit(spectrum)
+    survey, lambda2 = source.survey, min(grid.lambda2s)
+    stream = begin(place[0], place[1], survey.sample, source.by, multiple=place[2], n_rows=survey.n_rows, lambda2=lambda2)
+    return stream.features.kernel.bandwidth, 1.0
 
 
 def rows_for(name: Any, plain: scaling.Scaling, X: Array) -> tuple[scaling.Scaling, Array]:

@@ -123,7 +123,7 @@ def search(
         start = len(found.params)
         wanted = () if combine and start else criteria
         turn = _Turn(data, grid, rule, wanted, representation, spectrum, bases, seed, combine=combine)
-        params = grid.candidates(place, turn.unit)
+        params = grid.candidates(place, representation.kernel.bandwidth, turn.unit)
         for criterion, (local, score, own) in turn.best().items():
             if criterion not in found.winners or score > found.winners[criterion].score:
                 found.winners[criterion] = turn.solved(local, start, S, params[local], score, own)

@@ -33,7 +33,7 @@ OF_ALL += " _slopes _reference"
 OF_ONE = "solver_ A_ b_ bandwidth_ dual_coef_ intercept_ collaboration_ X_fit_ _offset _kernel _scaling _kernel_mean _lambda2 _kept"
 OF_SEARCH = "cv_results_ best_index_ best_score_ best_params_ scoring_"
 OF_CHOSEN = "scaling_ kernel_ alpha_ lambda1_ lambda2_ bandwidth_multiplier_"
-OF_COMBINED = "members_ weights_ scales_"
+OF_COMBINED = "members_ weights_ scales_ _shift"
 REQUIRED = {
     "CamelClassifier": f"{OF_ALL} {OF_ONE}",
     "CamelClassifierCV": f"{OF_ALL} {OF_SEARCH} {OF_ONE} {OF_CHOSEN}",
@@ -60,6 +60,7 @@ FLOATS = {
     "intercept_": "q",
     "b_": "q",
     "_offset": "q",
+    "_shift": "q",
     "convergence_": "i",
     "Scaling.shift": "d",
     "Scaling.scale": "d",

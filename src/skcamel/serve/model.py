@@ -12,6 +12,7 @@ import numpy as np
 
 import skcamel
 from skcamel import memory
+from skcamel.camel.base import OverflowedRowError
 from skcamel.checks import names_compared
 from skcamel.data.parts import Category, Flag, LeftOut, Moment, Number, Part, Tags
 from skcamel.data.text import shortened
@@ -220,7 +221,10 @@ class Served:
 
     def _outputs(self, X: Any) -> Any:
         with names_compared():
-            return self.estimator.outputs(X)
+            try:
+                return self.estimator.outputs(X)
+            except OverflowedRowError as error:
+                raise RequestError(422, f"the scores of row {error.row + 1} are not finite; a value in it is too large.") from error
 
     def _told(self, rows: NewRows, asked: Asked) -> dict[str, Any]:
         kinds = {
@@ -232,8 +236,6 @@ class Served:
         values = n * q * (sum(kinds.values()) + (asked.coverage is not None))
         _check_size(values, "numbers in the answer", "send fewer rows, or leave out scores or probabilities")
         outputs = self._outputs(rows.X)
-        if not (finite := np.isfinite(outputs.scores).all(axis=1)).all():
-            raise RequestError(422, f"the scores of row {int(np.argmin(finite)) + 1} are not finite; a value in it is too large.")
         sets = None if asked.coverage is None else outputs.sets(asked.coverage)
         predictions = list(Predictions.of(outputs, [kind for kind, wanted in kinds.items() if wanted], sets, rows.ids).records())
         notes = list(rows.notes)

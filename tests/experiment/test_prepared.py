@@ -109,9 +109,7 @@ def test_a_table_of_whole_numbers_has_the_units_that_it_always_had(tmp_path):
 
 def test_gaps_that_nothing_prepares_are_refused_before_any_unit_runs(tmp_path):
     gappy = Dataset([[np.nan, 1.0]] * 9, [[1, 0], [0, 1], [1, 1]] * 3, name="gappy")
-    with pytest.raises(
-        ValueError, match=r"gappy has 9 gaps \(NaN\) among its features, which br does not take; fill them in"
-    ):
+    with pytest.raises(ValueError, match=r"gappy has 9 gaps \(NaN\) among its features, which br does not take; fill them in"):
         run_study([gappy], [Seen(), "br"], preset="quick", out=tmp_path / "out")
     assert not run_study([gappy], [Seen()], preset="quick").failures
 

@@ -104,9 +104,9 @@ def test_a_unit_of_a_study_evaluates_the_kernel_once(evaluations):
     assert evaluations == [30]
 
 
-def test_a_page_evaluates_the_kernel_once_for_each_thing_that_it_tells_of_all_rows(evaluations, tmp_path):
+def test_a_page_evaluates_the_kernel_of_all_rows_once(evaluations, tmp_path):
     model, data = pages.model(5, 60), pages.new_rows(5, 1200)
     evaluations.clear()
     build_model_report(model, data, tmp_path / "page.html")
-    assert evaluations.count(1200) == 3  # scores, their parts by label, and scores with α = 0
-    assert len(evaluations) <= 5  # reasons by column of 500 rows, and the refit with α = 0 of the training rows
+    assert evaluations.count(1200) == 1  # scores
+    assert len(evaluations) <= 3  # their parts by label and by column, of 500 rows

@@ -35,9 +35,6 @@ def main(target: Path) -> None:
             page = browser.new_page(viewport={"width": 1200, "height": height}, color_scheme=theme, reduced_motion="reduce")
             page.goto((folder / f"{page_name}.html").as_uri())
             page.wait_for_selector("html[data-ready]")
-            if section == "why":
-                while "adds" not in page.locator("#why-summary").text_content():
-                    page.click("#why-change")
             page.locator(f"#{section}").evaluate("section => section.scrollIntoView()")
             picture = folder / f"{section}.png"
             page.screenshot(path=picture)

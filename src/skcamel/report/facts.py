@@ -1,23 +1,19 @@
-"""What the pages say: facts of a model, of a model on a data set, of the same model without collaboration, and of a study."""
+"""What the pages say: facts of a model, of a model on a data set, and of a study."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
-from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.explanation import evidence, how_learned, in_place_of_rows, training_rows
 from skcamel.camel.outputs import Outputs
-from skcamel.checks import ConstantLabelWarning
 from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
 from skcamel.experiment.paper import Metric, paper_figures, title_of
 from skcamel.experiment.records import Records
@@ -29,8 +25,6 @@ from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.pipeline import final, prepared, source_names, transformers
 from skcamel.rows import column_names
 
-MOST_REFIT = 5000  # training rows; a refit beyond that takes minutes
-RECOVERED = 1e-3  # labels are -1 or +1; what is further off was not recovered
 AS_RECORDED = ""
 CHOICES = {
     AS_RECORDED: "as each preset defines it",
@@ -190,97 +184,6 @@ def _positions(given: list[str], wanted: list[str]) -> list[int] | None:
     """Where each wanted name stands among those given; None where they are not the same names."""
     place = {name: k for k, name in enumerate(given)}
     return [place[name] for name in wanted] if set(given) == set(wanted) and len(place) == len(given) else None
-
-
-class Independent(NamedTuple):
-    """Scores without collaboration."""
-
-    scores: np.ndarray  # (m, q)
-    cuts: np.ndarray  # (q,)
-    is_refit: bool
-    sentence: str  # what these scores are
-
-
-class Refit(NamedTuple):
-    """A model fitted again with α = 0."""
-
-    model: Any  # None where that is impossible; the model itself if it has α = 0
-    sentence: str  # what it is, or why there is none
-
-
-def without_collaboration(facts: ModelFacts, X: Any, own: np.ndarray, refit: Refit | None = None) -> Independent:
-    """Scores of the rows X without collaboration; `own` is f(x) - f̄ as it counts for a label itself, (m, q).
-
-    They are those of the model fitted again with α = 0. Where that is impossible, the label's own part alone stands in, and the sentence
-    says so.
-    """
-    model, (alone, sentence) = facts.model, refit or fitted_alone(facts)
-    if facts.alpha == 0:
-        return Independent(model.base_scores_ + own, model.thresholds_, True, sentence)
-    if alone is None:
-        return Independent(model.base_scores_ + (1 - facts.alpha) * own, model.thresholds_, False, sentence)
-    return Independent(alone.outputs(model.scaled_rows(X)).scores, alone.thresholds_, True, sentence)
-
-
-def fitted_alone(facts: ModelFacts) -> Refit:
-    """The model fitted again with α = 0 on its training rows and the labels recovered from its solution, where that is possible."""
-    model = facts.model
-    if facts.alpha == 0:
-        return Refit(model, "This model has α = 0: its labels do not collaborate, and nothing would change.")
-    Y = None if facts.is_combined else training_labels(model)
-    reason = "several models are combined" if facts.is_combined else _reason_against(model, Y)
-    if reason:
-        sentence = (
-            "The scores without collaboration are the average plus the label's own part alone, not those of a model fitted with α = 0: "
-            f"{reason}."
-        )
-        return Refit(None, sentence)
-    kept = {name: chosen(model, name) for name in ("lambda1", "lambda2", "kernel")}
-    kept |= {name: getattr(model, name) for name in ("threshold", "threshold_metric", "sparsity", "device")}
-    alone = CamelClassifier(alpha=0.0, bandwidth=model.bandwidth_, max_iter=1, **kept)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # about S, which α = 0 does not use
-        warnings.simplefilter("ignore", ConstantLabelWarning)  # the fit of the model has said it
-        alone.fit(model.X_fit_, Y)
-    sentence = (
-        "The scores with α = 0 are those of the same model fitted again with α = 0 on its training rows, everything else equal: "
-        "kernel, bandwidth, λ1, λ2 and the rule for the cuts."
-    )
-    return Refit(alone, sentence)
-
-
-def training_labels(model: Any) -> np.ndarray | None:
-    """Labels of the training rows in {-1, +1}, (n, q), NaN where unknown, from the solution; None where it does not hold them.
-
-    Notes
-    -----
-    At the solution λ1 (ZG - Y) Gᵀ = -A, hence Y = ZG + A G⁻ᵀ / λ1. A singular G has lost the part of Y in its null
-    space; row weights would divide A, and are not kept. Unknown entries were filled with ZG: they are those where A G⁻ᵀ is least,
-    and the model knows how many each label has.
-    """
-    G, d = model.collaboration_, np.linalg.svd(model.collaboration_, compute_uv=False)
-    if not hasattr(model, "Z_") or d[-1] <= len(G) * np.finfo(np.float64).eps * d[0]:
-        return None
-    residual = np.linalg.solve(G, model.A_.T).T / chosen(model, "lambda1")  # Y - ZG, 0 where unknown
-    Y = model.Z_ @ G + residual
-    together = getattr(model, "known_together_", None)
-    known = np.full(len(G), len(Y)) if together is None else np.diag(together)
-    is_unknown = abs(residual).argsort(axis=0).argsort(axis=0) < len(Y) - known
-    if abs(abs(Y) - 1)[~is_unknown].max(initial=0) > RECOVERED or abs(residual)[is_unknown].max(initial=0) > RECOVERED:
-        return None
-    return np.where(is_unknown, np.nan, np.where(Y > 0, 1.0, -1.0))
-
-
-def _reason_against(model: Any, Y: np.ndarray | None) -> str:
-    """Why the model cannot be fitted again; empty where it can."""
-    if in_place_of_rows(model):
-        return "the model was fitted by sums over rows, and does not hold them"
-    if model.X_fit_ is None:
-        return "a model of a precomputed kernel does not hold its training rows"
-    if len(model.dual_coef_) > MOST_REFIT:
-        return f"a refit on {len(model.dual_coef_):,} training rows would take too long for a page"
-    causes = "row weights, a singular G, or an alternation that stopped early"
-    return f"the labels of its training rows cannot be recovered from the solution ({causes})" if Y is None else ""
 
 
 @dataclass(frozen=True)

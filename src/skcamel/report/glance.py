@@ -1,4 +1,4 @@
-"""The first screen of a model's page: how good it is, which labels are weakest, what collaboration changed, and the strongest pushes."""
+"""The first screen of a model's page: how good it is, which labels are weakest, how strong collaboration is, and the strongest pushes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ import numpy as np
 
 from skcamel.camel.explanation import AGAINST, LEGEND, counted, ordered
 from skcamel.experiment.paper import rounded
-from skcamel.metrics import LOSSES, evaluate, report
+from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.persistence.inspection import judged
-from skcamel.report.facts import Evaluated, Independent, ModelFacts, Refit
+from skcamel.report.facts import Evaluated, ModelFacts
 from skcamel.report.page import Column, Section, significant
 from skcamel.text import count, listed
 
 WEAKEST, STRONGEST, NAMED = 6, 8, 3  # labels and pushes in a table, labels in a sentence
 TOLD = {"average_precision": "average precision", "macro_f1": "macro-F1", "micro_f1": "micro-F1"}  # in sentences
-ALONE = "with α\u00a0=\u00a00"
 NO_SCORES = "This model keeps no leave-one-out scores, so only rows with labels can tell how good it is: skcamel report MODEL --data FILE."
 
 
@@ -33,30 +32,17 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Glance:
-    """A model beside the same model with α = 0, on data or by leave-one-out of the training rows."""
+    """A model on data, or by leave-one-out of its training rows."""
 
     facts: ModelFacts
     found: Evaluated | None
-    refit: Refit
-    alone: Independent | None  # on the data
-    decided_alone: np.ndarray | None  # decisions of `alone`, (m, q)
 
     @cached_property
     def measured(self) -> Measured | None:
-        """The model itself; None where nothing tells."""
+        """How good the model is; None where nothing tells."""
         if self.found is None:
             return _left_out(self.facts.model)
         return _on_data(self.found.truth, self.found.metrics, self.found.predicted)
-
-    @cached_property
-    def measured_alone(self) -> Measured | None:
-        """The same with α = 0; None where it could not be fitted, or is the model itself."""
-        if self.facts.alpha == 0 or self.refit.model is None or self.measured is None:
-            return None
-        if self.found is None:
-            return _left_out(self.refit.model)
-        truth, decided, scores = self.found.truth, self.decided_alone, self.alone.scores if self.alone else None
-        return _on_data(truth, evaluate(truth, scores, decided), decided)
 
     def section(self) -> Section:
         """Three tables: figures, weakest labels, strongest pushes."""
@@ -66,13 +52,12 @@ class Glance:
             "weakest": self._weakest(),
             "strongest": self._strongest(),
             "legend": LEGEND,
-            "alone": "" if self.facts.alpha == 0 else self.refit.sentence.replace("α = 0", "α\u00a0=\u00a00"),
         }
         return Section("glance", "At a glance", context, short="At a glance")
 
     def findings(self) -> list[str]:
         """Sentences to begin with."""
-        return [sentence for sentence in (self._how_good(), self._weak(), self._changed(), self._pushed()) if sentence]
+        return [sentence for sentence in (self._how_good(), self._weak(), self._collaboration(), self._pushed()) if sentence]
 
     def _source(self) -> str:
         if self.found is not None:
@@ -102,33 +87,11 @@ class Glance:
         ]
         return f"Weakest labels: {listed(told)}."
 
-    def _changed(self) -> str:
+    def _collaboration(self) -> str:
         if self.facts.alpha == 0:
             return "Collaboration: none, α = 0. Each label is predicted on its own, so there are no pushes to show."
-        own, other = self.measured, self.measured_alone
-        moved = ""
-        if own is not None and other is not None:
-            shared = [
-                (title, own.figures[name], other.figures[name])
-                for name, title in TOLD.items()
-                if name in own.figures.keys() & other.figures
-            ]
-            moved = listed([f"{title} {rounded(here)} ({rounded(there)} {ALONE})" for title, here, there in shared])
-        decisions = self._decisions()
-        if not moved and not decisions:
-            return f"Collaboration: α = {significant(self.facts.alpha)}. {self.refit.sentence}"
-        return f"Collaboration: {'; '.join(filter(None, (moved, decisions)))}."
-
-    def _decisions(self) -> str:
-        """How many decisions are others than without collaboration, and how many of these are right."""
-        if self.found is None or self.decided_alone is None:
-            return ""
-        differs = (self.found.predicted != self.decided_alone) & self.found.known
-        right = int((differs & (self.found.predicted == self.found.relevant)).sum())
-        n = int(differs.sum())
-        without = "the same model with α = 0" if self.refit.model is not None else "the labels' own parts alone"
-        of = f"of {count(int(self.found.known.sum()), 'decision')}"
-        return f"{of}, {n:,} differ from those of {without}: {right:,} became right and {n - right:,} wrong"
+        alpha = significant(self.facts.alpha)
+        return f"Collaboration: α = {alpha}, where 0 leaves a label its own evidence alone and 1 the push of the others alone."
 
     def _pushed(self) -> str:
         if not self.facts.has_pushes:
@@ -139,26 +102,20 @@ class Glance:
         return f"Strongest push: {pushes}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}."
 
     def _figures(self) -> dict[str, Any]:
-        own, other = self.measured, self.measured_alone
+        own = self.measured
         if own is None:
             return {"columns": (), "rows": []}
         names = [name for name in NAMES if name in own.figures]
         columns = [Column("Metric"), Column("This model", 3)]
         rows = [[f"{TITLES[name]} {'↓' if name in LOSSES else '↑'}", own.figures[name]] for name in names]
-        if other is not None:
-            columns.append(Column(ALONE.capitalize(), 3, "the same model without collaboration"))
-            rows = [[*row, other.figures.get(name, np.nan)] for row, name in zip(rows, names, strict=True)]
         return {"columns": columns, "rows": rows}
 
     def _weakest(self) -> dict[str, Any]:
-        own, other = self.measured, self.measured_alone
+        own = self.measured
         if own is None:
             return {"columns": (), "rows": []}
         columns = [Column("Label"), Column("F1", 3), Column("Rows", 0, "rows that have the label")]
         rows = [[self.facts.names[j], own.f1[j], own.positives[j]] for j in self._places(WEAKEST)]
-        if other is not None:
-            columns.append(Column(f"F1 {ALONE}", 3))
-            rows = [[*row, other.f1[j]] for row, j in zip(rows, self._places(WEAKEST), strict=True)]
         return {"columns": columns, "rows": rows}
 
     def _strongest(self) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from skcamel.camel.attribution import EXPLAINED
 from skcamel.camel.base import BaseCamel
 from skcamel.camel.coverage import measured, reliability
 from skcamel.camel.explanation import AGAINST, LEGEND, ordered
-from skcamel.camel.parameters import Alive
 from skcamel.camel.thresholds import f1_curves
 from skcamel.checks import names_compared
 from skcamel.data.dataset import Dataset
@@ -23,17 +21,7 @@ from skcamel.experiment.paper import rounded
 from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import TITLES
 from skcamel.pipeline import final
-from skcamel.report.facts import (
-    MOST_REFIT,
-    Evaluated,
-    Independent,
-    ModelFacts,
-    Refit,
-    chosen,
-    evaluated,
-    fitted_alone,
-    without_collaboration,
-)
+from skcamel.report.facts import Evaluated, ModelFacts, chosen, evaluated
 from skcamel.report.glance import Glance
 from skcamel.report.page import Column, Page, Rounded, Section, significant, write
 from skcamel.text import count, listed, sampled_words
@@ -42,7 +30,7 @@ LABEL_MATRICES, SCORES, ROWS = 12, 24, 4  # alive at the peak, shown by tests/re
 
 
 def build_model_report(model: Any, dataset: Dataset | tuple[Any, Any] | None, path: str | os.PathLike[str]) -> None:
-    """Write the page of a model: who pushes whom, S, the spectrum and, with data, quality and reasons.
+    """Write the page of a model: who pushes whom, S and, with data, quality and reasons.
 
     Parameters
     ----------
@@ -84,15 +72,14 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
         raise TypeError(f"The data must be a Dataset, a pair (X, Y) or None, got a {type(dataset).__name__}.")
     facts = ModelFacts(model)
     _check_memory(facts, 0 if dataset is None else dataset.n if isinstance(dataset, Dataset) else np.shape(dataset[1])[0])
-    found, refit = None if dataset is None else evaluated(model, dataset), fitted_alone(facts)
-    parts = None if found is None else Parts.of(facts, found, refit)
-    glance = Glance(facts, found, refit, parts.alone if parts else None, parts.decided_alone if parts else None)
+    found = None if dataset is None else evaluated(model, dataset)
+    glance = Glance(facts, found)
     sections = [glance.section()]
     if facts.has_pushes:
         sections.append(graph_section(facts))
-    if found is not None and parts is not None:
+    if found is not None:
         sections += [quality_section(facts, found), *calibration_section(found), *answers_section(facts, found)]
-        sections += [why_section(facts, found, parts), importance_section(facts, found), doubted_section(facts, found)]
+        sections += [why_section(facts, found), importance_section(facts, found), doubted_section(facts, found)]
     sections += columns_section(facts)
     if facts.has_pushes:
         sections.append(matrix_section(facts))
@@ -102,23 +89,6 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     shared = {"names": facts.names, "order": similar_order(facts.S).tolist(), "S": S, "alpha": facts.alpha, "evidence": _sent(facts)}
     title = f"A model of {count(len(facts.names), 'label')}{about}"
     return Page(title, _lead(facts, found is None), _pairs(facts), sections, shared, glance.findings())
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What scores of the data are made of, and the same without collaboration."""
-
-    own: np.ndarray  # f(x) - f̄ as it counts for a label itself, (m, q)
-    pushing: np.ndarray  # as it pushes others; the same array unless models are combined
-    alone: Independent
-    decided_alone: Any  # (m, q)
-
-    @classmethod
-    def of(cls, facts: ModelFacts, found: Evaluated, refit: Refit) -> Parts:
-        """Take the scores of all rows apart."""
-        own, pushing = facts.deviations(found.X)
-        alone = without_collaboration(facts, found.X, own, refit)
-        return cls(own, pushing, alone, replace(found.outputs, scores=alone.scores, thresholds=alone.cuts).decisions)
 
 
 def _sent(facts: ModelFacts) -> dict[str, Any]:
@@ -137,10 +107,8 @@ def _check_memory(facts: ModelFacts, m: int) -> None:
     first = facts.members[0][1]
     is_kernel = chosen(first, "kernel") == "precomputed"
     wide = 0 if is_kernel or hasattr(first.X_fit_, "indptr") else m * facts.model.n_features_in_
-    is_refit = not facts.is_combined and not facts.summed and facts.n_kept <= MOST_REFIT  # with α = 0
-    refit = facts.n_kept if is_refit else 0
     memory.require(
-        8 * (Alive().kernels * refit**2 + LABEL_MATRICES * q**2 + SCORES * (m + facts.n_kept) * q + ROWS * wide),
+        8 * (LABEL_MATRICES * q**2 + SCORES * (m + facts.n_kept) * q + ROWS * wide),
         f"A page of {count(q, 'label')} and {count(m, 'row')}",
         "Give fewer rows of data, or none.",
     )
@@ -220,7 +188,7 @@ def _members(facts: ModelFacts) -> list[tuple[str, str]]:
 
 POINTS, MOST_POINTS = 100, 20_000  # of a threshold curve and of all; the best point of each is always among them
 MOST_ROWS, MOST_SCORES = 500, 100_000  # taken apart; 500 rows of 174 labels take 0.6 MB
-TRUE, PREDICTED, PREDICTED_ALONE, UNKNOWN = 1, 2, 4, 8  # bits of what is sent of each row and label
+TRUE, PREDICTED, UNKNOWN = 1, 2, 4  # bits of what is sent of each row and label
 QUALITY = (
     Column("Label"),
     Column("Positives", 0, "rows that have the label"),
@@ -426,32 +394,26 @@ def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
     return np.array([cuts[kept], f1[kept]])
 
 
-def why_section(facts: ModelFacts, found: Evaluated, parts: Parts) -> Section:
+def why_section(facts: ModelFacts, found: Evaluated) -> Section:
     """The parts of the scores of at most `MOST_ROWS` rows and about `MOST_SCORES` scores, spread evenly over the data.
 
     Only f(x) - f̄ is sent, (m, q): the page multiplies it by G, since all pushes would be m q² numbers.
     """
     m, q = found.scores.shape
     rows = np.unique(np.linspace(0, m - 1, min(m, MOST_ROWS, max(10, MOST_SCORES // q))).astype(int))
-    alone = parts.alone
-    flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + PREDICTED_ALONE * parts.decided_alone[rows]
-    flags = flags + UNKNOWN * ~found.known[rows]
+    own, pushing = facts.deviations(found.X[rows])
+    flags = TRUE * found.relevant[rows] + PREDICTED * found.predicted[rows] + UNKNOWN * ~found.known[rows]
     context = {
-        "alone": alone.sentence,
-        "is_refit": alone.is_refit,
         "rows": count(m, "row") if len(rows) == m else f"{len(rows)} of {count(m, 'row')}, spread evenly over the data",
         "by_class": found.outputs.target == "multiclass",
     }
     data = {
         "rows": rows.tolist(),
-        "own": Rounded(parts.own[rows]),
-        **({} if parts.pushing is parts.own else {"pushing": Rounded(parts.pushing[rows]), "scales": facts.scales}),
+        "own": Rounded(own),
+        **({} if pushing is own else {"pushing": Rounded(pushing), "scales": facts.scales}),
         "base": facts.model.base_scores_,
         "cuts": facts.model.thresholds_,
-        "alone": Rounded(alone.scores[rows]),
-        "alone_cuts": alone.cuts,
         "flags": flags.astype(np.uint8),
-        "is_refit": alone.is_refit,
     }
     return Section("why", "Why this label", context, data, ("why.js",), short="Why")
 

@@ -3,21 +3,19 @@
 // since all of them would be rows × labels × labels numbers. A combined model sends two: what counts for a label itself and what it pushes with.
 skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   const { svg, html, text, round, number, signed, short } = skcamel;
-  const { rows, own, base, cuts, alone, flags } = data;
+  const { rows, own, base, cuts, flags } = data;
   const q = names.length;
   const seen = skcamel.evidence(evidence, q);
-  const [TRUE, PREDICTED, ALONE, UNKNOWN] = [1, 2, 4, 8];
+  const [TRUE, PREDICTED, UNKNOWN] = [1, 2, 4];
   const FEW = 20;
-  const withoutName = data.is_refit ? "α = 0" : "own part alone";
 
   const byId = (id) => document.getElementById(id);
   const [select, all, filter, side, summary, readout] = ["why-row", "why-all", "why-filter", "why-side", "why-summary", "parts-readout"].map(byId);
   let row = 0, label = -1;
 
   const has = (r, j, bit) => (flags.values[r * q + j] & bit) !== 0;
-  const f = (r, i) => own.values[r * q + i];
   const pushing = (data.pushing ?? own).values;
-  const ownPart = (r, j) => (1 - alpha) * f(r, j);
+  const ownPart = (r, j) => (1 - alpha) * own.values[r * q + j];
   const scale = (j) => data.scales?.values[j] ?? 1; // of the label that is pushed; that of its own part is in `own`
   const pushOf = (r, i, j) => scale(j) * alpha * S.values[i * q + j] * pushing[r * q + i];
 
@@ -29,18 +27,14 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     }
     return names.map((name, j) => ({
       j, name, base: base.values[j], own: ownPart(r, j), push: pushed[j], score: base.values[j] + ownPart(r, j) + pushed[j],
-      cut: cuts.values[j], alone: alone.values[r * q + j], aloneCut: data.alone_cuts.values[j],
-      isTrue: has(r, j, TRUE), isKnown: !has(r, j, UNKNOWN), predicted: has(r, j, PREDICTED), predictedAlone: has(r, j, ALONE),
+      cut: cuts.values[j], isTrue: has(r, j, TRUE), isKnown: !has(r, j, UNKNOWN), predicted: has(r, j, PREDICTED),
     }));
   }
 
-  const changes = (r) => names.reduce((n, _, j) => n + (has(r, j, PREDICTED) !== has(r, j, ALONE)), 0);
-  const changed = rows.map((_, r) => changes(r));
-
-  // The labels worth seeing first: true, predicted or changed, then those nearest to their cut from below.
+  // The labels worth seeing first: true or predicted, then those nearest to their cut from below.
   function visible(parts) {
     const wanted = filter.value.trim().toLowerCase();
-    const rank = (p) => (p.predicted || p.isTrue || p.predictedAlone ? 1 : 0);
+    const rank = (p) => (p.predicted || p.isTrue ? 1 : 0);
     const sorted = [...parts].sort((a, b) => rank(b) - rank(a) || (b.score - b.cut) - (a.score - a.cut) || a.j - b.j);
     if (wanted) return sorted.filter((p) => p.name.toLowerCase().includes(wanted));
     return all.checked ? sorted : sorted.slice(0, Math.max(FEW, sorted.filter(rank).length));
@@ -52,10 +46,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   // Names beside the bars, on a phone above them; the verdict stands at the end of either.
   const layout = () => (skcamel.narrow.matches ? { nameWidth: 12, plotWidth: 336, markWidth: 12, step: 44 } : { nameWidth: 216, plotWidth: 388, markWidth: 132, step: line });
 
-  function verdict(p) {
-    const word = !p.isKnown ? "unknown" : p.predicted ? (p.isTrue ? "right" : "false alarm") : p.isTrue ? "missed" : "";
-    return p.predicted === p.predictedAlone ? word : `${word}${word ? ", " : ""}changed`;
-  }
+  const verdict = (p) => (!p.isKnown ? "unknown" : p.predicted ? (p.isTrue ? "right" : "false alarm") : p.isTrue ? "missed" : "");
 
   function bar(p, y, sx, paint) {
     const { nameWidth, plotWidth, markWidth, step } = layout();
@@ -74,17 +65,15 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
       piece(after, p.score, 5, p.push >= 0 ? paint.up : paint.down),
       svg("line", { x1: round(sx(p.cut)), x2: round(sx(p.cut)), y1: round(middle - 11), y2: round(middle + 11), stroke: paint.ink, "stroke-width": 2.5 }),
       svg("circle", { cx: round(sx(p.score)), cy: round(middle), r: 4.5, fill: p.predicted ? paint.ink : paint.page, stroke: paint.ink, "stroke-width": 1.5 }));
-    const [dx, d] = [sx(p.alone), 5];
-    group.append(svg("path", { d: `M${round(dx - d)} ${round(middle)}L${round(dx)} ${round(middle - d)}L${round(dx + d)} ${round(middle)}L${round(dx)} ${round(middle + d)}Z`, fill: "none", stroke: paint.accent, "stroke-width": 1.6 }));
     const end = isNarrow ? [nameWidth + plotWidth, y + 15, "end"] : [nameWidth + plotWidth + 10, middle + 4, "start"];
-    group.append(text(end[0], end[1], verdict(p), { "font-size": 11, "text-anchor": end[2], fill: p.predicted && p.isTrue && p.predictedAlone ? paint.muted : paint.ink }));
+    group.append(text(end[0], end[1], verdict(p), { "font-size": 11, "text-anchor": end[2], fill: p.predicted && p.isTrue ? paint.muted : paint.ink }));
     return group;
   }
 
   function draw(paint) {
     const parts = partsOf(row);
     const list = visible(parts);
-    const values = list.flatMap((p) => [p.base, p.base + p.own, p.score, p.cut, p.alone]);
+    const values = list.flatMap((p) => [p.base, p.base + p.own, p.score, p.cut]);
     const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [-1, 1];
     const pad = (high - low || 1) * 0.04;
     const { nameWidth, plotWidth, markWidth, step } = layout();
@@ -105,13 +94,9 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
 
   function tell() {
     const parts = partsOf(row);
-    const gained = parts.filter((p) => p.predicted && !p.predictedAlone), lost = parts.filter((p) => !p.predicted && p.predictedAlone);
-    const effect = gained.length + lost.length === 0
-      ? "changes no decision here"
-      : [gained.length ? `adds ${listed(gained)}` : "", lost.length ? `removes ${listed(lost)}` : ""].filter(Boolean).join("; ");
     const unknown = parts.filter((p) => !p.isKnown);
     const facts = [["Predicted", listed(parts.filter((p) => p.predicted))], ["True", listed(parts.filter((p) => p.isTrue))],
-      ...(unknown.length ? [["Unknown", listed(unknown)]] : []), ["Collaboration", effect]];
+      ...(unknown.length ? [["Unknown", listed(unknown)]] : [])];
     summary.replaceChildren(...facts.flatMap(([name, words]) => [html("dt", {}, name), html("dd", {}, words)]));
     const shownCount = visible(parts).length;
     readout.textContent = shownCount < q ? `${shownCount} of ${q} labels.` : "";
@@ -119,12 +104,12 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     const pushes = names.map((name, i) => ({ name, key: i, amount: pushOf(row, i, p.j), against: seen.against(i, p.j), note: seen.words(i, p.j) })).filter((push) => push.key !== p.j && push.amount !== 0);
     pushes.sort((a, b) => a.against - b.against || Math.abs(b.amount) - Math.abs(a.amount) || a.key - b.key);
     const sum = html("ul", { class: "pushes sum" });
-    for (const [name, amount] of [["average row", p.base], ["own evidence", p.own], ["push of the others", p.push], ["score", p.score], ["cut", p.cut], [withoutName, p.alone], ...(p.aloneCut === p.cut ? [] : [[`cut, ${withoutName}`, p.aloneCut]])]) {
+    for (const [name, amount] of [["average row", p.base], ["own evidence", p.own], ["push of the others", p.push], ["score", p.score], ["cut", p.cut]]) {
       sum.append(html("li", {}, html("span", { class: "name" }, name), html("span", { class: "amount" }, signed(amount))));
     }
     side.replaceChildren(
       html("h3", {}, p.name),
-      html("p", {}, `${p.predicted ? "Predicted" : "Not predicted"}${p.predicted === p.predictedAlone ? "" : p.predicted ? ", and would not be without collaboration" : ", but would be without collaboration"}; ${!p.isKnown ? "unknown" : p.isTrue ? "true" : "not true"} in the data.`),
+      html("p", {}, `${p.predicted ? "Predicted" : "Not predicted"}; ${!p.isKnown ? "unknown" : p.isTrue ? "true" : "not true"} in the data.`),
       sum,
       ...(alpha > 0 ? [html("h4", {}, "Strongest pushes on it"), pushes.length ? skcamel.pushes(pushes.slice(0, 10), chooseLabel) : html("p", { class: "note" }, "none")] : []),
       ...(pushes.length > 10 ? [html("p", { class: "note" }, `and ${pushes.length - 10} more`)] : []),
@@ -175,24 +160,17 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     return `${right} right, ${missed} missed, ${wrong} false${unknown ? `, ${unknown} unknown` : ""}`;
   }
 
-  select.append(...rows.map((id, r) => html("option", { value: r }, `${id}: ${counts(r)}${changed[r] ? `, ${changed[r]} changed` : ""}`)));
+  select.append(...rows.map((id, r) => html("option", { value: r }, `${id}: ${counts(r)}`)));
   all.closest("label").hidden = q <= FEW;
   const redraw = skcamel.figure("parts", {
     draw,
     after: listen,
-    csv: () => [["row", "label", "base", "own", "push", "score", "cut", "predicted", "true", "score_without_collaboration", "predicted_without_collaboration"],
-      ...partsOf(row).map((p) => [rows[row], p.name, p.base, p.own, p.push, p.score, p.cut, Number(p.predicted), p.isKnown ? Number(p.isTrue) : "", p.alone, Number(p.predictedAlone)])],
+    csv: () => [["row", "label", "base", "own", "push", "score", "cut", "predicted", "true"],
+      ...partsOf(row).map((p) => [rows[row], p.name, p.base, p.own, p.push, p.score, p.cut, Number(p.predicted), p.isKnown ? Number(p.isTrue) : ""])],
   });
   tell();
   select.addEventListener("change", () => chooseRow(Number(select.value)));
   byId("why-previous").addEventListener("click", () => chooseRow(row - 1));
   byId("why-next").addEventListener("click", () => chooseRow(row + 1));
-  const change = byId("why-change");
-  change.disabled = !changed.some(Boolean);
-  change.addEventListener("click", () => {
-    for (let step = 1; step <= rows.length; step++) {
-      if (changed[(row + step) % rows.length]) return chooseRow(row + step);
-    }
-  });
   for (const [element, kind] of [[all, "change"], [filter, "input"]]) element.addEventListener(kind, () => { redraw(); tell(); });
 });

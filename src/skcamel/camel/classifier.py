@@ -102,7 +102,8 @@ class CamelClassifier(BaseCamel):
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
-        Seed of landmarks, and of the sample of rows that sets cuts and probabilities; other solvers are not random.
+        Seed of landmarks, and of the sample of rows that sets cuts and probabilities; other solvers are not random. None: 0, so that
+        fits repeat.
 
     Attributes
     ----------

@@ -6,12 +6,9 @@ kernel the row itself, which is no approximation. With sums over all rows, addit
     C = Σ w (φ - μ)(φ - μ)ᵀ = Q diag(ω) Qᵀ,     M = Σ w (φ - μ)(y - ȳ)ᵀ,
 
 the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in :mod:`skcamel.camel.spectral`, whose formulas serve here as
-they are. Leave-one-out of any row, with the landmarks held, takes its features alone: with u = Qᵀ(φ(x) - μ),
-
-    h = 1 / Σw + Σ_k u_k² / (ω_k + ρ_c),     loo = t - (t - f) / (1 - h),
-
-where 1 - h and t - f are computed without cancellation (:class:`_Interpolated`). So a sample of the rows, kept from the one pass, scores
-every candidate, and the cost of that does not grow with n.
+they are. Leave-one-out of any row, with the landmarks held, takes its features alone: Qᵀ(φ(x) - μ) / √ω is the row in an orthonormal
+basis of all rows (:class:`skcamel.camel.spectral.Smoother`). So a sample of the rows, kept from the one pass, scores every candidate,
+and the cost of that does not grow with n.
 
 The sample holds the rows whose random numbers are smallest. Row i of all rows has the i-th number of a seeded generator, so samples of
 blocks, batches and partitions add up to the sample of all rows.
@@ -25,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,15 +31,12 @@ from scipy import sparse
 from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Against, Kernel
-from skcamel.camel.spectral import Diagonal, LabelBasis, Spectrum, Targets
+from skcamel.camel.spectral import LabelBasis, Spectrum, Targets
 from skcamel.rows import alike
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
 DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
 BLOCK_ROWS = 2048  # enough for products to be fast
-CANDIDATE_BYTES = 2**27  # scores of candidates that are computed together
-CANCELLED = 1e-6  # 1 - h has lost digits below it
-EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
 ALONE = 3000  # features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other work
 SAMPLE_ROWS = 20_000  # of a sample; more where there are more landmarks
 JUDGED_ROWS = 10_000  # of a sample, whose leave-one-out scores judge candidates and set thresholds
@@ -111,7 +105,7 @@ class Summary(Spectrum):
 
     targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
     rows: Array  # (s, r) u of the sample
-    judged_weights: Array  # (s,) of the sample; (1,) where all are 1
+    judged_weights: Array  # (s,) of the sample
     weight: float  # Σ w
 
 
@@ -212,7 +206,7 @@ class _Sums:
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
-    """The eigenbasis of the features, and the sample in it, with what leave-one-out takes of its rows in place of their weights."""
+    """The eigenbasis of the features, and the sample in it."""
     xp = namespace(of.origin)
     total = found.weight
     spectral.finite_size(found.gram)
@@ -226,14 +220,15 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     projected = vectors.T @ cross
     vectors = vectors if of.whitening is None else of.whitening @ vectors
     kernel_mean = of.origin + found.kernel / total
+    rows, weights = in_basis(of, kernel_mean, vectors, sample.X), sample.weights
     return Summary(
         values=xp.clip(values, 0, None),
         vectors=vectors,
         kernel_mean=kernel_mean,
         weights=None,
         targets=Targets(cast(sample.Y, "float64"), label_mean, projected),
-        rows=in_basis(of, kernel_mean, vectors, sample.X),
-        judged_weights=xp.ones_like(kernel_mean[:1]) if sample.weights is None else sample.weights,
+        rows=rows,
+        judged_weights=xp.ones_like(rows[:, 0]) if weights is None else weights,
         weight=total,
     )
 
@@ -247,79 +242,24 @@ def in_basis(of: Features, kernel_mean: Array, vectors: Array, X: Array) -> Arra
 
 
 def leave_one_out(
-    spectrum: Summary, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
+    spectrum: Summary,
+    targets: Targets,
+    bases: Sequence[LabelBasis],
+    penalties: Sequence[tuple[float, float]],
+    groups: np.ndarray | None = None,
 ) -> Iterator[tuple[int, int, Array]]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.
 
-    Where 1 - h is so small that it is rounding, :class:`_Interpolated` computes it without cancellation. Where nothing is left to learn
-    from, the score is 0.
+    Groups are those of the rows of the sample, which must hold all rows of a group.
     """
-    xp = namespace(targets.Y)
-    w = spectrum.judged_weights[:, None]  # (s, 1)
-    unit = xp.clip(w, None, 1.0)
-    candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    diagonal = Diagonal(spectrum.values, spectrum.rows, [rho for _, _, rho in candidates])
-    rotated = [(targets.projected @ basis.R, targets.Y @ basis.R, targets.mean @ basis.R) for basis in bases]
-    interpolated = _Interpolated(spectrum, targets)
-    width = max(1, *(len(rho) for _, _, rho in candidates))
-    size = max(1, CANDIDATE_BYTES // (8 * width * (len(targets.Y) + len(spectrum.values))))
-    for block in (candidates[i : i + size] for i in range(0, len(candidates), size)):
-        rho = xp.concatenate([rho for _, _, rho in block])
-        fitted = spectrum.rows @ (xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1) / (spectrum.values[:, None] + rho))
-        left = 1 - unit * (1 / spectrum.weight + diagonal(rho))
-        end = 0
-        for a, p, own in block:
-            start, end = end, end + len(own)
-            _, truth, mean = rotated[a]
-            rest, missed = left[:, start:end], truth - mean - fitted[:, start:end]
-            cancelled = rest < CANCELLED
-            if bool(cancelled.any()):
-                rest, missed = interpolated.where(cancelled, rest, missed, bases[a], own)
-            step = missed / xp.where(rest > 0, rest, 1.0)
-            yield a, p, xp.where(rest > 0, truth - step, 0.0) @ bases[a].R.T
-
-
-class _Interpolated:
-    """Rows of the sample that least squares fit exactly: 1 - h and t - f as sums of small terms.
-
-    With v = u / √ω and all of the row in these directions,
-
-        1 - h = 1 - unit / w + unit Σ v² ρ / (ω + ρ),     t - f = Σ v (ρ / (ω + ρ)) vᵀt,
-
-    where both are else differences of large numbers.
-    """
-
-    def __init__(self, spectrum: Summary, targets: Targets) -> None:
-        self.spectrum, self.targets = spectrum, targets
-
-    @cached_property
-    def directions(self) -> tuple[Array, Array, Array]:
-        """Eigenvalues that are no rounding (r,), labels in their directions (r, q) and rows (s, r), both divided by √ω."""
-        xp, values = namespace(self.targets.Y), self.spectrum.values
-        live = values > len(values) * np.finfo(np.float64).eps * spectral.greatest(self.spectrum)
-        root = xp.sqrt(values[live])
-        return values[live], self.targets.projected[live] / root[:, None], self.spectrum.rows[:, live] / root
-
-    @cached_property
-    def rows(self) -> Array:
-        """Which rows are such, (s, 1) bool."""
-        xp, targets = namespace(self.targets.Y), self.targets
-        _, labels, V = self.directions
-        w = self.spectrum.judged_weights[:, None]
-        outside = 1 - w * (1 / self.spectrum.weight + xp.sum(V**2, axis=1)[:, None])
-        missed = xp.amax(xp.abs(targets.Y - targets.mean - V @ labels), axis=1)[:, None]
-        return (outside < EXACT_FIT) & (missed < EXACT_FIT)
-
-    def where(self, cancelled: Array, rest: Array, missed: Array, basis: LabelBasis, rho: Array) -> tuple[Array, Array]:
-        """1 - h and t - f (s, l) with the entries replaced that `cancelled` and belong to such rows."""
-        xp = namespace(rest)
-        values, labels, V = self.directions
-        w = self.spectrum.judged_weights[:, None]
-        unit = xp.clip(w, None, 1.0)
-        share = rho / (values[:, None] + rho)  # (r, l)
-        replaced = cancelled & self.rows
-        rest = xp.where(replaced, 1 - unit / w + unit * (V**2 @ share), rest)
-        return rest, xp.where(replaced, V @ (share * (labels @ basis.R)), missed)
+    xp, values = namespace(targets.Y), spectrum.values
+    live = values > len(values) * np.finfo(np.float64).eps * spectral.greatest(spectrum)
+    roots = xp.sqrt(values[live])
+    rows = spectrum.rows[:, live] / roots
+    rows *= xp.sqrt(spectrum.judged_weights)[:, None]
+    in_basis = replace(targets, projected=targets.projected[live] / roots[:, None])
+    smoother = spectral.smoother_of(values[live], rows, in_basis, spectrum.judged_weights, spectrum.weight)
+    return spectral.scores_without(smoother, bases, penalties, groups)
 
 
 solve_in = partial(spectral.solve_in, embed=False)  # coefficients of the landmarks; Z would have a row for each training row

@@ -19,12 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from skcamel.arrays import Array, as_floats, eigh_in_place, namespace, to_match, to_numpy
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
+EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
+BLOCK_ROWS = 2048  # whose squares are formed at a time
+MOST = 2**24  # numbers that errors at nodes may take where n²/2 is less
 
 
 @dataclass(frozen=True)
@@ -196,29 +200,22 @@ def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1
 
 
 def leave_one_out(
-    spectrum: Spectrum, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
+    spectrum: Spectrum,
+    targets: Targets,
+    bases: Sequence[LabelBasis],
+    penalties: Sequence[tuple[float, float]],
+    groups: np.ndarray | None = None,
 ) -> Iterator[tuple[int, int, Array]]:
     """Exact leave-one-out scores of the training rows for every label basis and every (λ1, λ2).
 
     Yields the number of the basis, that of the penalties, and scores (n, q). Row i is scored by the model of all rows but i, with
-    S and σ held. Under weights, row i loses one unit of weight, or all of it if it has less.
-
-    With the constant direction out of U, ``g_i = Σ_k U_ik² / (ω_k + ρ)`` is (1 - h_i) / ρ of the hat matrix, so
-    ``loo_i = t_i - β_i / g_i``; with weight w_i > 1, ``loo_i = t_i - ρ β_i / (w_i - 1 + ρ g_i)``.
+    S and σ held. Under weights, row i loses one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on,
+    it is scored by the model of all rows outside its group.
     """
     xp = namespace(targets.Y)
-    candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    diagonal = Diagonal(spectrum.values, spectrum.vectors, [rho for _, _, rho in candidates])
-    rotated = [(targets.projected @ basis.R, targets.Y @ basis.R) for basis in bases]  # (m, l) and (n, l) for each α
-    for block in blocks(candidates, len(targets.Y)):
-        rho = xp.concatenate([rho for _, _, rho in block])
-        beta = coefficients(spectrum, xp.concatenate([rotated[a][0] for a, _, _ in block], axis=1), rho)
-        g = diagonal(rho)  # (n, all components of the block)
-        end = 0
-        for a, p, own in block:
-            start, end = end, end + len(own)
-            left_out = _left_out(rotated[a][1], beta[:, start:end], g[:, start:end], own, spectrum.weights)
-            yield a, p, left_out @ bases[a].R.T
+    weights = xp.ones_like(targets.Y[:, 0]) if spectrum.weights is None else spectrum.weights
+    smoother = smoother_of(spectrum.values, spectrum.vectors, targets, weights, float(xp.sum(weights)))
+    return scores_without(smoother, bases, penalties, groups)
 
 
 def held_out(
@@ -248,18 +245,6 @@ def coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
     return beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
 
 
-def _left_out(truth: Array, beta: Array, g: Array, rho: Array, weights: Array | None) -> Array:
-    """Leave-one-out predictions (n, l); 0 where nothing is left to learn from (one row)."""
-    xp = namespace(beta)
-    if weights is None:
-        left = g
-    else:
-        w = weights[:, None]
-        beta = rho * beta
-        left = xp.clip(w - 1, 0, None) + xp.clip(w, None, 1) * rho * g
-    return xp.where(left == 0, 0.0, truth - beta / xp.where(left == 0, 1.0, left))
-
-
 def blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterator[Sequence[tuple[int, int, Array]]]:
     """Candidates taken together: enough for a fat matrix product, few enough for n²/2 doubles."""
     width = max((len(rho) for _, _, rho in candidates), default=1)
@@ -270,38 +255,225 @@ def blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterato
 class Diagonal:
     """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ), from ω (m,) and U (n, m).
 
-    log g is analytic in log ρ (all its singularities lie at Im log ρ = ±π), so interpolation at Chebyshev nodes gives
-    it to rounding. A grid of 77 candidates and 100 labels needs 7 700 values of ρ per row, the interpolation 100 nodes, which
-    halves the cost of leave-one-out. Few values are computed directly.
+    log g is analytic in log ρ, so interpolation gives it to rounding. A grid of 77 candidates and 100 labels needs 7 700 values of ρ
+    per row, the interpolation 100 nodes, which halves the cost of leave-one-out. Few values are computed directly.
     """
 
     def __init__(self, values: Array, vectors: Array, ridges: Sequence[Array]) -> None:
         xp = namespace(values)
-        self.values, self.vectors, self.nodes = values, vectors, None
-        rho = xp.log(xp.concatenate(list(ridges))) if ridges else values[:0]
-        if len(rho) == 0 or len(values) == 0:
-            return
-        self.middle, self.half = float(rho.max() + rho.min()) / 2, float(rho.max() - rho.min()) / 2
-        if self.half < 1e-6:  # all equal, as for α = 0
-            return
-        # The nearest singularity is iπ, so the error falls like exp(-n_nodes asinh(π / half)).
-        n_nodes = 10 + int(33 / np.arcsinh(np.pi / self.half))
-        if len(rho) <= n_nodes:
-            return
-        angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
-        self.nodes = as_floats(np.cos(angles), values)
-        self.barycentric = as_floats(np.sin(angles) * (-1.0) ** np.arange(n_nodes), values)
-        self.logarithms = xp.log(xp.clip(self._direct(xp.exp(self.middle + self.half * self.nodes)), 1e-300, None))  # (n, n_nodes)
+        self.values, self.vectors = values, vectors
+        self.nodes = nodes_for(xp.concatenate(list(ridges))) if ridges and len(values) else None
+        if self.nodes is not None:
+            self.logarithms = xp.log(xp.clip(self._direct(self.nodes.rho), 1e-300, None))  # (n, n_nodes)
 
     def __call__(self, rho: Array) -> Array:
         """The sum for each ρ, (n, number of ρ)."""
         if self.nodes is None:
             return self._direct(rho)
-        xp = namespace(rho)
-        gaps = (xp.log(rho) - self.middle) / self.half - self.nodes[:, None]  # (n_nodes, len(rho))
-        gaps = xp.where(xp.abs(gaps) < 1e-15, 1e-15, gaps)  # at a node its own value outweighs all others
-        shares = self.barycentric[:, None] / gaps
-        return xp.exp(self.logarithms @ (shares / xp.sum(shares, axis=0)))
+        return namespace(rho).exp(self.logarithms @ self.nodes.shares(rho))
 
     def _direct(self, rho: Array) -> Array:
-        return self.vectors**2 @ (1 / (self.values[:, None] + rho))
+        xp, shares = namespace(rho), 1 / (self.values[:, None] + rho)
+        starts = range(0, len(self.vectors), BLOCK_ROWS)
+        return xp.concatenate([self.vectors[i : i + BLOCK_ROWS] ** 2 @ shares for i in starts])
+
+
+class Nodes(NamedTuple):
+    """Chebyshev nodes in log ρ, between which functions of ρ are interpolated to rounding.
+
+    Sums over 1/(ω + ρ) have all their singularities at negative ρ, that is at Im log ρ = ±π.
+    """
+
+    rho: Array  # (n_nodes,)
+    middle: float  # of the interval of log ρ
+    half: float  # its half width
+    places: Array  # (n_nodes,) in [-1, 1]
+    weights: Array  # (n_nodes,) of the barycentric formula
+
+    def shares(self, rho: Array) -> Array:
+        """Shares (n_nodes, len(rho)) of the values at the nodes in the value at each ρ."""
+        xp = namespace(rho)
+        distances = (xp.log(rho) - self.middle) / self.half - self.places[:, None]
+        distances = xp.where(xp.abs(distances) < 1e-15, 1e-15, distances)  # at a node its own value outweighs all others
+        shares = self.weights[:, None] / distances
+        return shares / xp.sum(shares, axis=0)
+
+
+def nodes_for(rho: Array) -> Nodes | None:
+    """Nodes for all these ρ; None where there are fewer ρ than nodes, or where all are equal, as for α = 0."""
+    if len(rho) == 0:
+        return None
+    xp = namespace(rho)
+    logarithms = xp.log(rho)
+    middle = float(logarithms.max() + logarithms.min()) / 2
+    half = float(logarithms.max() - logarithms.min()) / 2
+    if half < 1e-6:
+        return None
+    n_nodes = 10 + int(33 / np.arcsinh(np.pi / half))  # the error falls like exp(-n_nodes asinh(π / half))
+    if len(rho) <= n_nodes:
+        return None
+    angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
+    places = as_floats(np.cos(angles), rho)
+    weights = as_floats(np.sin(angles) * (-1.0) ** np.arange(n_nodes), rho)
+    return Nodes(xp.exp(middle + half * places), middle, half, places, weights)
+
+
+@dataclass(frozen=True)
+class Smoother:
+    """Rows in an orthonormal basis of the weighted training rows: all that leave-one-out needs, of every solver.
+
+    With H the hat matrix and s = √w, in units of the weighted rows,
+
+        I - H = I - s sᵀ / Σw - V Vᵀ + ρ V diag(1/(ω + ρ)) Vᵀ,
+
+    where the first three terms are what lies outside all directions of the basis. Nothing cancels in this sum, however small ρ is.
+    """
+
+    values: Array  # (r,) ω
+    rows: Array  # (n, r) V
+    projected: Array  # (r, q) labels in the basis
+    truth: Array  # (n, q) labels in {-1, +1}
+    roots: Array  # (n, 1) √w
+    total: float  # Σw
+    outside: Array  # (n, 1) part of each row outside the basis, the diagonal of the first three terms
+    missed: Array  # (n, q) part of the labels, less their mean and times √w, outside the basis
+
+
+def smoother_of(values: Array, rows: Array, targets: Targets, weights: Array, total: float) -> Smoother:
+    """A smoother from ω (r,), rows (n, r) times √w, labels, weights (n,) and the weight of all training rows.
+
+    `targets.projected` (r, q) are the labels in the same basis.
+    """
+    xp = namespace(rows)
+    roots = xp.sqrt(weights)[:, None]
+    outside = 1 - (weights / total)[:, None] - xp.einsum("ij,ij->i", rows, rows)[:, None]
+    missed = roots * (targets.Y - targets.mean) - rows @ targets.projected
+    outside, missed = without_rounding(outside, missed)
+    return Smoother(values, rows, targets.projected, targets.Y, roots, total, outside, missed)
+
+
+def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
+    """Parts of rows (..., 1) and of their labels (..., q) outside the basis, both 0 where least squares fit the row exactly."""
+    xp = namespace(outside)
+    exact = (outside < EXACT_FIT) & (xp.amax(xp.abs(missed), axis=-1)[..., None] < EXACT_FIT)
+    return xp.where(exact, 0.0, outside), xp.where(exact, 0.0, missed)
+
+
+def scores_without(
+    smoother: Smoother, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], groups: np.ndarray | None = None
+) -> Iterator[tuple[int, int, Array]]:
+    """Number of the basis, that of the penalties, and scores (n, q) of each row without it or its group, for every candidate."""
+    candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
+    if groups is None:
+        errors = _errors_without_row(smoother, bases, candidates)
+    else:
+        errors = _errors_without_group(smoother, bases, candidates, groups_of_a_size(groups))
+    for (a, p, _), error in zip(candidates, errors, strict=True):
+        R = bases[a].R
+        yield a, p, (smoother.truth @ R - error) @ R.T
+
+
+def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, int, Array]]) -> Iterator[Array]:
+    """Errors (n, l) of the components of each candidate, where one unit of weight of the row is left out, or all if it has less.
+
+    Where nothing is left to learn from, the error is the whole label.
+    """
+    xp = namespace(smoother.rows)
+    share = xp.clip(1 / smoother.roots**2, None, 1.0)  # of the weight of each row that is left out
+    stays = 1 - share + share * smoother.outside
+    diagonal = Diagonal(smoother.values, smoother.rows, [rho for _, _, rho in candidates])
+    projected = [smoother.projected @ basis.R for basis in bases]
+    missed = [smoother.missed @ basis.R for basis in bases]
+    truth = [smoother.truth @ basis.R for basis in bases]
+    for block in blocks(candidates, len(smoother.values)):
+        rho = xp.concatenate([rho for _, _, rho in block])
+        inside = smoother.rows @ (xp.concatenate([projected[a] for a, _, _ in block], axis=1) / (smoother.values[:, None] + rho))
+        g = diagonal(rho)
+        end = 0
+        for a, _, own in block:
+            start, end = end, end + len(own)
+            rest = stays + share * own * g[:, start:end]
+            error = (missed[a] + own * inside[:, start:end]) / (smoother.roots * xp.where(rest > 0, rest, 1.0))
+            yield xp.where(rest > 0, error, truth[a])
+
+
+def groups_of_a_size(groups: np.ndarray) -> list[np.ndarray]:
+    """Rows of groups (n,), an array (number of groups, rows of a group) for each size that groups have.
+
+    Examples
+    --------
+    >>> [rows.tolist() for rows in groups_of_a_size(np.array([0, 1, 2, 1]))]
+    [[[0], [2]], [[1, 3]]]
+    """
+    sizes = np.bincount(groups)
+    if sizes.max() == len(groups):
+        raise ValueError(
+            f"All {len(groups)} rows are in one group, so without it no row is left to learn from; groups must have at least two values."
+        )
+    members = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
+    return [np.stack([rows for rows in members if len(rows) == size]) for size in np.unique(sizes[sizes > 0])]
+
+
+def _errors_without_group(
+    smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, int, Array]], groups: Sequence[np.ndarray]
+) -> Iterator[Array]:
+    """Errors (n, l) of the components of each candidate, where all rows of the group are left out.
+
+    Errors of all labels at few nodes give those of every candidate, for they are as smooth in log ρ as the diagonal.
+    """
+    xp = namespace(smoother.rows)
+    n, q = smoother.truth.shape
+    every = xp.concatenate([rho for _, _, rho in candidates])
+    nodes = nodes_for(every)
+    if nodes is not None:
+        size = n / sum(map(len, groups))
+        cost = len(nodes.rho) * (q + size)  # in products of the rows with a column
+        width = len(nodes.rho) * q
+        if cost > len(every) + size * len(xp.unique(every)) or n * width > max(MOST, n * len(smoother.values) // 2):
+            nodes = None
+    if nodes is not None:
+        labels = as_floats(np.eye(q), smoother.rows)
+        at_nodes = _errors_at(smoother, groups, [(rho, labels) for rho in nodes.rho.tolist()])
+        for a, _, rho in candidates:
+            mixing = nodes.shares(rho)[:, None, :] * bases[a].R  # (n_nodes, q, l)
+            yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
+    else:
+        for a, _, rho in candidates:
+            yield _errors_at(smoother, groups, [(own, bases[a].R[:, rho == own]) for own in xp.unique(rho).tolist()])
+
+
+def _errors_at(smoother: Smoother, groups: Sequence[np.ndarray], systems: Sequence[tuple[float, Array]]) -> Array:
+    """Errors of mixtures of labels (q, c) under each ρ where the group is left out, (n, sum of all c): (I - H)⁻¹ (y - ŷ) of its rows.
+
+    They are solved for in the eigenbasis of what lies outside the basis of the rows, where neither part of I - H hides the other.
+    """
+    xp = namespace(smoother.rows)
+    width = sum(labels.shape[1] for _, labels in systems)
+    found = xp.empty((len(smoother.rows), width), dtype=xp.float64, device=smoother.rows.device)
+    for index in _blocks_of_groups(groups):
+        rows, roots = smoother.rows[index], smoother.roots[index]  # (k, m, r) and (k, m, 1)
+        k, m, r = rows.shape
+        identity = as_floats(np.eye(m), rows)
+        outside = identity - roots @ roots.swapaxes(1, 2) / smoother.total - rows @ rows.swapaxes(1, 2)
+        outside, turned = xp.linalg.eigh(outside)
+        back = turned.swapaxes(1, 2)
+        rows = back @ rows
+        outside, missed = without_rounding(outside[..., None], back @ smoother.missed[index])
+        outside = outside * identity
+        end = 0
+        for rho, labels in systems:
+            start, end = end, end + labels.shape[1]
+            shrinkage = xp.sqrt(rho / (smoother.values + rho))  # (r,)
+            shrunk = rows * shrinkage
+            inside = xp.reshape(shrunk, (k * m, r)) @ (shrinkage[:, None] * (smoother.projected @ labels))
+            residuals = missed @ labels + xp.reshape(inside, (k, m, -1))
+            errors = xp.linalg.solve(outside + shrunk @ shrunk.swapaxes(1, 2), residuals)
+            found[index, start:end] = turned @ errors / roots
+    return found
+
+
+def _blocks_of_groups(groups: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+    """Groups of equal size that are taken together, (k, m), of about 512 rows."""
+    for rows in groups:
+        k = max(1, 512 // rows.shape[1])
+        yield from (rows[i : i + k] for i in range(0, len(rows), k))

@@ -30,6 +30,7 @@ BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
 CLUSTERED, LEAST_CLUSTERED = 20, 10_000  # rows for each centre of a cluster, and in all
 EQUAL = 1e-9  # a distance up to this share of its length makes a centre the same as a row
 LABEL_BYTES = 17  # copies of a label
+OTHER_BYTES = 2**27  # distances for the bandwidth, and what does not grow
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
 log = logging.getLogger("skcamel")
@@ -130,8 +131,8 @@ class Stream:
         m, p = len(self.features.origin), self.features.width
         judged, sampled = min(n, landmark.JUDGED_ROWS), min(n, max(self.by.count, landmark.SAMPLE_ROWS))
         in_pass = m * p + threads * (2 * p * p + p * q + size * (2 * m + 2 * d + 2 * q))
-        at_the_end = 5 * m * m + 4 * p * q + judged * (2 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m
-        return 8 * (max(in_pass, at_the_end) + 4 * (d + 2) * sampled) + LABEL_BYTES * n * q + landmark.CANDIDATE_BYTES
+        at_the_end = 5 * m * m + 4 * p * q + judged * (4 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m
+        return 8 * (max(in_pass, at_the_end) + 4 * (d + 2) * sampled) + LABEL_BYTES * n * q + OTHER_BYTES
 
 
 @np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused

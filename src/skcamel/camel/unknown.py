@@ -20,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from skcamel.arrays import Array, cast, namespace
 from skcamel.camel import spectral
 from skcamel.camel.spectral import LabelBasis, Solution, Spectrum
@@ -93,15 +95,24 @@ def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, la
 
 
 def leave_one_out(
-    spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
+    spectrum: Spectrum,
+    Y: Array,
+    bases: Sequence[LabelBasis],
+    penalties: Sequence[tuple[float, float]],
+    groups: np.ndarray | None = None,
 ) -> Iterator[tuple[int, int, Array]]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 
     Each candidate has its own filling, to two or three digits. That the filling of other rows depends on the row that is left out is
     accounted for on average: unknown entries, taken as spread at random over the rows of a label, act like more noise on all
     entries. What they add to the variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the known share and ḡ_j the mean over
-    the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are exact.
+    the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are exact. Groups are refused.
     """
+    if groups is not None:
+        raise ValueError(
+            f"groups has {len(groups)} entries, but Y has unknown labels, with which groups cannot leave together exactly; "
+            "use cv=GroupKFold(5), which fits again without each fold."
+        )
     shares = _shares(Y, spectrum.weights)
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
     extra = {(a, p): _extra_ridges(spectrum, bases[a], *penalties[p], shares) for a, p, _ in candidates}

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from skcamel import CamelClassifier, CamelClassifierCV, load, save
 from skcamel.camel import landmark
+from skcamel.camel.stream import Stream
 
 RNG = np.random.default_rng(0)
 N, D, Q = 60, 4, 3
@@ -189,16 +190,16 @@ def test_an_error_in_the_middle_changes_nothing(where, monkeypatch):
 def test_an_error_in_the_second_block_changes_nothing(monkeypatch):
     monkeypatch.setattr(landmark, "BLOCK_ROWS", 8)
     model = made().partial_fit(X[:30], Y[:30])
-    add, calls = landmark._Sums.add, []
+    block, calls = Stream.block, []
 
-    def fails_late(self, block):
+    def fails_late(self, *rows):
         calls.append(1)
         if len(calls) > 1:
             raise ArithmeticError("late")
-        add(self, block)
+        return block(self, *rows)
 
     with monkeypatch.context() as patched:
-        patched.setattr(landmark._Sums, "add", fails_late)
+        patched.setattr(Stream, "block", fails_late)
         with pytest.raises(ArithmeticError, match="late"):
             model.partial_fit(X[30:], Y[30:])
     assert len(calls) > 1

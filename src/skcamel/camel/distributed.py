@@ -77,13 +77,13 @@ class Partitions(Source):
 
 def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> int:
     """Rows of a partition that count."""
-    return len_of_part(X) if weights is None else int(np.count_nonzero(np.asarray(weights)))
+    return int(X.shape[0]) if weights is None else int(np.count_nonzero(np.asarray(weights)))
 
 
 def _step(given: tuple[Any, Any, Any], before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None) -> Any:
     """What came before plus what a partition adds; nothing where no row of it has weight."""
     check, function, constant = given
-    if not len_of_part(X):
+    if not X.shape[0]:
         return before
     try:
         batch = check(X, Y, weights)
@@ -96,7 +96,10 @@ def _step(given: tuple[Any, Any, Any], before: Any, number: int, first: int, X: 
 
 
 def _plus(first: Any, second: Any) -> Any:
-    return second if first is None else first if second is None else first.plus(second)
+    """The sum of two parts, each None where it has no rows."""
+    if first is None or second is None:
+        return second if first is None else first
+    return first.plus(second)
 
 
 def _aligned(part: Any) -> Any:
@@ -113,11 +116,6 @@ def parts_of(collection: Any, name: str) -> list[Any]:
             collection = collection.rechunk({1: -1})
         return list(collection.to_delayed().ravel())
     return list(collection.to_delayed())
-
-
-def len_of_part(X: Any) -> int:
-    """Number of rows of what a partition holds."""
-    return int(X.shape[0])
 
 
 def by_partition(method: Callable[..., Array]) -> Callable[..., Array]:
@@ -151,7 +149,7 @@ def _mapped(model: Any, name: str, X: Any, *args: Any, **options: Any) -> Any:
 def _answer(X: Any, given: tuple[Any, str, int | None, tuple[Any, ...], dict[str, Any]]) -> np.ndarray:
     """What a model answers for the rows of one partition, none if it has none."""
     model, name, width, args, options = given
-    if not len_of_part(X):
+    if not X.shape[0]:
         return np.zeros((0,) if width is None else (0, width), dtype=METHODS[name])
     return np.asarray(dense(getattr(model, name)(X, *args, **options)), dtype=METHODS[name])
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -52,9 +52,9 @@ class Features:
     whitening: Array | None = None  # (m, r) V s^-½; None: the identity
     of_blocks: bool = False  # whether blocks are whitened, or their sums
 
-    def to_sum(self) -> Features:
-        """What sums over rows need: whitening only if it is that of blocks."""
-        return self if self.of_blocks else replace(self, whitening=None)
+    def kernels(self) -> Callable[[Array], Array]:
+        """The function that takes rows (b, d) to their kernels with the landmarks, (b, m), as a new array."""
+        return (lambda X: X + 0.0) if self.landmarks is None else Against(self.kernel, self.landmarks)
 
     @property
     def width(self) -> int:
@@ -78,13 +78,6 @@ class Moments(NamedTuple):
     def weight(self) -> float:
         """Σ w."""
         return float(self.labels[-1, -1])
-
-    def of_labels(self) -> tuple[Array, Array]:
-        """Mean of the labels in {-1, +1} (q,), and Σ w (k - k̄)(y - ȳ)ᵀ (p, q)."""
-        total = self.weight
-        mean = self.cross[:, -1] / total
-        label_mean = self.labels[:-1, -1] / total
-        return label_mean, self.cross[:, :-1] - total * mean[:, None] * label_mean
 
 
 class Block(NamedTuple):
@@ -140,69 +133,46 @@ def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: f
     return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
 
 
-def moments(
-    of: Features,
-    blocks: Sequence[Callable[[], Block]],
-    q: int,
-    *,
-    threads: int = 1,
-    tell: Callable[[int], None] = lambda _: None,
-) -> Moments:
+def moments(of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, threads: int = 1) -> Moments:
     """Sums over all blocks, each made when its turn comes; on the CPU by several threads, each with sums of its own.
 
-    Which thread takes which block is fixed, so that results repeat to the last bit. `tell` hears the number of blocks that are done.
+    Which thread takes which block is fixed, so that results repeat to the last bit.
     """
-    sums = [_Sums(of, q) for _ in range(max(1, min(threads, len(blocks))))]
-    done: list[int] = []
-
-    def work(k: int) -> None:
-        for block in blocks[k :: len(sums)]:
-            with np.errstate(over="ignore", invalid="ignore"):  # sums that are not finite are refused in the end
-                sums[k].add(block())
-            done.append(k)  # in one step, whichever thread does it
-            tell(len(done))
-
-    if len(sums) == 1:
-        work(0)
-    else:
-        with one_thread(), ThreadPoolExecutor(len(sums)) as pool:
-            list(pool.map(work, range(len(sums))))
-    total = sums[0].moments
-    for other in sums[1:]:
-        total = total.plus(other.moments)
-    return total
+    threads = max(1, min(threads, len(blocks)))
+    if threads == 1:
+        return _sums(of, q, blocks)
+    with one_thread(), ThreadPoolExecutor(threads) as pool:
+        parts = pool.map(partial(_sums, of, q), [blocks[k::threads] for k in range(threads)])
+        return reduce(Moments.plus, parts)
 
 
-class _Sums:
-    """Sums that grow in place, and the memory for one block."""
-
-    def __init__(self, of: Features, q: int) -> None:
-        self.features, self.p = of, of.width
-        self.kernels = None if of.landmarks is None else Against(of.kernel, of.landmarks)
-        xp, zeros = namespace(of.origin), of.origin.new_zeros if is_tensor(of.origin) else np.zeros
-        shapes = (self.p, self.p), (self.p, q + 1), (len(of.origin),), (q + 1, q + 1)
-        self.moments = Moments(*map(zeros, shapes))
-        self.product = xp.empty_like(self.moments.gram)
-
-    def add(self, block: Block) -> None:
-        """Add the rows of a block."""
-        of, (gram, cross, kernel, labels) = self.features, self.moments
-        xp = namespace(of.origin)
-        K = block.X - of.origin if self.kernels is None else self.kernels(block.X)
-        if self.kernels is not None:
-            K -= of.origin
-        root = xp.ones_like(K[:, :1]) if block.weights is None else xp.sqrt(block.weights)[:, None]
-        if block.weights is not None:
-            K *= root
-        kernel += root[:, 0] @ K
+@np.errstate(over="ignore", invalid="ignore")  # sums that are not finite are refused in the end
+def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moments:
+    """Sums that grow in place, by one thread."""
+    xp, p = namespace(of.origin), of.width
+    zeros = of.origin.new_zeros if is_tensor(of.origin) else np.zeros
+    gram, cross, kernel, labels = zeros((p, p)), zeros((p, q + 1)), zeros(len(of.origin)), zeros((q + 1, q + 1))
+    product = xp.empty_like(gram)
+    kernels = of.kernels()
+    for make in blocks:
+        block = make()
+        K = kernels(block.X)
+        K -= of.origin
+        targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(K[:, :1])], axis=1)
+        if block.weights is None:
+            labels += targets.T @ targets
+        else:
+            labels += (block.weights[:, None] * targets).T @ targets  # whole numbers, without rounding
+            roots = xp.sqrt(block.weights)[:, None]
+            K *= roots
+            targets *= roots
+        kernel += targets[:, -1] @ K
         if of.of_blocks:
             K = K @ of.whitening
-        xp.matmul(K.T, K, out=self.product)  # numpy forms AᵀA in half the time
-        gram += self.product
-        targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(root)], axis=1)
-        weighted = targets if block.weights is None else block.weights[:, None] * targets
-        labels += weighted.T @ targets  # whole numbers, without rounding
-        cross += ((targets if block.weights is None else targets * root).T @ K).T  # a third faster than Kᵀ times the targets
+        xp.matmul(K.T, K, out=product)  # numpy forms AᵀA in half the time
+        gram += product
+        cross += (targets.T @ K).T  # a third faster than Kᵀ times the targets
+    return Moments(gram, cross, kernel, labels)
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
@@ -212,7 +182,8 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     spectral.finite_size(found.gram)
     mean = found.cross[:, -1] / total
     gram = found.gram - total * mean[:, None] * mean
-    label_mean, cross = found.of_labels()
+    label_mean = found.labels[:-1, -1] / total
+    cross = found.cross[:, :-1] - total * mean[:, None] * label_mean
     if of.whitening is not None and not of.of_blocks:
         gram, cross = of.whitening.T @ gram @ of.whitening, of.whitening.T @ cross
         gram = (gram + gram.T) / 2
@@ -236,9 +207,9 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
 def in_basis(of: Features, kernel_mean: Array, vectors: Array, X: Array) -> Array:
     """Rows X (s, d), scaled, in the eigenbasis, (s, r), in blocks."""
     xp = namespace(vectors)
-    kernels = None if of.landmarks is None else Against(of.kernel, of.landmarks)
+    kernels = of.kernels()
     blocks = (X[i : i + BLOCK_ROWS] for i in range(0, X.shape[0], BLOCK_ROWS))
-    return xp.concatenate([((rows if kernels is None else kernels(rows)) - kernel_mean) @ vectors for rows in blocks])
+    return xp.concatenate([(kernels(rows) - kernel_mean) @ vectors for rows in blocks])
 
 
 def leave_one_out(
@@ -283,6 +254,11 @@ class Sample(NamedTuple):
     weights: np.ndarray  # (s,)
     numbers: np.ndarray  # (s,) in [0, 1)
     size: int
+
+    @property
+    def uneven(self) -> np.ndarray | None:
+        """Weights (s,), None where all are 1."""
+        return None if (self.weights == 1).all() else self.weights
 
     def smallest(self, count: int) -> Sample:
         """The sample of at most `count` rows that is part of this one."""

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, to_numpy
+from skcamel.arrays import Array
 from skcamel.camel import landmark
+from skcamel.camel.explanation import cooccurrence
 from skcamel.camel.landmark import Moments, Sample
 from skcamel.camel.stream import Stream, Streaming
-
-LABEL_ROWS = 2**14  # whose labels are floats at a time
 
 
 class Batch(NamedTuple):
@@ -35,12 +34,14 @@ class Survey(NamedTuple):
     """What one pass over rows finds out; that of two sets of rows adds up to that of both."""
 
     sample: Sample
-    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ, as in :class:`skcamel.camel.landmark.Moments`
+    together: np.ndarray  # (q, q) weight of the rows that have both labels
+    weight: float  # of all rows
     n_rows: int
 
     def plus(self, other: Survey) -> Survey:
         """Of the rows of both."""
-        return Survey(self.sample.plus(other.sample), self.labels + other.labels, self.n_rows + other.n_rows)
+        sample = self.sample.plus(other.sample)
+        return Survey(sample, self.together + other.together, self.weight + other.weight, self.n_rows + other.n_rows)
 
     @property
     def judged(self) -> Sample:
@@ -50,45 +51,19 @@ class Survey(NamedTuple):
     @property
     def counts(self) -> tuple[np.ndarray, float]:
         """Weight of the rows that have both labels (q, q), and of all rows."""
-        return counts_of(self.labels)
+        return self.together, self.weight
 
 
 def surveyed(batch: Batch, by: Streaming) -> Survey:
     """What a batch contributes to the survey."""
     X, Y, weights, first = batch
     sample = landmark.drawn(X, Y, weights, first=first, size=max(by.count, landmark.SAMPLE_ROWS), seed=by.seed)
-    return Survey(sample, label_sums(Y, weights), Y.shape[0])
-
-
-def label_sums(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Σ w (y, 1)(y, 1)ᵀ of labels in {-1, +1}, (q + 1, q + 1)."""
-    q = Y.shape[1]
-    labels = np.zeros((q + 1, q + 1))
-    for start in range(0, len(Y), LABEL_ROWS):
-        rows = slice(start, start + LABEL_ROWS)
-        signs = np.pad(Y[rows].astype(np.float64), ((0, 0), (0, 1)), constant_values=1.0)
-        labels += signs.T @ (signs if weights is None else signs * weights[rows, None])
-    return labels
-
-
-def counts_of(labels: Array) -> tuple[np.ndarray, float]:
-    """Weight of the rows that have both labels (q, q), and of all rows, from sums of (y, 1)(y, 1)ᵀ.
-
-    >>> counts_of(label_sums(np.array([[1, 1], [1, -1], [-1, -1]]), None))
-    (array([[2., 1.],
-           [1., 1.]]), 3.0)
-    """
-    sums = to_numpy(labels)
-    total = float(sums[-1, -1])
-    return (sums[:-1, :-1] + sums[:-1, -1:] + sums[-1:, :-1] + total) / 4, total
+    return Survey(sample, *cooccurrence(Y, weights), Y.shape[0])
 
 
 def summed(batch: Batch, stream: Stream) -> Moments:
     """Moments of a batch."""
-    found = stream.add(batch.X, batch.Y, batch.weights).moments
-    if found is None:
-        raise ValueError("A batch without rows has no sums.")
-    return found
+    return stream.add(batch.X, batch.Y, batch.weights).moments
 
 
 class Source(ABC):
@@ -108,8 +83,7 @@ class Source(ABC):
 
     def streamed(self, started: Stream) -> Stream:
         """A stream with the sums over all rows."""
-        lean = replace(started, features=started.features.to_sum())
-        return replace(started, moments=self.total(summed, lean))
+        return replace(started, moments=self.total(summed, started))
 
 
 class InMemory(Source):

@@ -62,7 +62,7 @@ class Stream:
     landmarks: Array | None  # (m, d) scaled, numpy or CSR; None: the features themselves
     features: landmark.Features  # on the device
     by: Streaming
-    moments: landmark.Moments | None = None
+    moments: Any = None  # :class:`skcamel.camel.landmark.Moments`, None before the first row
 
     def add(self, X: Array, Y: Array, weights: np.ndarray | None) -> Stream:
         """With more rows X (n, d), labels Y (n, q) in {-1, +1}, and positive weights (n,); this one stays as it is."""
@@ -71,16 +71,17 @@ class Stream:
         threads = self._threads(n, X.shape[1], q, min(n, size))
         log.info("sums over %d rows, %d at a time, %d threads", n, size, threads)
 
+        started: list[int] = []
+
         def block(start: int) -> landmark.Block:
             rows = slice(start, start + size)
+            started.append(start)  # in one step, whichever thread does it
+            if self.by.tell is not None:
+                self.by.tell(min(n, len(started) * size), n)
             return self.block(X[rows], Y[rows], None if weights is None else weights[rows])
 
-        def tell(done: int) -> None:
-            if self.by.tell is not None:
-                self.by.tell(min(n, done * size), n)
-
         blocks = [partial(block, start) for start in range(0, n, size)]
-        found = landmark.moments(self.features, blocks, q, threads=threads, tell=tell)
+        found = landmark.moments(self.features, blocks, q, threads=threads)
         return replace(self, moments=found if self.moments is None else self.moments.plus(found))
 
     def block(self, X: Array, Y: Array, weights: np.ndarray | None) -> landmark.Block:
@@ -95,11 +96,7 @@ class Stream:
 
     def summary(self, judged: Sample) -> landmark.Summary:
         """The eigenbasis of the features of all rows so far, with a sample of them in it."""
-        if self.moments is None:
-            raise ValueError("No row has been added yet.")
-        return landmark.summarise(
-            self.features, self.moments, self.block(judged.X, judged.Y, None if (judged.weights == 1).all() else judged.weights)
-        )
+        return landmark.summarise(self.features, self.moments, self.block(judged.X, judged.Y, judged.uneven))
 
     def _block_rows(self, d: int) -> int:
         """Rows of a block."""
@@ -149,8 +146,7 @@ def begin(
 ) -> Stream:
     """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from a sample, for sums over `n_rows`."""
     X = sample.X.astype(np.float64)
-    weights = None if (sample.weights == 1).all() else sample.weights
-    scaler = centred_for(kernel_name, scaling.fitted(scaling_name, X, weights), X)
+    scaler = centred_for(kernel_name, scaling.fitted(scaling_name, X, sample.uneven), X)
     if by.takes_rows_themselves(kernel_name, X.shape[1]):
         origin = np.asarray(scaler(X).mean(axis=0)).ravel()
         return Stream(scaler, None, landmark.Features(Kernel("linear"), None, to_device(origin, by.device)), by)
@@ -196,32 +192,24 @@ def centres(rows: Array, count: int, seed: int) -> np.ndarray:
         warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
         found, _ = kmeans2(points, points[np.sort(start)], iter=10, minit="matrix")
     nearest, _ = vq(points, found)
-    sizes = np.bincount(nearest, minlength=len(found))
-    for k in np.flatnonzero(sizes > 1):
-        found[k] = points[nearest == k].mean(axis=0)
-    for k in np.flatnonzero(sizes == 1):
-        found[k] = _with_neighbour(points, int(np.flatnonzero(nearest == k)[0]))
-    found = found[(sizes > 0) & ~_is_row(found, points)]
+    found = np.unique([_mean_of_several(points, np.flatnonzero(nearest == k)) for k in np.unique(nearest)], axis=0)
+    _, distances = vq(found, points)
+    found = found[distances > EQUAL * np.linalg.norm(found, axis=1)]  # none is a row but for rounding
     if not len(found):
         raise ValueError("Every centre of the rows is one of them: they lie on a grid of few values; take landmarks='uniform'.")
-    return np.unique(found, axis=0)
+    return found
 
 
-def _with_neighbour(points: np.ndarray, index: int) -> np.ndarray:
-    """Mean of a point and its nearest neighbour."""
-    distances = ((points - points[index]) ** 2).sum(axis=1)
-    distances[index] = np.inf
-    return (points[index] + points[distances.argmin()]) / 2
-
-
-def _is_row(found: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Which centres equal one of the points but for rounding."""
-    _, distances = vq(found, points)
-    return distances <= EQUAL * np.linalg.norm(found, axis=1)
+def _mean_of_several(points: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Mean of the members of a cluster; of the only one and its nearest neighbour."""
+    if len(members) == 1:
+        distances = ((points - points[members]) ** 2).sum(axis=1)
+        members = distances.argpartition(1)[:2]
+    return points[members].mean(axis=0)
 
 
 def _mean_distance(name: str, scaled: Sample, by: Streaming, rounding: float) -> float:
     """Mean distance of the rows of a sample."""
     some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
-    weights = None if (some.weights == 1).all() else to_device(some.weights, by.device)
+    weights = None if some.uneven is None else to_device(some.uneven, by.device)
     return kernel.mean_distance(name, on_device(some.X, by.device), weights=weights, rounding=rounding)

@@ -98,7 +98,7 @@ def test_moments_are_sums_whatever_the_blocks_and_threads(weights, of_blocks):
     counts = np.ones(N) if w is None else w
     K = of.kernel(X, Z) - of.origin
     k, y = K @ of.whitening if of_blocks else K, np.column_stack([Y, np.ones(N)])
-    expected = (k.T * counts) @ k, (k.T * counts) @ y, counts @ K, (y.T * counts) @ y
+    expected = (k.T * counts) @ k, (k.T * counts) @ y, counts @ K, counts @ y
     for size, threads in ((1, 1), (7, 3), (N, 2), (5, 99)):
         blocks = [lambda i=i, size=size: as_block(np.array, slice(i, i + size), w) for i in range(0, N, size)]
         found = landmark.moments(of, blocks, Q, threads=threads)
@@ -106,7 +106,6 @@ def test_moments_are_sums_whatever_the_blocks_and_threads(weights, of_blocks):
             np.testing.assert_allclose(mine, theirs, atol=1e-12)
         again = landmark.moments(of, blocks, Q, threads=threads)
         assert all((mine == theirs).all() for mine, theirs in zip(found, again, strict=True))  # to the last bit
-        assert found.weight == pytest.approx(counts.sum())
 
 
 def test_label_counts_by_whole_weights_are_whole():

@@ -68,16 +68,11 @@ class Moments(NamedTuple):
     gram: Array  # (p, p) Σ w k kᵀ
     cross: Array  # (p, q + 1) Σ w k (y, 1)ᵀ
     kernel: Array  # (m,) Σ w (k - k₀), never whitened
-    labels: Array  # (q + 1, q + 1) Σ w (y, 1)(y, 1)ᵀ
+    labels: Array  # (q + 1,) Σ w (y, 1)
 
     def plus(self, other: Moments) -> Moments:
         """Of the rows of both."""
         return Moments(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
-
-    @property
-    def weight(self) -> float:
-        """Σ w."""
-        return float(self.labels[-1, -1])
 
 
 class Block(NamedTuple):
@@ -104,10 +99,10 @@ class Summary(Spectrum):
 
 def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
     """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
-    xp = namespace(Z) if not hasattr(Z, "toarray") else np
     with np.errstate(over="ignore", invalid="ignore"):
         K = kernel(Z, Z)
         size = spectral.finite_size(K)
+    xp = namespace(K)
     origin = xp.mean(K, axis=0)
     scatter = float(xp.mean(xp.diagonal(K)) - xp.mean(origin)) if kernel.name == "linear" else 1.0
     values, vectors = _decomposed(K)
@@ -151,38 +146,37 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
     """Sums that grow in place, by one thread."""
     xp, p = namespace(of.origin), of.width
     zeros = of.origin.new_zeros if is_tensor(of.origin) else np.zeros
-    gram, cross, kernel, labels = zeros((p, p)), zeros((p, q + 1)), zeros(len(of.origin)), zeros((q + 1, q + 1))
-    product = xp.empty_like(gram)
+    total = Moments(zeros((p, p)), zeros((p, q + 1)), zeros(len(of.origin)), zeros(q + 1))
+    product = xp.empty_like(total.gram)
     kernels = of.kernels()
     for make in blocks:
         block = make()
         K = kernels(block.X)
         K -= of.origin
         targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(K[:, :1])], axis=1)
-        if block.weights is None:
-            labels += targets.T @ targets
-        else:
-            labels += (block.weights[:, None] * targets).T @ targets  # whole numbers, without rounding
-            roots = xp.sqrt(block.weights)[:, None]
+        weights = targets[:, -1] if block.weights is None else block.weights
+        total.labels[:] += weights @ targets  # whole numbers, without rounding
+        if block.weights is not None:
+            roots = xp.sqrt(weights)[:, None]
             K *= roots
             targets *= roots
-        kernel += targets[:, -1] @ K
+        total.kernel[:] += targets[:, -1] @ K
         if of.of_blocks:
             K = K @ of.whitening
         xp.matmul(K.T, K, out=product)  # numpy forms AᵀA in half the time
-        gram += product
-        cross += (targets.T @ K).T  # a third faster than Kᵀ times the targets
-    return Moments(gram, cross, kernel, labels)
+        total.gram[:] += product
+        total.cross[:] += (targets.T @ K).T  # a third faster than Kᵀ times the targets
+    return total
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     """The eigenbasis of the features, and the sample in it."""
     xp = namespace(of.origin)
-    total = found.weight
+    total = float(found.labels[-1])
     spectral.finite_size(found.gram)
     mean = found.cross[:, -1] / total
     gram = found.gram - total * mean[:, None] * mean
-    label_mean = found.labels[:-1, -1] / total
+    label_mean = found.labels[:-1] / total
     cross = found.cross[:, :-1] - total * mean[:, None] * label_mean
     if of.whitening is not None and not of.of_blocks:
         gram, cross = of.whitening.T @ gram @ of.whitening, of.whitening.T @ cross

@@ -367,7 +367,7 @@ def scores_without(
     if groups is None:
         errors = _errors_without_row(smoother, bases, candidates)
     else:
-        errors = _errors_without_group(smoother, bases, candidates, groups_of_a_size(groups))
+        errors = _errors_without_group(smoother, bases, candidates, blocks_of_groups(groups))
     for (a, p, _), error in zip(candidates, errors, strict=True):
         R = bases[a].R
         yield a, p, (smoother.truth @ R - error) @ R.T
@@ -397,12 +397,12 @@ def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candida
             yield xp.where(rest > 0, error, truth[a])
 
 
-def groups_of_a_size(groups: np.ndarray) -> list[np.ndarray]:
-    """Rows of groups (n,), an array (number of groups, rows of a group) for each size that groups have.
+def blocks_of_groups(groups: np.ndarray) -> list[np.ndarray]:
+    """Rows of groups (n,) as arrays (number of groups, rows of a group) of groups of equal size, each of about 512 rows.
 
     Examples
     --------
-    >>> [rows.tolist() for rows in groups_of_a_size(np.array([0, 1, 2, 1]))]
+    >>> [rows.tolist() for rows in blocks_of_groups(np.array([0, 1, 2, 1]))]
     [[[0], [2]], [[1, 3]]]
     """
     sizes = np.bincount(groups)
@@ -411,7 +411,12 @@ def groups_of_a_size(groups: np.ndarray) -> list[np.ndarray]:
             f"All {len(groups)} rows are in one group, so without it no row is left to learn from; groups must have at least two values."
         )
     members = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
-    return [np.stack([rows for rows in members if len(rows) == size]) for size in np.unique(sizes[sizes > 0])]
+    found: list[np.ndarray] = []
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        rows = np.stack([own for own in members if len(own) == size])
+        together = max(1, 512 // size)
+        found += [rows[i : i + together] for i in range(0, len(rows), together)]
+    return found
 
 
 def _errors_without_group(
@@ -450,7 +455,7 @@ def _errors_at(smoother: Smoother, groups: Sequence[np.ndarray], systems: Sequen
     xp = namespace(smoother.rows)
     width = sum(labels.shape[1] for _, labels in systems)
     found = xp.empty((len(smoother.rows), width), dtype=xp.float64, device=smoother.rows.device)
-    for index in _blocks_of_groups(groups):
+    for index in groups:
         rows, roots = smoother.rows[index], smoother.roots[index]  # (k, m, r) and (k, m, 1)
         k, m, r = rows.shape
         identity = as_floats(np.eye(m), rows)
@@ -470,10 +475,3 @@ def _errors_at(smoother: Smoother, groups: Sequence[np.ndarray], systems: Sequen
             errors = xp.linalg.solve(outside + shrunk @ shrunk.swapaxes(1, 2), residuals)
             found[index, start:end] = turned @ errors / roots
     return found
-
-
-def _blocks_of_groups(groups: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
-    """Groups of equal size that are taken together, (k, m), of about 512 rows."""
-    for rows in groups:
-        k = max(1, 512 // rows.shape[1])
-        yield from (rows[i : i + k] for i in range(0, len(rows), k))

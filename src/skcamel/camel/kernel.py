@@ -14,15 +14,15 @@ expected around it (:meth:`skcamel.camel.scaling.Scaling.centred`), and pairs th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
+from sklearn.metrics import pairwise_distances
 
-from skcamel.arrays import Array, allowed_threads, cast, is_tensor, namespace, nonzero, to_match, to_numpy
+from skcamel.arrays import Array, allowed_threads, cast, is_tensor, namespace
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
@@ -31,8 +31,7 @@ ROUNDING = 16 * np.finfo(np.float64).eps  # of a squared distance by one matrix 
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
-THIN = 0.05  # share of entries below which work on the entries of sparse rows beats work on all columns
-FEW = 16  # new rows; preparing the training rows costs more than it saves for fewer
+THIN = 0.05  # share of entries below which L1 distances from the entries of sparse rows beat those from all columns
 SOON_DONE = 2**22  # absolute differences; threads take longer to start than one takes for fewer
 
 
@@ -49,7 +48,7 @@ class Kernel:
     Examples
     --------
     >>> X = np.array([[0.0], [2.0]])
-    >>> Kernel("rbf", bandwidth_of(distances("rbf", X, X)))(X, X).round(3)
+    >>> Kernel("rbf", 2.0)(X, X).round(3)
     array([[1.   , 0.607],
            [0.607, 1.   ]])
     """
@@ -62,14 +61,9 @@ class Kernel:
         if self.name == "precomputed":
             return X1
         if callable(self.name):
-            return _checked(self.name(X1, X2), len_of(X1), len_of(X2))
+            return _checked(self.name(X1, X2), (X1.shape[0], X2.shape[0]))
         if self.name == "linear":
             return _inner(X1, X2)
-        if self.name == "rbf":
-            D, norms1, norms2 = _scaled_squares(X1, X2, -0.5 / self.bandwidth**2)
-            if ROUNDING * float(-norms1.min() - norms2.min()) < 1e-10:  # else rounding matters to so narrow a kernel
-                return namespace(D).exp(D, out=D)
-            del D
         return self.of_distances(distances(self.name, X1, X2))
 
     def of_distances(self, D: Array) -> Array:
@@ -91,24 +85,25 @@ class Against:
     def __init__(self, kernel: Kernel, Z: Array) -> None:
         self.kernel, self.Z, self.factors = kernel, Z, None
         if kernel.name == "rbf" and not sparse.issparse(Z):
-            # -||x - z||² / 2σ² is one product: (x, ||x||², 1) with (z / σ², -1 / 2σ², -||z||² / 2σ²)
-            half, norms = -0.5 / kernel.bandwidth**2, _squared_norms(Z)
-            xp = namespace(Z)
-            self.factors = xp.concatenate([-2 * half * Z.T, half * xp.ones_like(norms)[None], half * norms[None]])
-            self.half, self.largest, self.memory = half, float(norms.max()), self.factors[:0]
+            # -||x - z||² / 2σ² is one product: (x, ||x||², 1) with (z, -1/2, -||z||² / 2) / σ²
+            xp, norms = namespace(Z), _squared_norms(Z)
+            columns = xp.concatenate([Z.T, -0.5 * xp.ones_like(norms)[None], -0.5 * norms[None]])
+            self.factors = columns / kernel.bandwidth**2
+            self.largest, self.memory = float(norms.max()), self.factors[:0]
 
     def __call__(self, X: Array) -> Array:
         """Kernel matrix (b, m) of rows X (b, d), free to be overwritten, as the next call may do."""
         if self.factors is None or sparse.issparse(X):
             return self.kernel(X, self.Z)
         norms, xp = _squared_norms(X)[:, None], namespace(X)
-        if ROUNDING * -self.half * (float(norms.max()) + self.largest) >= 1e-10:  # rounding matters to so narrow a kernel
+        rounding = ROUNDING * (float(norms.max()) + self.largest)
+        if rounding >= 2e-10 * self.kernel.bandwidth**2:  # it matters to so narrow a kernel
             return self.kernel(X, self.Z)
         rows = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1)
         if len(rows) > len(self.memory):
-            self.memory = D = rows @ self.factors
-        else:
-            D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
+            self.memory = xp.matmul(rows, self.factors)
+            return xp.exp(self.memory, out=self.memory)
+        D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
         return xp.exp(D, out=D)
 
 
@@ -118,41 +113,6 @@ def distances(name: str, X1: Array, X2: Array) -> Array:
         return _l1(X1, X2)
     D = _squared_l2(X1, X2)
     return D if name == "rbf" else namespace(D).sqrt(D, out=D)
-
-
-def bandwidth_of(D: Array, *, squared: bool = True, weights: Array | None = None, rounding: float = 0.0) -> float:
-    """Mean distance over all ordered pairs of different rows.
-
-    Parameters
-    ----------
-    D : array of shape (n, n)
-        Distances of the rows to themselves, squared if `squared`.
-    weights : array of shape (n,), default=None
-        Integer weights count a row that often, so that a row with weight 3 forms 6 ordered pairs with itself.
-    rounding : float, default=0.0
-        A mean distance up to this is no distance.
-
-    Returns
-    -------
-    float
-        σ, or 1 where no pair of rows differs.
-    """
-    xp = namespace(D)
-    if weights is None:
-        total = _sum_of_distances(D, squared)
-    else:
-        total = float(weights @ (xp.sqrt(D) if squared else D) @ weights)
-    return _mean_of_pairs(total, len(D), weights, rounding)
-
-
-def _mean_of_pairs(total: float, n: int, weights: Array | None, rounding: float) -> float:
-    """The mean of distances of n rows from their sum over all ordered pairs; 1 where it is no more than `rounding`."""
-    if weights is None:
-        pairs = n * (n - 1.0)
-    else:
-        pairs = float(weights.sum()) ** 2 - float(namespace(weights).where(weights < 1, weights**2, weights).sum())
-    sigma = total / pairs if pairs > 0 else 0.0
-    return sigma if sigma > rounding else 1.0
 
 
 def fitted(
@@ -184,36 +144,50 @@ def fitted_many(
         yield Kernel(name), (cast(K, "float64") + 0.0 if name == "precomputed" else K)  # overwritten later; that belongs to others
         return
     D = distances(str(name), X, X)
-    _check_not_vanished(bool((D > 0).any()), X)
-    sigma = bandwidth_of(D, squared=name == "rbf", weights=weights, rounding=rounding)
+    size = max(1, BLOCK_BYTES // (8 * max(1, len(D))))
+    blocks = (D[i : i + size] for i in range(0, len(D), size))
+    if name == "rbf":
+        blocks = (namespace(block).sqrt(block) for block in blocks)
+    sigma = _mean_of_pairs(blocks, X, weights, rounding)
     for k, multiplier in enumerate(multipliers):
         kernel = Kernel(name, multiplier * sigma)
         yield kernel, kernel.of_distances(D if k == len(multipliers) - 1 else D + 0.0)
 
 
 def mean_distance(name: str, X: Array, *, weights: Array | None = None, rounding: float = 0.0) -> float:
-    """What :func:`bandwidth_of` gives for all pairs of rows X (n, d), in blocks: no matrix of n x n is formed.
+    """The mean bandwidth of :func:`fitted` for rows X (n, d), in blocks: no matrix of n x n is formed.
 
     >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
     1.333333
     """
-    n, w = len_of(X), weights
-    total, size = 0.0, max(1, BLOCK_BYTES // (8 * max(1, n)))
-    for i in range(0, n, size):
-        D = distances(name, X[i : i + size], X)
-        D = namespace(D).sqrt(D, out=D) if name == "rbf" else D
-        total += float(namespace(D).sum(D)) if w is None else float(w[i : i + size] @ (D @ w))
-    _check_not_vanished(total > 0, X)
-    return _mean_of_pairs(total, n, w, rounding)
+    n = X.shape[0]
+    size = max(1, BLOCK_BYTES // (8 * max(1, n)))
+    plain = "exponential" if name == "rbf" else name  # not squared
+    blocks = (distances(plain, X[i : i + size], X) for i in range(0, n, size))
+    return _mean_of_pairs(blocks, X, weights, rounding)
 
 
-def _check_not_vanished(differ: bool, X: Array) -> None:
-    """Refuse rows that do not `differ`, if that may be because their squared distances are 0 in floating point."""
-    largest = float(abs(X).max()) if X.shape[0] and X.shape[1] else 0.0
-    if 0 < largest < SMALLEST and not differ:
+def _mean_of_pairs(blocks: Iterable[Array], X: Array, weights: Array | None, rounding: float) -> float:
+    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is no more than `rounding`.
+
+    The `blocks` of distances have some rows each. Integer weights (n,) count a row that often, so that a row
+    with weight 3 forms 6 ordered pairs with itself.
+    """
+    total, start, n = 0.0, 0, X.shape[0]
+    for D in blocks:
+        end = start + len(D)
+        total += float(D.sum() if weights is None else weights[start:end] @ (D @ weights))
+        start = end
+    largest = float(abs(X).max()) if n and X.shape[1] else 0.0
+    if total == 0 and 0 < largest < SMALLEST:
         raise ValueError(
             f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use scaling='standard', or multiply X."
         )
+    pairs = n * (n - 1.0)
+    if weights is not None:
+        pairs = float(weights.sum()) ** 2 - float(namespace(weights).where(weights < 1, weights**2, weights).sum())
+    sigma = total / pairs if pairs > 0 else 0.0
+    return sigma if sigma > rounding else 1.0
 
 
 def mean_eigenvalue(X: Array, weights: Array | None = None) -> float:
@@ -232,172 +206,66 @@ def mean_eigenvalue(X: Array, weights: Array | None = None) -> float:
     return found if found > 0 else 1.0
 
 
-def len_of(X: Array) -> int:
-    """Number of rows, also of a sparse matrix."""
-    return int(X.shape[0])
-
-
-def _sum_of_distances(D: Array, squared: bool) -> float:
-    """Sum of all distances, in blocks of rows: the square roots of the whole matrix would double its memory."""
-    xp = namespace(D)
-    rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
-    blocks = (D[i : i + rows] for i in range(0, len(D), rows))
-    return float(sum(xp.sum(xp.sqrt(block) if squared else block) for block in blocks))
-
-
 def _inner(X1: Array, X2: Array) -> Array:
-    """X1 X2ᵀ, dense; sparse rows in blocks, each made dense unless it is thin. Both ways add the same numbers in the same order."""
+    """X1 X2ᵀ, dense; of sparse rows in blocks."""
     if not sparse.issparse(X1):
         return X1 @ X2.T
-    product = np.empty((X1.shape[0], X2.shape[0]))
-    thin = X1.shape[0] >= FEW and _is_thin(X1)
-    rows = max(1, BLOCK_BYTES // (8 * max(1, *X2.shape)))
-    for i in range(0, X1.shape[0], rows):
-        block = X1[i : i + rows]
-        if thin:
-            (block @ X2.T).toarray(out=product[i : i + rows])
-        else:
-            product[i : i + rows] = (X2 @ block.toarray().T).T
+    product, columns = np.empty((X1.shape[0], X2.shape[0])), X2.T.tocsr()
+    size = max(1, BLOCK_BYTES // (8 * max(1, X2.shape[0])))
+    for i in range(0, X1.shape[0], size):
+        (X1[i : i + size] @ columns).toarray(out=product[i : i + size])
     return product
-
-
-def _is_thin(X: sparse.csr_array) -> bool:
-    return X.nnz < THIN * X.shape[0] * X.shape[1]
 
 
 def _squared_norms(X: Array) -> Array:
     if sparse.issparse(X):
-        return _sums_of_rows(X, X.data * X.data)
+        return X.multiply(X).sum(axis=1)
     return namespace(X).einsum("ij,ij->i", X, X)  # without a matrix of squares
-
-
-def _sums_of_rows(X: sparse.csr_array, entries: np.ndarray) -> np.ndarray:
-    """Sum of each row (n,) of a matrix that has these entries where X has its own."""
-    return np.bincount(np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), entries, minlength=X.shape[0])
 
 
 def _squared_l2(X1: Array, X2: Array) -> Array:
     """||x - y||² by one matrix product, and by differences for pairs of rows that are close to each other."""
-    D, norms1, norms2 = _scaled_squares(X1, X2, 1.0)
-    farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close
-    rows = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
-    for i in range(0, len(D), rows):
-        block = D[i : i + rows]
-        if float(block.min()) > farthest:
-            continue
-        first, second = nonzero(block <= NEAR * norms1[i : i + rows, None] + NEAR * norms2)
-        equal = _are_equal(X1, X2, i + first, second)
-        block[first[equal], second[equal]] = 0
-        _by_differences(block, first[~equal], second[~equal], X1[i : i + rows], X2)
-    return D
-
-
-def _are_equal(X1: Array, X2: Array, first: Array, second: Array) -> Array:
-    """Whether row first[k] of X1 is row second[k] of X2; only the contents of rows with a partner other than themselves are read."""
-    if X1 is X2:
-        equal = first == second
-        equal[~equal] = _named_alike(X1, X2, first[~equal], second[~equal])
-        return equal
-    return _named_alike(X1, X2, first, second)
-
-
-def _named_alike(X1: Array, X2: Array, first: Array, second: Array) -> Array:
-    """The same by a number for each row that occurs: many pairs may share few rows."""
-    numbers: dict[bytes, int] = {}
-    named = []
-    for X, index in ((X1, first), (X2, second)):
-        rows, where = namespace(index).unique(index, return_inverse=True)
-        named.append(to_match(np.array([numbers.setdefault(content, len(numbers)) for content in _contents(X[rows])]), index)[where])
-    return named[0] == named[1]
-
-
-def _contents(X: Array) -> Iterator[bytes]:
-    """The bytes of each row; 0 and -0 are one number."""
-    if sparse.issparse(X):
-        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        return (X.indices[i:j].tobytes() + X.data[i:j].tobytes() for i, j in ends)
-    return (row.tobytes() for row in to_numpy(X) + 0.0)
-
-
-def _by_differences(D: Array, first: Array, second: Array, X1: Array, X2: Array) -> None:
-    """Set D[first, second], in place, to the squared lengths of the differences of these rows."""
-    size = max(1, BLOCK_BYTES // (32 * max(1, X2.shape[1])))
-    for start in range(0, len(first), size):
-        i, j = first[start : start + size], second[start : start + size]
-        D[i, j] = _squared_norms(X1[i] - X2[j])
-
-
-def _scaled_squares(X1: Array, X2: Array, scale: float) -> tuple[Array, Array, Array]:
-    """Scale ||x - y||² up to rounding, with as few passes over the matrix as can be; and the scaled ||x||² and ||y||²."""
-    same = X1 is X2
-    norms1 = scale * _squared_norms(X1)
-    norms2 = norms1 if same else scale * _squared_norms(X2)
-    if same:  # numpy forms X Xᵀ in half the time
-        D = _inner(X1, X2)
-        D *= -2 * scale
-    else:
-        D = _inner(X1 * (-2 * scale), X2)
+    norms1, norms2 = _squared_norms(X1), _squared_norms(X2)
+    D = _inner(X1, X2)
+    D *= -2
     D += norms1[:, None]
     D += norms2
-    return D, norms1, norms2
+    farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close
+    size = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
+    at_once = max(1, BLOCK_BYTES // (32 * max(1, X2.shape[1])))
+    for start in range(0, len(D), size):
+        block = D[start : start + size]
+        if float(block.min()) > farthest:
+            continue
+        first, second = namespace(D).where(block <= NEAR * norms1[start : start + size, None] + NEAR * norms2)
+        for k in range(0, len(first), at_once):
+            i, j = first[k : k + at_once], second[k : k + at_once]
+            block[i, j] = _squared_norms(X1[start + i] - X2[j])
+    return D
 
 
 def _l1(X1: Array, X2: Array) -> Array:
-    """||x - y||₁; of many rows in {0, 1} as the squared Euclidean distance, which is the same integer."""
-    is_sparse = sparse.issparse(X1)
-    if (is_sparse or len(X1) >= FEW) and _is_binary(X1) and _is_binary(X2):
+    """||x - y||₁; of rows in {0, 1} as the squared Euclidean distance, which is the same integer."""
+    if _is_binary(X1) and _is_binary(X2):
         return _squared_l2(X1, X2)
     if is_tensor(X1):
         return namespace(X1).cdist(X1, X2, p=1)
-    if not is_sparse:
-        return _l1_of_arrays(X1, X2)
-    return _l1_of_entries(X1, X2) if X1 is not X2 and _is_thin(X2) else _l1_of_sparse(X1, X2)
-
-
-def _l1_of_entries(X1: sparse.csr_array, X2: sparse.csr_array) -> np.ndarray:
-    """The same from the entries alone: ||x||₁, and at each entry of y the difference |y - x| - |x|.
-
-    Both sums run in the order of the columns, so that equal rows are at distance 0. Rows and themselves are left to the columns,
-    whose matrix is symmetric to the last bit.
-    """
-    D = np.empty((X1.shape[0], X2.shape[0]))
-    rows = max(1, BLOCK_BYTES * X2.shape[0] // (32 * max(1, X2.nnz)))  # a few numbers for each entry
-    x, lengths = np.zeros(X1.shape[1]), _sums_of_rows(X1, abs(X1.data))
-    for j in range(0, X2.shape[0], rows):
-        block = X2[j : j + rows]
-        for i in range(X1.shape[0]):
-            own = slice(X1.indptr[i], X1.indptr[i + 1])
-            x[X1.indices[own]] = X1.data[own]
-            at = x[block.indices]
-            D[i, j : j + rows] = lengths[i] + _sums_of_rows(block, abs(block.data - at) - abs(at))
-            x[X1.indices[own]] = 0
-    return D
-
-
-def _l1_of_sparse(X1: sparse.csr_array, X2: sparse.csr_array) -> np.ndarray:
-    """The same in blocks of those columns that have entries: distances add up over columns."""
-    used = np.union1d(X1.indices, X2.indices)
-    by_column1, by_column2 = (X[:, used].tocsc() for X in (X1, X2))
-    width = max(1, BLOCK_BYTES // (8 * (X1.shape[0] + X2.shape[0])))
+    if not sparse.issparse(X1):
+        threads = allowed_threads() if X1.size * len(X2) > SOON_DONE else 1
+        return cdist(X1, X2, "cityblock") if threads == 1 else pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
+    if X2.nnz < THIN * X2.shape[0] * X2.shape[1]:
+        return pairwise_distances(_with_short_indices(X1), _with_short_indices(X2), metric="manhattan")
     D = np.zeros((X1.shape[0], X2.shape[0]))
-    for i in range(0, len(used), width):
-        D += _l1_of_arrays(by_column1[:, i : i + width].toarray(), by_column2[:, i : i + width].toarray())
+    columns1, columns2 = X1.tocsc(), X2.tocsc()
+    width = max(1, BLOCK_BYTES // (8 * (X1.shape[0] + X2.shape[0])))
+    for j in range(0, X1.shape[1], width):  # distances add up over columns
+        D += _l1(columns1[:, j : j + width].toarray(), columns2[:, j : j + width].toarray())
     return D
 
 
-def _l1_of_arrays(X1: np.ndarray, X2: np.ndarray) -> np.ndarray:
-    threads = 1 if X1.size * len(X2) < SOON_DONE else min(allowed_threads(), len(X1))
-    if threads == 1:
-        return cdist(X1, X2, "cityblock")
-    D = np.empty((len(X1), len(X2)))
-    rows = max(1, len(D) // (8 * threads))
-
-    def fill(i: int) -> None:
-        cdist(X1[i : i + rows], X2, "cityblock", out=D[i : i + rows])
-
-    with ThreadPoolExecutor(threads) as pool:  # cdist gives up the interpreter lock
-        list(pool.map(fill, range(0, len(D), rows)))
-    return D
+def _with_short_indices(X: sparse.csr_array) -> sparse.csr_array:
+    """The same matrix as scikit-learn's L1 distances take it."""
+    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
 
 
 def _is_binary(X: Array) -> bool:
@@ -405,8 +273,8 @@ def _is_binary(X: Array) -> bool:
     return bool(((values == 0) | (values == 1)).all())
 
 
-def _checked(K: Array, n1: int, n2: int) -> Array:
+def _checked(K: Array, shape: tuple[int, int]) -> Array:
     """What a user's function returned, if it has the right shape, as floats that nobody else holds."""
-    if getattr(K, "shape", None) != (n1, n2):
-        raise ValueError(f"The kernel function returned shape {getattr(K, 'shape', None)}; it must return ({n1}, {n2}).")
+    if getattr(K, "shape", None) != shape:
+        raise ValueError(f"The kernel function returned shape {getattr(K, 'shape', None)}; it must return {shape}.")
     return cast(K, "float64") + 0.0

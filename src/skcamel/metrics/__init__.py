@@ -50,6 +50,14 @@ __all__ = [
 ]
 
 __getattr__, _ = lazily(__name__, {})  # of names that went
+COLUMNS = {  # of a report: title and format
+    "known": ("known", "7g"),
+    "positives": ("positives", "9g"),
+    "predicted": ("predicted", "9g"),
+    "precision": ("precision", "9.3f"),
+    "recall": ("recall", "6.3f"),
+    "f1": ("F1", "5.3f"),
+}
 
 
 def evaluate(
@@ -151,12 +159,15 @@ class LabelReport:
         return len(self.rows)
 
     def __str__(self) -> str:
+        columns = [column for column in COLUMNS if column in self.rows[0]]
         names = [one_line(row["label"]) for row in self.rows]
-        width = max([5, *map(len, names)])
-        known, known_title = ("  {known:7g}", "    known") if any("known" in row for row in self.rows) else ("", "")
-        lines = [f"{'label':{width}}{known_title}  positives  predicted  precision  recall     F1"]
-        line = f"{{label:{{width}}}}{known}  {{positives:9g}}  {{predicted:9g}}  {{precision:9.3f}}  {{recall:6.3f}}  {{f1:5.3f}}"
-        lines += [line.format(width=width, **{**row, "label": name}) for row, name in zip(self.rows, names, strict=True)]
+        width = max(5, *map(len, names))
+        lines = ["label".ljust(width)] + [name.ljust(width) for name in names]
+        for column in columns:
+            title, form = COLUMNS[column]
+            cells = [title] + [format(row[column], form) for row in self.rows]
+            wide = len(format(0, form))
+            lines = [f"{line}  {cell:>{wide}}" for line, cell in zip(lines, cells, strict=True)]
         return "\n".join(lines)
 
 
@@ -196,12 +207,14 @@ def report(
     names = default_names("label", len(both)) if label_names is None else [str(name) for name in label_names]
     if len(names) != len(both):
         raise ValueError(f"Got {len(names)} label_names for {len(both)} labels; give one name for each column of Y.")
+    figures = {"positives": both + missed, "predicted": both + extra}
     with np.errstate(invalid="ignore"):
-        precision, recall = both / (both + extra), both / (both + missed)
-    figures = {"positives": both + missed, "predicted": both + extra, "precision": precision, "recall": recall}
-    figures |= {"f1": to_numpy(f1_of(counts, absent))} | ({} if counts.known is None else {"known": to_numpy(counts.known)})
-    rows = zip(names, zip(*(values.tolist() for values in figures.values()), strict=True), strict=True)
-    return LabelReport(tuple({"label": name, **dict(zip(figures, map(float, values), strict=True))} for name, values in rows))
+        figures |= {"precision": both / (both + extra), "recall": both / (both + missed)}
+    figures["f1"] = to_numpy(f1_of(counts, absent))
+    if counts.known is not None:
+        figures["known"] = to_numpy(counts.known)
+    rows = [{"label": name} | {key: float(values[j]) for key, values in figures.items()} for j, name in enumerate(names)]
+    return LabelReport(tuple(rows))
 
 
 def get_scorer(name: str, **conventions: Any) -> Scorer:

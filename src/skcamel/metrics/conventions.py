@@ -45,12 +45,9 @@ def as_truth(labels: Array) -> tuple[Array, Array | None]:
     ([[True, False], [False, True]], [[True, False], [True, True]])
     """
     labels = _as_array(labels)
-    try:
+    known = labels == labels  # not NaN; torch has no isnan of integers
+    if bool(known.all()):
         return as_relevance(labels), None
-    except ValueError:
-        known = labels == labels  # not NaN; torch has no isnan of integers
-        if bool(known.all()):
-            raise
     irrelevant = -1.0 if bool((labels == -1).any()) else 0.0
     return as_relevance(namespace(labels).where(known, labels, irrelevant)), known
 
@@ -62,9 +59,8 @@ def as_relevance(labels: Array, name: str = "Y") -> Array:
         raise ValueError(f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
     if labels.shape[1] == 0:
         raise ValueError(f"{name} has shape {tuple(labels.shape)}: there is no label to evaluate.")
-    relevant = labels == 1
-    irrelevant = (labels == 0) | (labels == -1)
-    if not bool((relevant | irrelevant).all()) or (bool((labels == 0).any()) and bool((labels == -1).any())):
+    relevant, zeros, negatives = labels == 1, labels == 0, labels == -1
+    if not bool((relevant | zeros).all() or (relevant | negatives).all()):
         found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
         found = [*found[:3], "…", *found[-3:]] if len(found) > 6 else found
         raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}.")

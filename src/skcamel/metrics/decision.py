@@ -73,14 +73,12 @@ def count(relevant: Array, predicted: Array, weights: Array | None = None, known
     Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q) for c candidates at once, weights
     (n,).
     """
-    xp = namespace(relevant)
-
-    def total(x: Array) -> Array:
-        return cast(xp.sum(x, axis=-2), "float64") if weights is None else weights @ cast(x, "float64")
-
-    both, positives, predictions = total(relevant & predicted), total(relevant), total(predicted if known is None else predicted & known)
-    weight = float(len(relevant) if weights is None else xp.sum(weights))
-    return Counts(both, predictions - both, positives - both, weight, None if known is None else total(known))
+    if known is not None:
+        predicted = predicted & known
+    w = cast(relevant[:, 0] | True, "float64") if weights is None else weights
+    positives, predictions, both = (w @ cast(x, "float64") for x in (relevant, predicted, relevant & predicted))
+    of_known = None if known is None else w @ cast(known, "float64")
+    return Counts(both, predictions - both, positives - both, float(w.sum()), of_known)
 
 
 def f1_of(counts: Counts, absent: float = 1.0) -> Array:
@@ -94,18 +92,16 @@ def f1_of(counts: Counts, absent: float = 1.0) -> Array:
 
 def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
-    *of_labels, total, known = counts
-    xp = namespace(of_labels[0])
-    both, extra, missed = (xp.sum(part, axis=-1) for part in of_labels)
-    wrong, f1 = xp.sum(counts.false_positive + counts.false_negative, axis=-1), f1_of(counts, absent)
-    entries, cells = None, total * of_labels[0].shape[-1]
-    if known is not None:
-        entries = xp.sum(known)
-        f1, cells = f1[..., known > 0] if bool(entries > 0) else f1, float(entries)
+    xp = namespace(counts.true_positive)
+    hit, extra, missed = (xp.sum(part, axis=-1) for part in counts[:3])
+    f1, known, cells = f1_of(counts, absent), None, counts.total * counts.true_positive.shape[-1]
+    if counts.known is not None:
+        known = xp.sum(counts.known)
+        f1, cells = f1[..., counts.known > 0], float(known)
     return {
-        "hamming_loss": wrong / cells if cells > 0 else wrong * xp.nan,
-        "macro_f1": xp.mean(f1, axis=-1),
-        "micro_f1": f1_of(Counts(both, extra, missed, total, entries), absent),
+        "hamming_loss": (extra + missed) / (cells or xp.nan),
+        "macro_f1": xp.sum(f1, axis=-1) / (f1.shape[-1] or xp.nan),
+        "micro_f1": f1_of(Counts(hit, extra, missed, counts.total, known), absent),
     }
 
 

@@ -183,7 +183,7 @@ def test_the_correlation_comes_from_rows_that_know_both_labels():
     _, _, Y = make(200, 3)
     Y = 2 * Y - 1
     Y[:100, 2], Y[100:, 0] = np.nan, np.nan  # labels 0 and 2 are never known together
-    C = correlation.known_gram(Y)
+    C = correlation.gram(Y)
     both = ~np.isnan(Y[:, 0]) & ~np.isnan(Y[:, 1])
     assert C[0, 2] == 0
     np.testing.assert_allclose(np.diag(C), 200)
@@ -198,7 +198,7 @@ def test_the_correlation_comes_from_rows_that_know_both_labels():
 @given(st.integers(0, 10_000), st.floats(0.05, 0.9), st.booleans())
 def test_the_gram_matrix_of_known_entries_is_a_gram_matrix(seed, share, centred):
     _, _, Y = make(15, 6, share, seed)
-    C = correlation.known_gram(2 * Y - 1, centred=centred)
+    C = correlation.gram(2 * Y - 1, centred=centred)
     assert np.linalg.eigvalsh(C)[0] > -1e-9 * len(Y)
     np.testing.assert_array_equal(C, C.T)
     found = correlation.learn(2 * Y - 1, centred=centred)
@@ -206,7 +206,7 @@ def test_the_gram_matrix_of_known_entries_is_a_gram_matrix(seed, share, centred)
     rows = np.where(np.isnan(Y).any(axis=1, keepdims=True), np.nan, Y)  # whole rows unknown: the complete rest, which has no noise
     whole = ~np.isnan(rows).any(axis=1)
     np.testing.assert_allclose(
-        correlation.known_gram(2 * rows - 1, centred=centred) / len(Y),
+        correlation.gram(2 * rows - 1, centred=centred) / len(Y),
         correlation.gram(2 * Y[whole] - 1, centred=centred) / whole.sum(),
         atol=1e-9,
     )

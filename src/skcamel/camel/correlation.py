@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, cast, namespace, one_thread_for_small
+from skcamel.arrays import Array, namespace, one_thread_for_small, to_numpy
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
@@ -33,9 +33,9 @@ FIRST_CHECK, CHECK_GROWTH = 10, 1.5  # optimality is looked at after 10, 16, 25,
 class Correlation(NamedTuple):
     """Label correlation with its certificate."""
 
-    S: Array  # (q, q), column j reconstructs label j; exact zeros, zero diagonal
-    penalty: Array  # (q,) λ_j
-    violation: Array  # (q,) KKT violation of each column, divided by λ_j
+    S: np.ndarray  # (q, q), column j reconstructs label j; exact zeros, zero diagonal
+    penalty: np.ndarray  # (q,) λ_j
+    violation: np.ndarray  # (q,) KKT violation of each column, divided by λ_j
     n_iter: int
 
 
@@ -73,45 +73,64 @@ def learn(
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    complete = not bool(namespace(Y).isnan(Y).any())
-    C = gram(Y, weights, centred=centred) if complete else known_gram(Y, weights, centred=centred)  # (q, q)
-    return of_gram(C, complete=complete, strength=strength, tol=tol, max_iter=max_iter)
+    C = gram(Y, weights, centred=centred)
+    return of_gram(C, complete=not bool(namespace(Y).isnan(Y).any()), strength=strength, tol=tol, max_iter=max_iter)
 
 
-def of_gram(C: Array, *, complete: bool = True, strength: float = 0.01, tol: float = 1e-6, max_iter: int = 10_000) -> Correlation:
-    """The same from C = YᵀY (q, q); labels may be known in part unless it is `complete`."""
-    xp = namespace(C)
-    penalty = penalties(C, strength)
-    groups = equal_labels(C if complete else xp.diag(xp.diagonal(C)))  # what is equal where both are known may differ elsewhere
-    one_each = C[groups.first][:, groups.first]
-    alone = groups.size[groups.first] == 1
-    with one_thread_for_small(len(one_each)):
-        reduced, n_iter = solve_lassos(one_each, penalty[groups.first] * alone, tol=tol, max_iter=max_iter)
-    S = expand(reduced, C, penalty, groups)
-    violation = kkt_violation(C, S, penalty) / namespace(C).where(penalty > 0, penalty, 1.0)
+def of_gram(C: np.ndarray, *, complete: bool = True, strength: float = 0.01, tol: float = 1e-6, max_iter: int = 10_000) -> Correlation:
+    """The same from C = YᵀY (q, q); labels may be known in part unless it is `complete`.
+
+    Labels that are equal or opposite, with |C_ij|² = C_ii C_jj, are solved as one, and share its coefficients evenly, which costs the
+    same. A label that has equals needs nothing but them: 1 - λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no
+    other label has more than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any frequency,
+    too: C_ij / C_jj is half the difference between the means of label i where label j is present and where it is not.
+    """
+    penalty, squares = penalties(C, strength), np.diag(C)
+    equals = np.eye(len(C))  # +1 where two labels are equal, -1 where they are opposite
+    if complete:  # what is equal where both are known may differ elsewhere
+        lengths = _lengths(C)
+        equals = np.where((lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths), np.sign(C), equals)
+    size = np.abs(equals).sum(axis=0)
+    first = np.flatnonzero(np.abs(equals).argmax(axis=0) == np.arange(len(C)))  # one label of each group
+    with one_thread_for_small(len(first)):
+        S, n_iter = solve_lassos(C[np.ix_(first, first)], np.where(size == 1, penalty, 0.0)[first], tol=tol, max_iter=max_iter)
+    if len(first) < len(C):
+        from_equals = np.clip(1 - penalty / np.where(squares > 0, squares, 1.0), 0, None) / np.clip(size - 1, 1, None)
+        S = (equals[:, first] / size[:, None]) @ S @ equals[first] + (equals - np.diag(np.diag(equals))) * from_equals
+    violation = kkt_violation(C, S, penalty) / np.where(penalty > 0, penalty, 1.0)
     return Correlation(S, penalty, violation, n_iter)
 
 
-class EqualLabels(NamedTuple):
-    """Labels that are equal or opposite: row i of the label matrix says the same about both."""
+def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np.ndarray:
+    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding, or constant and centred.
 
-    first: Array  # indices of the labels that stand for their group
-    group: Array  # (q,) position in `first` of the one that stands for label j
-    sign: Array  # (q,) +1 where label j equals it, -1 where it is its opposite
-    size: Array  # (q,) number of labels in the group of label j
+    >>> gram(np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]])).round(2)
+    array([[4.  , 2.77, 0.  ],
+           [2.77, 4.  , 0.  ],
+           [0.  , 0.  , 4.  ]])
+    """
+    Y = to_numpy(Y)
+    w = np.ones(len(Y)) if weights is None else to_numpy(weights)
+    present, absent = (Y > 0).astype(np.float64), (Y < 0).astype(np.float64)
+    complete = present.sum() + absent.sum() == Y.size
+    if complete and weights is None:
+        return gram_of_counts(present.T @ present, len(Y), centred=centred)
+    both, neither = present.T @ (w[:, None] * present), absent.T @ (w[:, None] * absent)
+    one = present.T @ (w[:, None] * absent)
+    C = _products(both, one, neither, len(Y), centred)
+    if complete:
+        return C
+    known = both + one + one.T + neither  # weight of the rows that know both
+    inverse = np.divide(1.0, known, out=np.zeros_like(C), where=known > 0)
+    C = w.sum() * C * inverse
+    lengths = np.where(np.diag(C) > 0, np.sqrt(np.diag(C)), 1.0)
+    least = float(np.linalg.eigvalsh(C / np.outer(lengths, lengths))[0])
+    noise = inverse - np.where(known > 0, _lengths(inverse), 0.0)
+    shrink = max(0.0, (len(C) * max(0.0, float(noise.mean()))) ** 0.5 - least)
+    return (C + shrink * np.diag(np.diag(C))) / (1 + shrink)
 
 
-def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Array:
-    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding, or constant and centred."""
-    xp = namespace(Y)
-    if centred:
-        positive, negative = (_total(xp.clip(sign * Y, 0, None), weights) for sign in (1, -1))
-        Y = Y - (positive - negative) / (positive + negative)  # the mean of a constant label is exact: ±1
-    C = Y.T @ (Y if weights is None else Y * weights[:, None])
-    return xp.where(xp.abs(C) <= len(Y) * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
-
-
-def gram_of_counts(together: np.ndarray, total: float, *, centred: bool = False) -> np.ndarray:
+def gram_of_counts(together: Array, total: float, *, centred: bool = False) -> np.ndarray:
     """The same from the weight of the rows that have both labels (q, q), and of all rows.
 
     >>> Y = np.array([[1.0, 1], [1, -1], [-1, -1]])
@@ -119,65 +138,21 @@ def gram_of_counts(together: np.ndarray, total: float, *, centred: bool = False)
     >>> bool((gram_of_counts(present.T @ present, 3.0) == gram(Y)).all())
     True
     """
-    present = np.diag(together)
-    C = 4 * (together - present[:, None] * present / total) if centred else 4 * together - 2 * (present[:, None] + present) + total
-    return np.where(np.abs(C) <= total * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
+    both = to_numpy(together)
+    one = np.diag(both)[:, None] - both
+    return _products(both, one, total - both - one - one.T, total, centred)
 
 
-def known_gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> Array:
-    """The positive semi-definite C (q, q) of labels with NaN where unknown.
-
-    >>> known_gram(np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]])).round(2)
-    array([[4.  , 2.77, 0.  ],
-           [2.77, 4.  , 0.  ],
-           [0.  , 0.  , 4.  ]])
-    """
-    xp = namespace(Y)
-    known = ~xp.isnan(Y)
-    w = xp.ones_like(Y[:, 0]) if weights is None else weights
-    Y, M = xp.where(known, Y, 0.0), cast(known, "float64")
+def _products(both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, centred: bool) -> np.ndarray:
+    """C from the weights of the rows that have both labels, the first alone, and neither, (q, q) each; of n rows."""
+    present, absent = np.full(len(both), 0.5), np.full(len(both), 0.5)  # how far a label lies below and above the middle, halved
     if centred:
-        positive, negative = (w @ xp.clip(sign * Y, 0, None) for sign in (1, -1))
-        Y = M * (Y - (positive - negative) / xp.where(positive + negative > 0, positive + negative, 1.0))
-    together = M.T @ (M * w[:, None])  # weight of the rows that know both
-    C = xp.where(together > 0, xp.sum(w) * (Y.T @ (Y * w[:, None])) / xp.where(together > 0, together, 1.0), 0.0)
-    C = xp.where(xp.abs(C) <= len(Y) * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
-    lengths = xp.where(xp.diagonal(C) > 0, xp.sqrt(xp.diagonal(C)), 1.0)
-    least = float(xp.linalg.eigvalsh(C / (lengths[:, None] * lengths))[0])
-    noise = xp.where(together > 0, 1 / xp.where(together > 0, together, 1.0) - 1 / xp.where(together > 0, _lengths(together), 1.0), 0.0)
-    shrink = max(0.0, (len(C) * max(0.0, float(xp.mean(noise)))) ** 0.5 - least)
-    return (C + shrink * xp.diag(xp.diagonal(C))) / (1 + shrink)
-
-
-def equal_labels(C: Array) -> EqualLabels:
-    """Groups of labels with |C_ij|² = C_ii C_jj, which for labels with two values means Y_i = ±Y_j; a label of length 0 is alone."""
-    xp = namespace(C)
-    index = xp.arange(len(C), device=C.device)
-    lengths = _lengths(C)
-    same = (lengths > 0) & (xp.abs(C) >= (1 - 1e-12) * lengths) | (index[:, None] == index)
-    stands_for = xp.argmax(same * 1, axis=0)  # the first of each group
-    first = index[stands_for == index]
-    group = xp.argmax((first[:, None] == stands_for) * 1, axis=0)
-    return EqualLabels(first, group, xp.sign(C[stands_for, index]), xp.sum(same * 1, axis=0))
-
-
-def expand(reduced: Array, C: Array, penalty: Array, groups: EqualLabels) -> Array:
-    """S of all labels from the S of one label of each group.
-
-    A group shares the coefficient of the label that stands for it evenly, which costs the same. A label that has equals
-    needs nothing but them: 1 - λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no other label has
-    more than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any frequency, too:
-    C_ij / C_jj is half the difference between the means of label i where label j is present and where it is not.
-    """
-    xp = namespace(C)
-    signs = groups.sign[:, None] * groups.sign
-    S = signs * reduced[groups.group][:, groups.group] / groups.size[:, None]
-    equals = (groups.group[:, None] == groups.group) * 1.0
-    equals[_diagonal(C)] = 0
-    has_equals = groups.size > 1
-    total = xp.clip(1 - penalty / xp.where(has_equals, xp.diagonal(C), 1.0), 0, None)
-    from_equals = total / xp.clip(groups.size - 1, 1, None)
-    return xp.where(has_equals, signs * equals * from_equals, S)
+        known = np.diag(both) + np.diag(neither)
+        present = np.divide(np.diag(both), known, out=present, where=known > 0)
+        absent = np.divide(np.diag(neither), known, out=absent, where=known > 0)
+    mixed = np.outer(absent, present) * one
+    C = 4 * (np.outer(absent, absent) * both + np.outer(present, present) * neither - (mixed + mixed.T))
+    return np.where(np.abs(C) <= n * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
 
 
 def collaboration(S: Array, alpha: float) -> Array:
@@ -186,30 +161,28 @@ def collaboration(S: Array, alpha: float) -> Array:
     return (1 - alpha) * xp.eye(len(S), dtype=S.dtype, device=S.device) + alpha * S
 
 
-def penalties(C: Array, strength: float) -> Array:
+def penalties(C: np.ndarray, strength: float) -> np.ndarray:
     """λ_j = strength · max_{i≠j} |C_ij|; 0 where label j is orthogonal to all others."""
-    xp = namespace(C)
-    others = xp.abs(C)
-    others[_diagonal(C)] = 0
-    return strength * xp.amax(others, axis=0)
+    others = np.abs(C)
+    np.fill_diagonal(others, 0)
+    return strength * others.max(axis=0)
 
 
-def kkt_violation(C: Array, S: Array, penalty: Array, columns: Array | None = None) -> Array:
+def kkt_violation(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
     """Distance of each column of S from optimality; 0 iff S solves the problem.
 
     Where s_ij ≠ 0 the gradient must be -λ_j sign(s_ij), elsewhere at most λ_j in absolute value; s_jj is fixed at 0.
     `S` and `penalty` may be those of some `columns` alone.
     """
-    xp = namespace(C)
-    columns = xp.arange(len(C), device=C.device) if columns is None else columns
+    columns = np.arange(len(C)) if columns is None else columns
     gradient = C @ S - C[:, columns]  # (q, number of columns)
-    free = xp.clip(xp.abs(gradient) - penalty, 0, None)
-    residual = xp.where(S != 0, xp.abs(gradient + penalty * xp.sign(S)), free)
-    residual[columns, xp.arange(len(columns), device=C.device)] = 0
-    return xp.amax(residual, axis=0)
+    free = np.clip(np.abs(gradient) - penalty, 0, None)
+    residual = np.where(S != 0, np.abs(gradient + penalty * np.sign(S)), free)
+    residual[columns, np.arange(len(columns))] = 0
+    return residual.max(axis=0)
 
 
-def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tuple[Array, int]:
+def solve_lassos(C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: int) -> tuple[np.ndarray, int]:
     """All columns by ADMM with one inverse; a column leaves as soon as its support gives the exact solution.
 
     Labels are brought to one length first: where they vary differently, steps that suit one would be far too short for another.
@@ -223,96 +196,66 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     S : array of shape (q, q)
     n_iter : int
     """
-    xp = namespace(C)
-    lengths = _relative_lengths(C)  # (q,), all 1 for labels in {-1, +1}
-    products, ratios = lengths[:, None] * lengths, lengths[:, None] / lengths
-    R, P = C / products, penalty / products  # the problem of labels of one length, whose solution is S · ratios
-    identity = xp.eye(len(C), dtype=C.dtype, device=C.device)
-    # coefficients are of order 1, so is λ/ρ; without any label that varies there is nothing to solve
-    rho = max(STEP_SHARE * float(xp.amax(xp.diagonal(R))), float(xp.amax(penalty / lengths**2))) or 1.0
-    inverse = xp.linalg.inv(R + rho * identity)
-    S = xp.zeros_like(C)
-    open_ = xp.arange(len(C), device=C.device)[penalty > 0]  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
-    dual = xp.zeros_like(C)[:, open_]
+    varying = np.diag(C) > 0
+    lengths = np.sqrt(np.where(varying, np.diag(C), 1.0))
+    R, P = C / np.outer(lengths, lengths), penalty / np.outer(lengths, lengths)  # of labels of length 1, with the solution S · ratios
+    ratios = lengths[:, None] / lengths
+    identity = np.eye(len(C))
+    rho = max(STEP_SHARE, float((penalty / lengths**2).max()))  # coefficients are of order 1, so is λ/ρ
+    inverse = np.linalg.inv(R + rho * identity)
+    S = np.zeros_like(C)
+    active = np.flatnonzero(penalty > 0)  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
+    before = dual = S[:, active]
     n_iter, check = 0, FIRST_CHECK
-    while len(open_) and n_iter < max_iter:
+    while len(active) and n_iter < max_iter:
         n_iter += 1
-        own = (open_, xp.arange(len(open_), device=C.device))  # entries s_jj of the open columns
-        before = S[:, open_] * ratios[:, open_]
-        smooth = inverse @ (R[:, open_] + rho * (before - dual))
-        smooth -= inverse[:, open_] * (smooth[own] / xp.diagonal(inverse)[open_])
-        dual += OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
-        shrunk = xp.sign(dual) * xp.clip(xp.abs(dual) - P[:, open_] / rho, 0, None)
-        shrunk[own] = 0
-        dual -= shrunk
-        S[:, open_] = shrunk / ratios[:, open_]
+        own = (active, np.arange(len(active)))  # entries s_jj
+        smooth = inverse @ (R[:, active] + rho * (before - dual))
+        smooth -= inverse[:, active] * (smooth[own] / np.diag(inverse)[active])
+        dual = dual + OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
+        after = np.sign(dual) * np.clip(np.abs(dual) - P[:, active] / rho, 0, None)
+        after[own] = 0
+        dual -= after
         if n_iter in (check, max_iter):
             check = int(CHECK_GROWTH * check) + 1
-            still = ~_finish(C, S, penalty, open_, tol)
-            factor = _step_factor(smooth[:, still], shrunk[:, still], before[:, still], dual[:, still])
-            open_, dual = open_[still], dual[:, still]
+            S[:, active] = after / ratios[:, active]
+            rest = ~_finish(C, S, penalty, active, tol)
+            factor = _step_factor(smooth[:, rest], after[:, rest], before[:, rest], dual[:, rest])
+            active, after, dual = active[rest], after[:, rest], dual[:, rest]
             if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:  # a new inverse costs about as much as one iteration
                 rho, dual = rho * factor, dual / factor
-                inverse = xp.linalg.inv(R + rho * identity)
+                inverse = np.linalg.inv(R + rho * identity)
+        before = after
     return S, max(n_iter, 1)
 
 
-def _step_factor(smooth: Array, shrunk: Array, before: Array, dual: Array) -> float:
+def _step_factor(smooth: np.ndarray, after: np.ndarray, before: np.ndarray, dual: np.ndarray) -> float:
     """By how much ρ should grow so that the relative primal and dual residuals fall together."""
-    norm = namespace(smooth).linalg.norm
-    primal = float(norm(smooth - shrunk)) / max(float(norm(smooth)), float(norm(shrunk)), 1e-300)
-    change = float(norm(shrunk - before)) / max(float(norm(dual)), 1e-300)
-    if primal == change:  # both 0 where no column is left
-        return 1.0
-    wanted = (primal / change) ** 0.5 if change > 0 else GREATEST_CHANGE
-    return min(max(wanted, 1 / GREATEST_CHANGE), GREATEST_CHANGE)
+    norm, tiny = np.linalg.norm, 1e-300
+    primal = norm(smooth - after) * norm(dual)
+    change = norm(after - before) * norm(after)
+    return float(np.clip(np.sqrt((primal + tiny) / (change + tiny)), 1 / GREATEST_CHANGE, GREATEST_CHANGE))
 
 
-def _finish(C: Array, S: Array, penalty: Array, columns: Array, tol: float) -> Array:
-    """Solve what can be solved exactly on its present support, in place; which of `columns` are done."""
-    penalty, present = penalty[columns], S[:, columns]
-    exact = _on_supports(C, present, penalty, columns)
+def _finish(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray, tol: float) -> np.ndarray:
+    """Solve what can be solved exactly on its present support with its signs, in place; which of `columns` are done."""
+    penalty, exact = penalty[columns], S[:, columns]
+    done = kkt_violation(C, exact, penalty, columns) <= tol * penalty
+    for k, j in enumerate(columns):
+        support = np.flatnonzero(exact[:, k])
+        signs = np.sign(exact[support, k])
+        try:
+            solution = np.linalg.solve(C[np.ix_(support, support)], C[support, j] - penalty[k] * signs)
+        except np.linalg.LinAlgError:  # labels that depend on each other
+            continue
+        if (solution * signs > 0).all():
+            exact[support, k] = solution
     solved = kkt_violation(C, exact, penalty, columns) <= min(tol, 1e-8) * penalty
     S[:, columns[solved]] = exact[:, solved]
-    return solved | (kkt_violation(C, present, penalty, columns) <= tol * penalty)
+    return done | solved
 
 
-def _on_supports(C: Array, S: Array, penalty: Array, columns: Array) -> Array:
-    """S with each column replaced by the lasso solution on its support with its signs, where that keeps the signs."""
-    xp = namespace(C)
-    index = xp.arange(len(C), device=C.device)
-    exact = S + 0.0
-    for k, j in enumerate(columns):
-        support = index[S[:, k] != 0]
-        signs = xp.sign(S[support, k])
-        try:
-            solution = xp.linalg.solve(C[support[:, None], support], C[support, j] - penalty[k] * signs)
-        except (xp.linalg.LinAlgError, RuntimeError):  # singular: labels that depend on each other; torch raises RuntimeError
-            continue
-        if bool((solution * signs > 0).all()):
-            exact[support, k] = solution
-    return exact
-
-
-def _total(Y: Array, weights: Array | None) -> Array:
-    """Weighted sum over rows, (q,)."""
-    return namespace(Y).sum(Y, axis=0) if weights is None else weights @ Y
-
-
-def _lengths(C: Array) -> Array:
+def _lengths(C: np.ndarray) -> np.ndarray:
     """√(C_ii C_jj), (q, q): the most that |C_ij| can be."""
-    lengths = namespace(C).sqrt(namespace(C).diagonal(C))
-    return lengths[:, None] * lengths
-
-
-def _relative_lengths(C: Array) -> Array:
-    """√C_ii in units of their quadratic mean, (q,); labels of length 0 have 1."""
-    xp = namespace(C)
-    squares = xp.diagonal(C)
-    mean = xp.sum(squares) / max(1, int(xp.sum((squares > 0) * 1)))
-    return xp.sqrt(xp.where(squares > 0, squares, 1.0) / xp.where(squares > 0, mean, 1.0))
-
-
-def _diagonal(C: Array) -> tuple[Array, Array]:
-    index = namespace(C).arange(len(C), device=C.device)
-    return index, index
+    lengths = np.sqrt(np.diag(C))
+    return np.outer(lengths, lengths)

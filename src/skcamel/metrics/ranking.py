@@ -118,7 +118,7 @@ def ranking_metrics(
             values = xp.where(empty, 1.0 if name == "average_precision" else -1 / xp.clip(size, 1, None), values)
         w = cast(counted[name], "float64") if weights is None else counted[name] * weights
         all_weights = xp.sum(w)
-        means[name] = values @ w / xp.where(all_weights > 0, all_weights, xp.nan)
+        means[name] = xp.sum(w * values, axis=-1) / xp.where(all_weights > 0, all_weights, xp.nan)
     return means
 
 

@@ -190,7 +190,7 @@ def test_where_the_system_does_not_tell_its_memory_nothing_is_refused(monkeypatc
 
 @pytest.mark.parametrize("weight", [1e200, 1e155, 1e-200])
 def test_weights_that_are_no_counts_are_refused(weight):
-    with pytest.raises(ValueError, match=r"sample_weight reaches from .*give numbers near 1"):
+    with pytest.raises(ValueError, match=r"sample_weight spans from .*give numbers near 1"):
         CamelClassifier().fit(X, Y, sample_weight=np.full(len(X), weight))
 
 

@@ -5,6 +5,7 @@ Every refusal says what came, what is wrong and what to do.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -22,7 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from skcamel.arrays import Array, is_tensor, to_numpy
-from skcamel.rows import canonical, column_names, default_names, is_lazy
+from skcamel.rows import canonical, column_names, default_names, is_lazy, with_gaps
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
@@ -68,51 +69,41 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     if pairwise and sparse.issparse(X):
         raise ValueError("A kernel matrix is dense; give it as an array, such as X.toarray().")
     X = to_numpy(X) if is_tensor(X) else X
+    accepted = {"accept_sparse": False if pairwise else "csr", "dtype": [np.float64, np.float32]}
+    # A filter of warnings would do the same, but filters are shared by all threads, and a server predicts in several.
+    quiet = not reset and column_names(X) is None and (_COMPARED.get() or hasattr(estimator, "input_columns_"))
     try:
-        X = _validated(estimator, X, reset=reset, accept_sparse=False if pairwise else "csr", dtype=[np.float64, np.float32])
+        if quiet:
+            rows = check_array(X, estimator=estimator, input_name="X", **accepted)
+        else:
+            rows = validate_data(estimator, X, reset=reset, **accepted)
     except ValueError as error:
-        raise _with_place(error, X) from error
-    if pairwise and reset and X.shape[0] != X.shape[1]:
+        if sparse.issparse(X) or not re.search("contains (NaN|infinity)", str(error)):
+            raise
+        row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]
+        raise ValueError(f"{str(error).splitlines()[0]} The first is in row {row}, column {column}.") from error
+    if quiet and rows.shape[1] != estimator.n_features_in_:
+        expected = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+        raise ValueError(f"X has {rows.shape[1]} features, but {expected}.")
+    if sparse.issparse(rows):
+        rows = canonical(rows)
+        if not np.isfinite(rows.data).all():  # each entry was finite, so a sum is not
+            raise ValueError("X has repeated entries whose sum is infinite; divide X by a constant.")
+    if pairwise and reset:
+        _check_kernel_matrix(rows)
+    return rows
+
+
+def _check_kernel_matrix(K: np.ndarray) -> None:
+    if K.shape[0] != K.shape[1]:
         raise ValueError(
-            f"kernel='precomputed' got a matrix of shape {X.shape}; fit needs the square kernel matrix of the training rows, "
+            f"kernel='precomputed' got a matrix of shape {K.shape}; fit needs the square kernel matrix of the training rows, "
             "predict one row for each new row and one column for each training row."
         )
-    if pairwise and reset and not np.allclose(X, X.T, rtol=1e-6, atol=1e-8 * abs(X).max()):
+    if not np.allclose(K, K.T, rtol=1e-6, atol=1e-8 * abs(K).max()):
         raise ValueError(
-            f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {X.shape}."
+            f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {K.shape}."
         )
-    return _canonical(X) if sparse.issparse(X) else X
-
-
-def _validated(estimator: Any, X: Array, *, reset: bool, **how: Any) -> Array:
-    """X as scikit-learn checks it; an array is no reason to warn where names were compared before.
-
-    A filter of warnings would do the same, but filters are shared by all threads, and a server predicts in several.
-    """
-    if reset or column_names(X) is not None or not (_COMPARED.get() or hasattr(estimator, "input_columns_")):
-        return validate_data(estimator, X, reset=reset, **how)
-    X = check_array(X, estimator=estimator, input_name="X", **how)
-    if X.shape[1] != estimator.n_features_in_:
-        expected = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
-        raise ValueError(f"X has {X.shape[1]} features, but {expected}.")
-    return X
-
-
-def _with_place(error: ValueError, X: Any) -> ValueError:
-    """The same error; where numbers are not finite, with the row and the column of the first."""
-    if ("contains NaN" not in str(error) and "contains infinity" not in str(error)) or sparse.issparse(X):
-        return error
-    rows = np.asarray(X, dtype=np.float64)
-    row, column = np.argwhere(~np.isfinite(rows))[0]
-    first, *others = str(error).split("\n", 1)
-    return ValueError("\n".join([f"{first} The first is in row {row}, column {column}.", *others]))
-
-
-def _canonical(X: Array) -> sparse.csr_array:
-    rows = canonical(X)
-    if not np.isfinite(rows.data).all():  # each entry was finite, so a sum is not
-        raise ValueError("X has repeated entries whose sum is infinite; divide X by a constant.")
-    return rows
 
 
 @contextmanager
@@ -140,28 +131,33 @@ def check_labels(
     if Y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
     names = column_names(Y)
-    if sparse.issparse(Y):
-        Y = Y.toarray()
-    Y = to_numpy(Y) if is_tensor(Y) else _as_array(Y)
+    Y = Y.toarray() if sparse.issparse(Y) else Y
+    try:
+        Y = to_numpy(Y)
+    except ValueError as error:
+        cure = "For label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y)."
+        raise ValueError(f"Y is ragged: its rows have different lengths. {cure}") from error
     if Y.ndim not in (1, 2):
         raise ValueError(f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
-    if Y.ndim == 2 and Y.shape[1] == 1 and not _is_indicator(Y):  # a column of classes, as scikit-learn understands it
-        warnings.warn("Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4)
-        Y = Y[:, 0]
     if Y.shape[0] != n_rows:
         raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
-    found = _matrix_labels(Y, names, unknown) if Y.ndim == 2 else _class_labels(Y, classes if known is None else known.classes)
-    if known is not None:
-        _check_same_labels(found, known, names)
-    return found
-
-
-def _check_same_labels(found: Labels, known: Labels, names: list[str] | None) -> None:
-    """Refuse a batch whose labels are not those of the batches before."""
+    signs = _signs(Y) if Y.ndim == 2 else None
+    if Y.ndim == 2 and Y.shape[1] == 1 and signs is None:  # a column of classes, as scikit-learn understands it
+        warnings.warn("Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4)
+        Y = Y[:, 0]
+    if Y.ndim == 1:
+        found = _class_labels(Y, classes if known is None else known.classes)
+    else:
+        _check_matrix(Y, signs, names, may_be_unknown=unknown)
+        label_names = names or default_names("label", Y.shape[1])
+        found = Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
+    if known is None:
+        return found
     if found.target != known.target or found.Y.shape[1] != known.Y.shape[1]:
         raise ValueError(f"y has {found.Y.shape[1]} labels ({found.target}); earlier batches had {known.Y.shape[1]} ({known.target}).")
     if names is not None and names != known.names.tolist():
         raise ValueError(f"The columns of y are {listed(names)}; those of earlier batches were {listed(known.names.tolist())}.")
+    return found
 
 
 def check_weights(sample_weight: Array | None, n_rows: int, *, may_vanish: bool = False) -> np.ndarray | None:
@@ -179,15 +175,11 @@ def check_weights(sample_weight: Array | None, n_rows: int, *, may_vanish: bool 
         if may_vanish:
             return weights
         raise ValueError("All weights in sample_weight are zero; at least one row must count.")
-    if not (weights.max() < HEAVIEST and weights[weights > 0].min() > 1 / HEAVIEST):
+    least, greatest = weights[weights > 0].min(), weights.max()
+    if not 1 / HEAVIEST < least <= greatest < HEAVIEST or greatest > 1e10 * least:
         raise ValueError(
-            f"sample_weight reaches from {weights[weights > 0].min():.1e} to {weights.max():.1e}; a weight counts as that many copies of "
-            "its row, so give numbers near 1, as sample_weight / sample_weight.mean()."
-        )
-    if weights.max() > 1e10 * weights[weights > 0].min():
-        raise ValueError(
-            f"sample_weight spans from {weights[weights > 0].min():.1e} to {weights.max():.1e}, more than numbers of 16 digits can serve; "
-            "give weight 0 to rows that do not count."
+            f"sample_weight spans from {least:.1e} to {greatest:.1e}, more than numbers of 16 digits can serve; a weight counts as that "
+            "many copies of its row, so give numbers near 1, as sample_weight / sample_weight.mean(), and 0 to rows that do not count."
         )
     return None if (weights == 1).all() else weights
 
@@ -215,39 +207,36 @@ def inner_splits(
         splitter = (KFold if is_matrix else StratifiedKFold)(int(estimator.cv), shuffle=True, random_state=estimator.random_state)
     else:
         splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
-    n = y.shape[0]
-    rows, counts = np.arange(n), np.ones(n, dtype=bool) if weights is None else weights > 0
-    splits = [(rows[train], rows[test]) for train, test in splitter.split(X, y, groups)]
-    splits = [(train[counts[train]], test[counts[test]]) for train, test in splits]
+    rows = np.arange(len(y))
+    counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
+    splits = []
+    for train, test in splitter.split(X, y, groups):
+        splits.append((rows[train][counts[train]], rows[test][counts[test]]))
     if not splits or not all(len(train) and len(test) for train, test in splits):
         raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
     return splits
 
 
-def _as_array(Y: Any) -> np.ndarray:
+def _signs(Y: np.ndarray) -> np.ndarray | None:
+    """+1, -1 and, where unknown, NaN (float64) for entries in {0, 1} or in {-1, +1}; None where there are others."""
     try:
-        return np.asarray(Y)
-    except ValueError as error:
-        raise ValueError(
-            "Y is ragged: its rows have different lengths. For label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y)."
-        ) from error
+        values = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64)
+    except (TypeError, ValueError):
+        return None
+    unknown, positive = np.isnan(values), values == 1
+    if not any((unknown | positive | (values == other)).all() for other in (0, -1)):
+        return None
+    return np.where(unknown, np.nan, np.where(positive, 1.0, -1.0))
 
 
-def _is_indicator(Y: np.ndarray) -> bool:
-    """Whether all entries are in {0, 1} or all in {-1, +1}, or unknown."""
-    Y = _with_ones(Y, _unknown(Y))
-    if Y.dtype.kind not in "biuf":
-        try:
-            Y = Y.astype(np.float64)
-        except (TypeError, ValueError):
-            return False
-    return bool(np.isin(Y, (0, 1)).all() or np.isin(Y, (-1, 1)).all())
-
-
-def _matrix_labels(Y: np.ndarray, names: list[str] | None, may_be_unknown: bool) -> Labels:
+def _check_matrix(Y: np.ndarray, signs: np.ndarray | None, names: list[str] | None, *, may_be_unknown: bool) -> None:
+    """Refuse a label matrix without labels, known entries or different names, and other codings."""
     if Y.shape[1] == 0:
         raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
-    unknown = _unknown(Y)
+    if signs is None:
+        found = np.unique(Y.astype(str))[:6]
+        raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
+    unknown = np.isnan(signs)
     if unknown.all() and unknown.size:
         raise ValueError(f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are known.")
     if unknown.any() and not may_be_unknown:
@@ -256,38 +245,20 @@ def _matrix_labels(Y: np.ndarray, names: list[str] | None, may_be_unknown: bool)
             f"Y has {int(unknown.sum())} unknown entries (NaN), the first in row {row}, label {names[label] if names else label}; "
             "drop those rows, or write 0 where 'not given' means 'not relevant'."
         )
-    Y = _with_ones(Y, unknown)
-    if not _is_indicator(Y):
-        found = sorted({str(value) for value in np.unique(Y[:1000].astype(str))})[:6]
-        raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
     if names and len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"Y has two columns called {twice!r}; labels are told apart by name, rename one.")
-    q = Y.shape[1]
-    label_names = names or default_names("label", q)
-    signs = np.where(Y.astype(np.float64) == 1, 1.0, -1.0)
-    signs[unknown] = np.nan
-    return Labels(signs, np.array(label_names, dtype=object), np.arange(q), "matrix")
-
-
-def _unknown(Y: np.ndarray) -> np.ndarray:
-    """Entries that are NaN, None or pandas' NA."""
-    if Y.dtype.kind == "f":
-        return np.isnan(Y)
-    if Y.dtype.kind == "O":
-        return np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in Y.ravel()]).reshape(Y.shape)
-    return np.zeros(Y.shape, dtype=bool)
-
-
-def _with_ones(Y: np.ndarray, unknown: np.ndarray) -> np.ndarray:
-    """Labels with 1, which both codings have, in place of unknown entries; not a copy where there are none."""
-    return np.where(unknown, 1, Y) if unknown.any() else Y
 
 
 def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
     """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
     if y.dtype.kind == "O":
-        _check_objects(y)
+        kinds = {type(value) for value in y}
+        if any(issubclass(kind, Collection) and not issubclass(kind, str | bytes) for kind in kinds):
+            cure = "for label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
+            raise ValueError(f"y holds a collection in each row, such as {y[0]!r:.60}; {cure}")
+        if str in kinds and any(issubclass(kind, Real) for kind in kinds - {float}):  # NaN, a float, is told as a missing value
+            raise ValueError("y mixes text and numbers; write all classes as text, as by y.astype(str).")
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise ValueError(
             f"Input y contains NaN in {int(np.isnan(y).sum())} rows, and a 1-d y holds the class of every row; drop those rows, or give a "
@@ -295,40 +266,27 @@ def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
         )
     y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
     check_classification_targets(y)
-    classes, index = np.unique(y, return_inverse=True)
+    classes = np.unique(y)
     _warn_of_joined_names(classes)
     if known is not None:
-        own, classes = classes, np.unique(to_numpy(known))
-        if new := [str(name) for name in own if name not in classes]:
+        new, classes = np.setdiff1d(classes, to_numpy(known)), np.unique(to_numpy(known))
+        if len(new):
             there = listed([*map(str, classes)])
-            raise ValueError(f"y holds the class {new[0]!r}, which was not named before; there are {there}. Name all in the first call.")
-        index = np.searchsorted(classes, own)[index]
-    if len(classes) <= 2:
-        names, Y = classes[-1:], index[:, None] == 1
-    else:
-        names, Y = classes, index[:, None] == np.arange(len(classes))
+            raise ValueError(
+                f"y holds the class {str(new[0])!r}, which was not named before; there are {there}. Name all in the first call."
+            )
     target = "binary" if len(classes) <= 2 else "multiclass"
-    return Labels(np.where(Y, 1.0, -1.0), np.array([str(name) for name in names], dtype=object), classes, target)
-
-
-def _check_objects(y: np.ndarray) -> None:
-    """Refuse rows that are collections, and classes that cannot be compared."""
-    kinds = {type(value) for value in y}
-    if collections := [kind.__name__ for kind in kinds if issubclass(kind, Collection) and not issubclass(kind, str | bytes)]:
-        raise ValueError(
-            f"y holds a {collections[0]} in each row; for label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
-        )
-    if str in kinds and any(issubclass(kind, Real) for kind in kinds - {float}):  # NaN, a float, is told as a missing value
-        raise ValueError("y mixes text and numbers; write all classes as text, as by y.astype(str).")
+    names = classes[-1:] if target == "binary" else classes
+    signs = np.where(y[:, None] == names, 1.0, -1.0)
+    return Labels(signs, np.array([str(name) for name in names], dtype=object), classes, target)
 
 
 def _warn_of_joined_names(classes: np.ndarray) -> None:
     """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
-    if classes.dtype.kind not in "UO" or not all(isinstance(name, str) for name in classes):
-        return
+    texts = [name for name in classes.tolist() if isinstance(name, str)]
     for separator in "|;,/\t":
-        parts = {part.strip(" []{}()'\"") for name in classes for part in name.split(separator)} - {""}
-        joined = [str(name) for name in classes if separator in name]
+        joined = [name for name in texts if separator in name]
+        parts = {part.strip(" []{}()'\"") for name in texts for part in name.split(separator)} - {""}
         if joined and len(parts) < len(classes):
             warnings.warn(
                 f"y is read as {len(classes)} classes, of which each row has one, but texts such as {joined[0]!r} look like sets of the "
@@ -346,12 +304,13 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
     positives = (Y > 0).sum(axis=0)
     negatives = (Y < 0).sum(axis=0)
     known = positives + negatives > 0
-    for lacking, what in (
-        (known & (positives == 0), "no positive row"),
-        (known & (negatives == 0), "no negative row"),
-        (~known, "no known entry"),
-    ):
-        empty = labels.names[lacking]
+    lacking = {
+        "no positive row": known & (positives == 0),
+        "no negative row": known & (negatives == 0),
+        "no known entry": ~known,
+    }
+    for what, labels_without in lacking.items():
+        empty = labels.names[labels_without]
         if len(empty):
             named = ", ".join(map(str, empty[:5])) + (", …" if len(empty) > 5 else "")
             warnings.warn(

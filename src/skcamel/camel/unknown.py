@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, cast, namespace
+from skcamel.arrays import Array, as_floats, cast, namespace
 from skcamel.camel import spectral
 from skcamel.camel.spectral import LabelBasis, Solution, Spectrum
 
@@ -53,25 +53,22 @@ def fill(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, start
            [-1.  ]])
     """
     xp = namespace(Y)
-    known, operator = ~xp.isnan(Y), _Operator(spectrum, candidates)
-    root = 1.0 if spectrum.weights is None else xp.sqrt(spectrum.weights)[:, None]
-    X = xp.stack([root * xp.where(known, Y, means(Y, spectrum.weights) if start is None else start)] * len(candidates))  # (c, n, q), D^½ Y
+    known, operator = ~xp.isnan(Y.T), _Operator(spectrum, candidates)
+    root = 1.0 if spectrum.weights is None else xp.sqrt(spectrum.weights)
+    begin = xp.where(known, Y.T, means(Y, spectrum.weights)[:, None] if start is None else start.T)
+    X = xp.stack([root * begin] * len(candidates))  # (c, q, n), D^½ Y transposed
     image = operator(X)
     enough = xp.maximum(tol**2 * _dot(image, image), ROUNDING**2 * _dot(X, X))  # (c, 1, 1)
     residual = xp.where(known, 0.0, -image)
     direction, squares = residual, _dot(residual, residual)
-    found: dict[int, Array] = {}
-    waiting, n_rounds = list(range(len(candidates))), 0
-    while True:
-        still = squares > enough if n_rounds < MOST_ROUNDS else squares < 0
-        if not bool(still.all()):  # candidates that are done leave
-            rest = [k for k, more in enumerate(still[:, 0, 0].tolist()) if more]
-            found |= {waiting[k]: X[k] for k in range(len(waiting)) if k not in rest}
-            waiting = [waiting[k] for k in rest]
-            if not waiting:
-                return Filled([xp.where(known, Y, found[k] / root) for k in range(len(candidates))], n_rounds)
-            X, residual, direction, squares, enough = (part[rest] for part in (X, residual, direction, squares, enough))
-            operator = _Operator(spectrum, [candidates[k] for k in waiting])
+    filled, waiting, n_rounds = X + 0.0, xp.arange(len(candidates), device=Y.device), 0
+    while len(waiting) and n_rounds < MOST_ROUNDS:
+        more = (squares > enough)[:, 0, 0]
+        if not bool(more.all()):  # candidates that are done leave
+            filled[waiting] = X
+            X, residual, direction, squares, enough, waiting = (part[more] for part in (X, residual, direction, squares, enough, waiting))
+            operator.R, operator.damping = operator.R[more], operator.damping[more]
+            continue
         n_rounds += 1
         image = xp.where(known, 0.0, operator(direction))
         length = _ratio(squares, _dot(direction, image))
@@ -79,16 +76,17 @@ def fill(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, start
         residual = residual - length * image
         squares, before = _dot(residual, residual), squares
         direction = residual + _ratio(squares, before) * direction
+    filled[waiting] = X
+    return Filled([xp.where(known, Y.T, labels / root).T for labels in filled], n_rounds)
 
 
 def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float) -> tuple[Solution, Array]:
     """The solution for labels Y (n, q) with NaN where unknown, and the leave-one-out scores (n, q); `n_iter` counts rounds."""
     candidate = (basis, (lambda1, lambda2))
-    (labels,), n_rounds = fill(spectrum, Y, [candidate])
-    solution = spectral.solve_in(spectrum, spectral.project(spectrum, labels), basis, lambda1=lambda1, lambda2=lambda2)
-    extra = _extra_ridges(spectrum, basis, lambda1, lambda2, _shares(Y, spectrum.weights))
-    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [basis.ridges(lambda1, lambda2) + extra])
-    (scores,) = _left_out(spectrum, [labels], [candidate], [extra], diagonal)
+    filled, n_rounds = fill(spectrum, Y, [candidate])
+    solution = spectral.solve_in(spectrum, spectral.project(spectrum, filled[0]), basis, lambda1=lambda1, lambda2=lambda2)
+    more = _ridges(spectrum, Y, candidate)
+    scores = _left_out(spectrum, filled[0], candidate, more, spectral.Diagonal(spectrum.values, spectrum.vectors, [more]))
     counts = cast(namespace(Y).any(~namespace(Y).isnan(Y), axis=0), "float64")  # rounding leaves traces of labels that nobody knows
     of_labels = {key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")}
     return replace(solution, **of_labels, n_iter=max(1, n_rounds)), scores * counts
@@ -113,16 +111,13 @@ def leave_one_out(
             f"groups has {len(groups)} entries, but Y has unknown labels, with which groups cannot leave together exactly; "
             "use cv=GroupKFold(5), which fits again without each fold."
         )
-    shares = _shares(Y, spectrum.weights)
-    candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    extra = {(a, p): _extra_ridges(spectrum, bases[a], *penalties[p], shares) for a, p, _ in candidates}
-    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [rho + extra[a, p] for a, p, rho in candidates])
-    start = _middle(spectrum, Y, bases, penalties)
-    for block in spectral.blocks(candidates, len(Y) // 2):
-        pairs = [(bases[a], penalties[p]) for a, p, _ in block]
-        labels = fill(spectrum, Y, pairs, start=start, tol=ROUGH).labels
-        for (a, p, _), scores in zip(block, _left_out(spectrum, labels, pairs, [extra[a, p] for a, p, _ in block], diagonal), strict=True):
-            yield a, p, scores
+    more = {}
+    for a, basis in enumerate(bases):
+        for p, penalty in enumerate(penalties):
+            more[a, p] = _ridges(spectrum, Y, (basis, penalty))
+    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, list(more.values()))
+    for (a, p), labels in _filled(spectrum, Y, bases, penalties):
+        yield a, p, _left_out(spectrum, labels, (bases[a], penalties[p]), more[a, p], diagonal)
 
 
 def held_out(
@@ -130,14 +125,23 @@ def held_out(
 ) -> Iterator[tuple[int, int, Array]]:
     """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
     rows = spectral.in_eigenbasis(spectrum, K)
-    candidates = [(a, p, basis.d) for a, basis in enumerate(bases) for p in range(len(penalties))]
-    start = _middle(spectrum, Y, bases, penalties)
-    for block in spectral.blocks(candidates, len(Y) // 2):
-        filled = fill(spectrum, Y, [(bases[a], penalties[p]) for a, p, _ in block], start=start, tol=ROUGH)
-        for (a, p, _), labels in zip(block, filled.labels, strict=True):
-            basis, targets = bases[a], spectral.project(spectrum, labels)
-            shrunk = targets.projected @ basis.R / (spectrum.values[:, None] + basis.ridges(*penalties[p]))
-            yield a, p, (targets.mean @ basis.R + rows @ shrunk) @ basis.R.T
+    for (a, p), labels in _filled(spectrum, Y, bases, penalties):
+        basis, targets = bases[a], spectral.project(spectrum, labels)
+        shrunk = targets.projected @ basis.R / (spectrum.values[:, None] + basis.ridges(*penalties[p]))
+        yield a, p, (targets.mean @ basis.R + rows @ shrunk) @ basis.R.T
+
+
+def _filled(
+    spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
+) -> Iterator[tuple[tuple[int, int], Array]]:
+    """Number of the basis, that of the penalties, and filled labels (n, q); all start from a candidate in the middle of the grid."""
+    middle = bases[len(bases) // 2], sorted(penalties, key=lambda penalty: penalty[1])[len(penalties) // 2]
+    (start,), _ = fill(spectrum, Y, [middle], tol=ROUGH)
+    every = [(a, p, basis.d) for a, basis in enumerate(bases) for p in range(len(penalties))]
+    for block in spectral.blocks(every, len(Y) // 2):
+        candidates = [(bases[a], penalties[p]) for a, p, _ in block]
+        labels = fill(spectrum, Y, candidates, start=start, tol=ROUGH).labels
+        yield from zip([(a, p) for a, p, _ in block], labels, strict=True)
 
 
 def means(Y: Array, weights: Array | None) -> Array:
@@ -153,54 +157,49 @@ def means(Y: Array, weights: Array | None) -> Array:
     return _ratio(xp.sum(w * xp.where(known, Y, 0.0), axis=0), xp.sum(w, axis=0))
 
 
-def _middle(spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]) -> Array:
-    """The filling (n, q) of a candidate from the middle of the grid, from which the others start."""
-    middle = bases[len(bases) // 2], sorted(penalties, key=lambda penalty: penalty[1])[len(penalties) // 2]
-    return fill(spectrum, Y, [middle], tol=ROUGH).labels[0]
-
-
 class _Operator:
-    """A of several candidates, (c, n, q) ► (c, n, q)."""
+    """A of several candidates, (c, q, n) ► (c, q, n): labels are transposed, so that all share products with U, read row by row."""
 
     def __init__(self, spectrum: Spectrum, candidates: Sequence[Candidate]) -> None:
-        xp = namespace(spectrum.values)
-        self.spectrum, self.bases = spectrum, [basis for basis, _ in candidates]
-        noise = xp.concatenate([_noise(basis, *penalty) for basis, penalty in candidates])
-        rho = xp.concatenate([basis.ridges(*penalty) for basis, penalty in candidates])
-        self.damping = (noise / (rho + spectrum.values[:, None])).T  # (all components, m)
+        values = spectrum.values
+        q, width = len(candidates[0][0].R), max(len(basis.d) for basis, _ in candidates)
+        self.U, self.R = spectrum.vectors, as_floats(np.zeros((len(candidates), q, width)), values)
+        self.damping = as_floats(np.zeros((len(candidates), width, len(values))), values)
+        for k, (basis, penalty) in enumerate(candidates):  # components that a basis lacks stay 0
+            live = len(basis.d)
+            self.R[k, :, :live] = basis.R
+            self.damping[k, :live] = (_noise(basis, *penalty) / (basis.ridges(*penalty) + values[:, None])).T
 
     def __call__(self, V: Array) -> Array:
-        xp, U = namespace(V), self.spectrum.vectors
-        rotated = xp.concatenate([basis.R.T @ part.T for part, basis in zip(V, self.bases, strict=True)])  # this way U is read fastest
-        change = (self.damping * (rotated @ U)) @ U.T - rotated  # (all components, n)
-        return V + xp.stack([part @ basis.R.T for part, basis in zip(_parts(change.T, self.bases), self.bases, strict=True)])
+        xp = namespace(V)
+        rotated = xp.swapaxes(self.R, 1, 2) @ V  # (c, l, n)
+        image = xp.reshape(xp.reshape(rotated, (-1, len(self.U))) @ self.U, self.damping.shape) * self.damping
+        image = xp.reshape(xp.reshape(image, (-1, self.U.shape[1])) @ self.U.T, rotated.shape)
+        return V + self.R @ (image - rotated)
 
 
-def _left_out(
-    spectrum: Spectrum, labels: Sequence[Array], candidates: Sequence[Candidate], extra: Sequence[Array], diagonal: spectral.Diagonal
-) -> list[Array]:
-    """Leave-one-out scores (n, q) of each candidate, from its filled labels and what unknown entries add to its ridges."""
-    xp = namespace(spectrum.values)
-    bases = [basis for basis, _ in candidates]
-    rho = xp.concatenate([basis.ridges(*penalty) for basis, penalty in candidates])
-    projected = [spectral.project(spectrum, own).projected @ basis.R for own, basis in zip(labels, bases, strict=True)]
-    beta = spectral.coefficients(spectrum, xp.concatenate(projected, axis=1), rho)
-    more = rho + xp.concatenate(list(extra))
+def _left_out(spectrum: Spectrum, labels: Array, candidate: Candidate, more: Array, diagonal: spectral.Diagonal) -> Array:
+    """Leave-one-out scores (n, q) of a candidate, from its filled labels and its ridges with what unknown entries add to them."""
+    xp, (basis, penalty) = namespace(labels), candidate
+    rho = basis.ridges(*penalty)
+    beta = spectral.coefficients(spectrum, spectral.project(spectrum, labels).projected @ basis.R, rho)
     g = diagonal(more)
     spread = xp.where(g > 0, 1 / xp.where(g > 0, g, 1.0) - more, 0.0)  # variance of the prediction by other rows, times the weight
-    if spectrum.weights is None:
-        step = beta * (rho + spread)
-    else:
+    step = beta * (rho + spread)
+    if spectrum.weights is not None:
         w = spectrum.weights[:, None]
-        step = rho * beta * (rho + spread) / (w * rho + xp.clip(w - 1, 0, None) * spread)
-    return [(own @ basis.R - part) @ basis.R.T for own, basis, part in zip(labels, bases, _parts(step, bases), strict=True)]
+        step = rho * step / (w * rho + xp.clip(w - 1, 0, None) * spread)
+    return (labels @ basis.R - step) @ basis.R.T
 
 
-def _extra_ridges(spectrum: Spectrum, basis: LabelBasis, lambda1: float, lambda2: float, shares: Array) -> Array:
-    """What unknown entries add to the ridge of each component, (l,), where labels are known in these shares (q,) of the rows."""
-    xp = namespace(shares)
-    noise, n = _noise(basis, lambda1, lambda2), len(spectrum.vectors)
-    variances = (spectrum.values[:, None] + basis.ridges(lambda1, lambda2)) / noise  # (m, l), of A⁻¹
+def _ridges(spectrum: Spectrum, Y: Array, candidate: Candidate) -> Array:
+    """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
+    xp, (basis, penalty), n = namespace(Y), candidate, len(Y)
+    known = cast(~xp.isnan(Y), "float64")
+    weights = xp.ones_like(Y[:, 0]) if spectrum.weights is None else spectrum.weights
+    shares = xp.clip(weights @ known / xp.sum(weights), 0.5 / n, None)  # of the rows, by weight; at least half a row
+    noise, ridges = _noise(basis, *penalty), basis.ridges(*penalty)
+    variances = (spectrum.values[:, None] + ridges) / noise  # (m, l), of A⁻¹
     squares = basis.R**2  # (q, l)
     dead = xp.clip(1 - xp.sum(squares, axis=1), 0, None)
     kappa = (1 - shares) / shares
@@ -210,14 +209,7 @@ def _extra_ridges(spectrum: Spectrum, basis: LabelBasis, lambda1: float, lambda2
         kappa = xp.maximum(kappa, (1 - shares) / (squares @ of_components + dead / (1 + kappa)))
         if bool((kappa - before <= 1e-3 * kappa).all()):
             break
-    return (kappa @ squares) * noise
-
-
-def _shares(Y: Array, weights: Array | None) -> Array:
-    """Share of the rows, by weight, in which each label is known, (q,); at least half a row."""
-    xp = namespace(Y)
-    known = cast(~xp.isnan(Y), "float64")
-    return xp.clip(xp.mean(known, axis=0) if weights is None else weights @ known / xp.sum(weights), 0.5 / len(Y), None)
+    return ridges + (kappa @ squares) * noise
 
 
 def _noise(basis: LabelBasis, lambda1: float, lambda2: float) -> Array:
@@ -225,18 +217,9 @@ def _noise(basis: LabelBasis, lambda1: float, lambda2: float) -> Array:
     return lambda2 / (lambda1 * basis.d**2)
 
 
-def _parts(columns: Array, bases: Sequence[LabelBasis]) -> Iterator[Array]:
-    """The columns that belong to each basis."""
-    end = 0
-    for basis in bases:
-        start, end = end, end + len(basis.d)
-        yield columns[:, start:end]
-
-
 def _dot(V: Array, W: Array) -> Array:
-    """Inner products of matrices, (c, n, q) ► (c, 1, 1)."""
-    xp = namespace(V)
-    return xp.sum(xp.sum(V * W, axis=2), axis=1)[:, None, None]
+    """Inner products of matrices, (c, q, n) ► (c, 1, 1)."""
+    return namespace(V).einsum("cqn,cqn->c", V, W)[:, None, None]
 
 
 def _ratio(numerator: Array, denominator: Array) -> Array:

@@ -220,7 +220,7 @@ def inner_splits(
 def _signs(Y: np.ndarray) -> np.ndarray | None:
     """+1, -1 and, where unknown, NaN (float64) for entries in {0, 1} or in {-1, +1}; None where there are others."""
     try:
-        values = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64)
+        values = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
     except (TypeError, ValueError):
         return None
     unknown, positive = np.isnan(values), values == 1

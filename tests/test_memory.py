@@ -1,5 +1,6 @@
 """What this process may still use, and the peak memory of a fit, counted in n x n matrices of doubles."""
 
+import resource
 import subprocess
 import sys
 import tracemalloc
@@ -164,7 +165,7 @@ def system(tmp_path, monkeypatch):
     """A system of files: what ``/proc`` and ``/sys/fs/cgroup`` would say."""
     monkeypatch.setattr(memory, "PROC", tmp_path / "proc")
     monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
-    monkeypatch.setattr(memory, "_left_of_own_limits", lambda: iter(()))
+    monkeypatch.setattr("resource.getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
 
     def write(**files):
         for name, text in ({"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n"} | files).items():

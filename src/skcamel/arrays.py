@@ -18,6 +18,7 @@ from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
 SMALL = 400  # rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
+_threads = cache(ThreadpoolController)  # made once, since it looks through all loaded libraries
 # One name for both kinds of array; neither library's types describe the other's.
 Array = Any
 
@@ -87,11 +88,6 @@ def put_along_rows(x: Array, index: Array, values: Array) -> Array:
     return x
 
 
-def nonzero(mask: Array) -> tuple[Array, ...]:
-    """Indices of the true entries, an array for each axis."""
-    return mask.nonzero(as_tuple=True) if is_tensor(mask) else mask.nonzero()
-
-
 def eigh_in_place(K: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix whose memory may be reused.
 
@@ -132,13 +128,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
 def one_thread_for_small(size: int, least: int = SMALL) -> AbstractContextManager[Any]:
     """The same where matrices of this size, below `least`, are too small for several threads to help each other."""
-    return one_thread() if size < least else nullcontext()
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    """What sets and tells the threads of BLAS; made once, since it looks through all loaded libraries."""
-    return ThreadpoolController()
+    return _threads().limit(limits=1, user_api="blas") if size < least else nullcontext()
 
 
 def check_device(device: Any) -> None:
@@ -146,12 +136,12 @@ def check_device(device: Any) -> None:
     if device is None:
         return
     torch = _torch(device)
-    if str(device).startswith("cuda") and not torch.cuda.is_available():
-        raise ValueError(f"device={device!r} needs a CUDA GPU and torch sees none here; use device=None for the CPU.")
     try:
-        torch.device(device)
+        found = torch.device(device)
     except RuntimeError as error:
         raise ValueError(f"device={device!r} is not a device torch knows: {str(error).splitlines()[0]}") from error
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"device={device!r} needs a CUDA GPU and torch sees none here; use device=None for the CPU.")
 
 
 def _torch(device: Any) -> Any:

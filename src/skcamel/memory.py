@@ -70,8 +70,16 @@ def available(device: Any = None) -> int | None:
     if device is not None and str(device).startswith("cuda"):
         return free_on_gpu(device)
     share = _SHARE.get()
-    known = [*_left_on_machine(), *_left_in_groups(), *_left_of_own_limits(), *([] if share is None else [share])]
-    return min((max(0, value) for value in known), default=None)
+    known = [] if share is None else [share]
+    if left := _figure("meminfo", "MemAvailable"):
+        known.append(left)
+    if sys.platform != "win32":
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit != resource.RLIM_INFINITY:
+            known.append(limit - _figure("self/status", "VmSize"))
+    return min((max(0, value) for value in [*known, *_left_in_groups()]), default=None)
 
 
 def as_bytes(size: Any) -> int:
@@ -82,8 +90,10 @@ def as_bytes(size: Any) -> int:
     >>> as_bytes("1GiB"), as_bytes("1.5 kB"), as_bytes(10)
     (1073741824, 1500, 10)
     """
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)(i?)B?", str(size).strip()) if not isinstance(size, bool) else None
-    number = 0.0 if found is None else float(found[1]) * (1024 if found[3] else 1000) ** " kMGT".index(found[2] or " ")
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)(i?)B?", str(size).strip())  # True and False are no numbers
+    number = 0.0
+    if found:
+        number = float(found[1]) * (1024 if found[3] else 1000) ** " kMGT".index(found[2] or " ")
     if not 1 <= number < 2**62:
         raise ValueError(f"a number of bytes, or text such as '1GiB', is needed, got {size!r}.")
     return int(number)
@@ -100,7 +110,7 @@ def forget_peak() -> bool:
         (PROC / "self/clear_refs").write_text("5")
     except OSError:
         return False
-    return _status("VmHWM") > 0
+    return _figure("self/status", "VmHWM") > 0
 
 
 def peak() -> int:
@@ -112,20 +122,12 @@ def peak() -> int:
     >>> peak() >= before
     True
     """
-    return _status("VmHWM")
+    return _figure("self/status", "VmHWM")
 
 
 def resident() -> int:
     """Bytes of resident memory of this process now; 0 where the system does not tell."""
-    return _status("VmRSS")
-
-
-def _left_on_machine() -> Iterator[int]:
-    try:
-        fields = dict(line.split(":", 1) for line in (PROC / "meminfo").read_text().splitlines())
-        yield int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):  # not Linux
-        return
+    return _figure("self/status", "VmRSS")
 
 
 def _left_in_groups() -> Iterator[int]:
@@ -137,28 +139,17 @@ def _left_in_groups() -> Iterator[int]:
     group = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
     for folder in (GROUPS / group, *(GROUPS / group).parents):
         try:
-            limit = int((folder / "memory.max").read_text())  # "max" is no number
-            used = int((folder / "memory.current").read_text())
+            limit, used = (int((folder / name).read_text()) for name in ("memory.max", "memory.current"))  # "max" is no number
             facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
             yield limit - used + int(facts.get("inactive_file", 0))
         except (OSError, ValueError):  # in a container the group may be named as the host sees it, while its files lie at the root
             continue
 
 
-def _left_of_own_limits() -> Iterator[int]:
-    if sys.platform == "win32":
-        return
-    import resource
-
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit != resource.RLIM_INFINITY:
-        yield limit - _status("VmSize")
-
-
-def _status(field: str) -> int:
-    """A figure of this process in bytes, 0 where the system does not tell it."""
+def _figure(file: str, field: str) -> int:
+    """A figure of the system in bytes, 0 where it does not tell it."""
     try:
-        lines = (PROC / "self/status").read_text().splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
-    except (OSError, StopIteration, ValueError):
+        found = re.search(rf"^{field}:\s*(\d+)", (PROC / file).read_text(), re.MULTILINE)
+    except OSError:  # not Linux
         return 0
+    return int(found[1]) * 1024 if found else 0

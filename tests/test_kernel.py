@@ -106,9 +106,8 @@ def test_a_function_with_the_wrong_shape_is_refused(rng):
         kernel.fitted(lambda *_: np.eye(2), rng.normal(size=(5, 2)))
 
 
-def test_l1_distances_of_wide_sparse_rows_need_no_dense_rows(rng, monkeypatch):
+def test_l1_distances_of_wide_sparse_rows_need_no_dense_rows(rng):
     rows = [sparse.random_array((n, 10**7), density=3e-6, rng=rng, format="csr") for n in (20, 15)]
-    monkeypatch.setattr(kernel, "BLOCK_BYTES", 8 * 35 * 100)  # a hundred columns at a time
     used = np.union1d(rows[0].indices, rows[1].indices)
     for first, second in (rows, (rows[0], rows[0])):
         D = kernel.distances("laplacian", first, second)
@@ -169,7 +168,6 @@ def test_threads_are_counted_without_a_search_through_all_libraries(monkeypatch)
 def test_entries_and_columns_of_sparse_rows_have_one_distance(share, rng, monkeypatch):
     X1, X2 = (sparse.random_array((n, 30), density=0.3, rng=rng, format="csr") for n in (2 * FEW, 25))
     monkeypatch.setattr(kernel, "THIN", share)
-    monkeypatch.setattr(kernel, "BLOCK_BYTES", 8 * 57 * 7)  # seven columns at a time
     expected = abs(X1.toarray()[:, None] - X2.toarray()).sum(axis=2)
     np.testing.assert_allclose(kernel.distances("laplacian", X1, X2), expected, atol=1e-12)
 

@@ -54,6 +54,7 @@ WITH_SKLEARN = (
     "label_errors",
     "learning",
     "outputs",
+    "rows",
 )  # of camel: the others know nothing of scikit-learn
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from skcamel.arrays import Array, to_device
 
@@ -160,11 +161,18 @@ def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
     """
     shares = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
     if not sparse.issparse(X):
-        return _of_array(X, shares)
-    mean, deviation = _of_entries(X, shares)
+        mean, deviations = _mean_of_array(X, shares)
+        largest = np.abs(deviations).max(axis=0)
+        deviations /= np.where(largest > 0, largest, 1.0)
+        return mean, largest * np.sqrt(shares @ deviations**2)
+    largest = abs(X).max(axis=0).toarray().ravel()
+    unit = np.where(largest > 0, largest, 1.0)
+    scaled = sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
+    mean, variance = mean_variance_axis(scaled, axis=0, weights=shares)  # exact enough where a column has many zeros
+    mean, deviation = unit * mean, unit * np.sqrt(np.maximum(variance, 0))
     filled = is_filled(X)
     if filled.any():
-        mean[filled], deviation[filled] = _of_array(X[:, filled].toarray(), shares)
+        mean[filled], deviation[filled] = moments(X[:, filled].toarray(), weights)
     return mean, deviation
 
 
@@ -174,22 +182,3 @@ def _mean_of_array(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.nd
     mean = shares @ deviations
     deviations -= mean
     return X[0] + mean, deviations
-
-
-def _of_array(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    mean, deviations = _mean_of_array(X, shares)
-    largest = np.abs(deviations).max(axis=0)
-    deviations /= np.where(largest > 0, largest, 1.0)
-    return mean, largest * np.sqrt(shares @ deviations**2)
-
-
-def _of_entries(X: sparse.csr_array, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same from the entries of a sparse matrix; exact enough where a column has many zeros."""
-    d, of_entry = X.shape[1], np.repeat(shares, np.diff(X.indptr))
-    largest = abs(X).max(axis=0).toarray().ravel()
-    unit = np.where(largest > 0, largest, 1.0)
-    entries = X.data / unit[X.indices]
-    mean = np.bincount(X.indices, of_entry * entries, minlength=d)
-    scatter = np.bincount(X.indices, of_entry * (entries - mean[X.indices]) ** 2, minlength=d)
-    absent = np.clip(1 - np.bincount(X.indices, of_entry, minlength=d), 0, None)
-    return unit * mean, unit * np.sqrt(scatter + absent * mean**2)

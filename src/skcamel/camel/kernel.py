@@ -31,7 +31,7 @@ ROUNDING = 16 * np.finfo(np.float64).eps  # of a squared distance by one matrix 
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
-THIN = 0.05  # share of entries below which L1 distances from the entries of sparse rows beat those from all columns
+THIN = 0.05  # share of entries up to which L1 distances from the entries of sparse rows beat those of dense rows
 SOON_DONE = 2**22  # absolute differences; threads take longer to start than one takes for fewer
 
 
@@ -198,11 +198,11 @@ def mean_eigenvalue(X: Array, weights: Array | None = None) -> float:
     >>> mean_eigenvalue(np.array([[1.0, 0.0], [3.0, 0.0]]))
     1.0
     """
-    xp = np if sparse.issparse(X) else namespace(X)
-    n = X.shape[0]
-    share = xp.ones_like(_squared_norms(X)) / n if weights is None else weights / xp.sum(weights)
+    norms = _squared_norms(X)
+    share = namespace(norms).ones_like(norms) if weights is None else weights
+    share = share / share.sum()
     mean = X.T @ share
-    found = float(share @ _squared_norms(X)) - float(mean @ mean)
+    found = float(share @ norms) - float(mean @ mean)
     return found if found > 0 else 1.0
 
 
@@ -253,14 +253,9 @@ def _l1(X1: Array, X2: Array) -> Array:
     if not sparse.issparse(X1):
         threads = allowed_threads() if X1.size * len(X2) > SOON_DONE else 1
         return cdist(X1, X2, "cityblock") if threads == 1 else pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
-    if X2.nnz < THIN * X2.shape[0] * X2.shape[1]:
-        return pairwise_distances(_with_short_indices(X1), _with_short_indices(X2), metric="manhattan")
-    D = np.zeros((X1.shape[0], X2.shape[0]))
-    columns1, columns2 = X1.tocsc(), X2.tocsc()
-    width = max(1, BLOCK_BYTES // (8 * (X1.shape[0] + X2.shape[0])))
-    for j in range(0, X1.shape[1], width):  # distances add up over columns
-        D += _l1(columns1[:, j : j + width].toarray(), columns2[:, j : j + width].toarray())
-    return D
+    if X2.nnz > THIN * X2.shape[0] * X2.shape[1]:
+        return _l1(X1.toarray(), X2.toarray())
+    return pairwise_distances(_with_short_indices(X1), _with_short_indices(X2), metric="manhattan")
 
 
 def _with_short_indices(X: sparse.csr_array) -> sparse.csr_array:

@@ -38,10 +38,10 @@ class Ranks:
 
     def __call__(self, X: Array) -> Array:
         """Levels of the rows X (m, d), dense; beyond the knots those of the outermost."""
-        X, starts = dense(X), [0, *self.ends[:-1]]
+        X = dense(X)
         levels = np.empty(X.shape)
-        for j, (start, end) in enumerate(zip(starts, self.ends, strict=True)):
-            knots, values = self.knots[start:end], self.levels[start:end]
+        parts = zip(np.split(self.knots, self.ends[:-1]), np.split(self.levels, self.ends[:-1]), strict=True)
+        for j, (knots, values) in enumerate(parts):
             levels[:, j] = np.clip(np.interp(X[:, j], knots, values), values[0], values[-1])  # slopes may overflow
         return levels
 
@@ -76,9 +76,7 @@ class Scaling:
 
     def centred(self, X: Array) -> Scaling:
         """The same scaling, shifted further so that the training rows X (n, d) lie around the origin."""
-        if self.scale is None:
-            return replace(self, shift=middle(self(X)))
-        return replace(self, shift=middle(X))
+        return replace(self, shift=middle(self(X) if self.scale is None else X))
 
     def rounding(self, d: int) -> float:
         """How far apart, as a sum over d columns, rows may come out that differ in length alone."""
@@ -107,30 +105,25 @@ def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
     """Ranks of the training rows X (n, d); a row of weight 3 counts like three rows."""
     if sparse.issparse(X):
         raise ValueError(
-            "scaling='rank' would fill every zero of sparse rows; use 'standard', 'minmax' or 'unit', or X.toarray() where that fits into "
-            "memory."
+            "scaling='rank' would fill every zero of sparse rows; use 'standard', 'minmax' or 'unit', or X.toarray() where it fits."
         )
     counts = np.ones(len(X)) if weights is None else weights  # summed as they are: integers add up without rounding
     knots: list[np.ndarray] = []
     levels: list[np.ndarray] = []
     for column in X.T:
         values, at = np.unique(column, return_inverse=True)
-        held = np.bincount(at, counts, minlength=len(values))
-        to_here = np.cumsum(held)
+        here = np.bincount(at, counts, minlength=len(values))
+        to_here = np.cumsum(here)
         knots.append(values)
-        levels.append((to_here - held / 2) / to_here[-1])
+        levels.append((to_here - here / 2) / to_here[-1])
     return Ranks(np.concatenate(knots), np.concatenate(levels), np.cumsum([len(values) for values in knots]))
 
 
 def _of_unit_length(X: Array) -> Array:
     """Rows divided by their length, in two steps: squares of very large or small numbers would overflow or vanish."""
-    largest = np.asarray(dense(abs(X).max(axis=1))).ravel()
-    rows = _divided(X, np.where(largest > 0, largest, 1.0))
-    squares = np.asarray((rows.multiply(rows) if sparse.issparse(rows) else rows * rows).sum(axis=1)).ravel()
-    return _divided(rows, np.sqrt(np.where(squares > 0, squares, 1.0)))
-
-
-def _divided(X: Array, by: np.ndarray) -> Array:
-    if not sparse.issparse(X):
-        return X / by[:, None]
-    return sparse.csr_array((X.data / np.repeat(by, np.diff(X.indptr)), X.indices, X.indptr), shape=X.shape)
+    norm = sparse.linalg.norm if sparse.issparse(X) else np.linalg.norm
+    for order in (np.inf, 2):
+        lengths = norm(X, order, axis=1)
+        factors = 1 / np.where(lengths > 0, lengths, 1.0)
+        X = sparse.diags_array(factors) @ X if sparse.issparse(X) else X * factors[:, None]
+    return X

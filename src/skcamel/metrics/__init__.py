@@ -133,17 +133,13 @@ def edge_cases(Y: Array, P: Array) -> EdgeCases:
               labels_never_predicted=1)
     """
     relevant, predicted, mask = as_decisions(Y, P)
-    relevant, predicted = to_numpy(relevant), to_numpy(predicted)
-    known = np.ones_like(relevant) if mask is None else to_numpy(mask)
-    judged_rows, judged = known.any(axis=1), known.any(axis=0)
-    true, found = relevant.any(axis=0), (predicted & known).any(axis=0)
-    return EdgeCases(
-        rows_without_labels=int((judged_rows & ~relevant.any(axis=1)).sum()),
-        rows_with_all_labels=int((judged_rows & (relevant | ~known).all(axis=1)).sum()),
-        labels_absent=int((judged & ~true & ~found).sum()),
-        labels_never_true=int((judged & ~true).sum()),
-        labels_never_predicted=int((judged & ~found).sum()),
-    )
+    known = relevant | True if mask is None else mask
+    relevant, found, known = (to_numpy(part) for part in (relevant, predicted & known, known))
+    rows, labels = known.any(axis=1), known.any(axis=0)
+    never_true, never_found = labels & ~relevant.any(axis=0), labels & ~found.any(axis=0)
+    without, with_all = rows & ~relevant.any(axis=1), rows & (relevant | ~known).all(axis=1)
+    cases = (without, with_all, never_true & never_found, never_true, never_found)
+    return EdgeCases(*(int(case.sum()) for case in cases))
 
 
 @dataclass(frozen=True)
@@ -272,8 +268,7 @@ def _scores(estimator: Any, X: Array, n_labels: int) -> np.ndarray:
         return estimator.decision_function(X)
     probabilities = estimator.predict_proba(X)
     if isinstance(probabilities, list):  # one (n, 2) for each label, or (n, 1) where training saw one class alone
-        columns = zip(probabilities, estimator.classes_, strict=True)
-        return np.column_stack([p[:, 1] if p.shape[1] == 2 else np.full(len(p), float(classes[0])) for p, classes in columns])
+        return np.column_stack([p @ classes for p, classes in zip(probabilities, estimator.classes_, strict=True)])
     return probabilities[:, -1] if n_labels == 1 else probabilities
 
 

@@ -46,16 +46,8 @@ OF_CAMEL = (
     ("label_errors",),
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
-WITH_SKLEARN = (
-    "base",
-    "classifier",
-    "classifier_cv",
-    "kernel",
-    "label_errors",
-    "learning",
-    "outputs",
-    "rows",
-)  # of camel: the others know nothing of scikit-learn
+# Of the numeric modules: the others know nothing of scikit-learn.
+WITH_SKLEARN = ("base", "classifier", "classifier_cv", "kernel", "label_errors", "learning", "outputs", "rows")
 
 
 def imports(path):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
@@ -203,10 +203,9 @@ def inner_splits(
     """
     is_matrix = target == "matrix"
     y = Y if is_matrix else Y.argmax(axis=1) if target == "multiclass" else Y[:, 0]
+    splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
     if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
-        splitter = (KFold if is_matrix else StratifiedKFold)(int(estimator.cv), shuffle=True, random_state=estimator.random_state)
-    else:
-        splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
+        splitter.shuffle, splitter.random_state = True, estimator.random_state
     rows = np.arange(len(y))
     counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
     splits = []
@@ -277,7 +276,7 @@ def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
             )
     target = "binary" if len(classes) <= 2 else "multiclass"
     names = classes[-1:] if target == "binary" else classes
-    signs = np.where(y[:, None] == names, 1.0, -1.0)
+    signs = np.where((y[:, None] == names) & (len(classes) > 1), 1.0, -1.0)
     return Labels(signs, np.array([str(name) for name in names], dtype=object), classes, target)
 
 

@@ -140,7 +140,9 @@ def gram_of_counts(together: Array, total: float, *, centred: bool = False) -> n
     """
     both = to_numpy(together)
     one = np.diag(both)[:, None] - both
-    return _products(both, one, total - both - one - one.T, total, centred)
+    neither = total - both - one - one.T
+    one, neither = (np.where(part > 1e-12 * total, part, 0.0) for part in (one, neither))  # what rounding leaves is nothing
+    return _products(both, one, neither, total, centred)
 
 
 def _products(both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, centred: bool) -> np.ndarray:
@@ -196,11 +198,10 @@ def solve_lassos(C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: in
     S : array of shape (q, q)
     n_iter : int
     """
-    varying = np.diag(C) > 0
-    lengths = np.sqrt(np.where(varying, np.diag(C), 1.0))
-    R, P = C / np.outer(lengths, lengths), penalty / np.outer(lengths, lengths)  # of labels of length 1, with the solution S · ratios
-    ratios = lengths[:, None] / lengths
-    identity = np.eye(len(C))
+    squares = np.diag(C)
+    lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
+    units, ratios, identity = np.outer(lengths, lengths), lengths[:, None] / lengths, np.eye(len(C))
+    R, P = C / units, penalty / units  # of labels of length 1, with the solution S · ratios
     rho = max(STEP_SHARE, float((penalty / lengths**2).max()))  # coefficients are of order 1, so is λ/ρ
     inverse = np.linalg.inv(R + rho * identity)
     S = np.zeros_like(C)
@@ -232,8 +233,7 @@ def solve_lassos(C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: in
 def _step_factor(smooth: np.ndarray, after: np.ndarray, before: np.ndarray, dual: np.ndarray) -> float:
     """By how much ρ should grow so that the relative primal and dual residuals fall together."""
     norm, tiny = np.linalg.norm, 1e-300
-    primal = norm(smooth - after) * norm(dual)
-    change = norm(after - before) * norm(after)
+    primal, change = norm(smooth - after) * norm(dual), norm(after - before) * norm(after)
     return float(np.clip(np.sqrt((primal + tiny) / (change + tiny)), 1 / GREATEST_CHANGE, GREATEST_CHANGE))
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.camel import attribution
-from skcamel.camel.attribution import players, shapley
+from skcamel.camel.attribution import column_groups, shapley
 from skcamel.camel.explanation import ColumnPart
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.scaling import FOR_SPARSE, NAMES
@@ -84,7 +84,7 @@ def test_values_are_those_of_all_subsets(kernel, scaling, is_sparse, sources, rn
     X = sparse.csr_array(X) if is_sparse else X
     model = CamelClassifier(kernel=kernel, scaling=scaling).fit(X[:24], Y[:24])
     found = model.explain(X[24:27], features=True, sources=sources)
-    columns = players(6, sources).columns
+    _, columns = column_groups(6, sources)
     values, base = of_model(model, X[24:27], columns)
     assert found.features.shape == (3, len(columns), 3)
     np.testing.assert_allclose(found.features, values, atol=1e-10)
@@ -101,7 +101,7 @@ def test_values_of_any_small_machine_are_those_of_all_subsets(sizes, name, bandw
     rng = np.random.default_rng(seed)
     train, rows, coefficients = rng.normal(size=(n, d)).round(1), rng.normal(size=(2, d)), rng.normal(size=(n, q))
     sources = data.draw(st.lists(st.integers(0, 3), min_size=d, max_size=d))
-    columns = players(d, sources).columns
+    _, columns = column_groups(d, sources)
     kernel = Kernel(name, bandwidth)
     values, base = shapley(kernel, rows, train, coefficients, columns)
     for x, own in zip(rows, values, strict=True):
@@ -118,7 +118,7 @@ def test_means_over_a_column_are_those_of_a_loop(seed, name, bandwidth):
     kernel = Kernel(name, bandwidth)
     apart = abs(column[:, None] - column)
     expected = np.exp(-(apart**2) / (2 * bandwidth**2) if name == "rbf" else -apart / bandwidth).mean(axis=1)
-    np.testing.assert_allclose(attribution._mean_over_column(kernel, column), expected, atol=1e-11)
+    np.testing.assert_allclose(attribution._mean_factor(kernel, column[:, None]), expected, atol=1e-11)
 
 
 @pytest.mark.parametrize("d", [20, 60, 1000])
@@ -208,7 +208,7 @@ def test_groups_are_drawn_from_a_sample_of_many_rows(rng, monkeypatch):
     np.testing.assert_allclose(found.feature_base + found.features.sum(axis=1), model.decision_function(X[:4]), atol=1e-9)
     block = model.X_fit_[:, [0, 2, 5]]
     drawn = block[np.random.default_rng(0).choice(30, 10, replace=False)]
-    np.testing.assert_allclose(attribution._mean_over_rows(model._kernel, block), model._kernel(block, drawn).mean(axis=1), atol=1e-13)
+    np.testing.assert_allclose(attribution._mean_factor(model._kernel, block), model._kernel(block, drawn).mean(axis=1), atol=1e-13)
 
 
 REPRESENTATIONS = (("none", "rbf", 1.0), ("standard", "laplacian", 0.5), ("rank", "laplacian", 1.0), ("unit", "linear", 1.0))
@@ -277,7 +277,7 @@ def test_memory_is_asked_for_before_it_is_used(rng, monkeypatch):
     train, coefficients = rng.normal(size=(300, 40)), rng.normal(size=(300, 5))
     for name in attribution.EXPLAINED:
         for sources in (None, np.arange(40) // 4):
-            columns = players(40, sources).columns
+            _, columns = column_groups(40, sources)
             shapley(Kernel(name, 3.0), train[:1], train, coefficients, columns)  # what is imported on first use counts once
             asked.clear()
             tracemalloc.start()
@@ -329,7 +329,7 @@ def test_columns_that_were_not_asked_for_are_missed_with_words(rng):
     plain = CamelClassifier().fit(X, Y).explain(X[:2])
     assert (plain.features, plain.feature_base, plain.feature_names) == (None, None, None)
     for method in (plain.importance, plain.top_features, plain.features_to_frame):
-        with pytest.raises(ValueError, match=r"holds no columns; ask for them by explain\(X, features=True\)"):
+        with pytest.raises(ValueError, match=r"holds no columns; use explain\(X, features=True\)"):
             method()
     assert "by column" not in str(plain)
 

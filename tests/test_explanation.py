@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier
-from skcamel.camel.explanation import Push
+from skcamel.camel.explanation import LabelPart
 
 
 @pytest.fixture(scope="module", params=[0.0, 0.5, 1.0])
@@ -66,7 +66,7 @@ def test_top_frame_and_text_tell_the_same(explained):
     assert list(frame.columns) == ["row", "label", "source", "push", "own", "score", "predicted"]
     assert len(frame) == np.count_nonzero(explanation.parts)
     first = frame[(frame.row == 3) & (frame.label == "label2")]
-    assert top[3]["label2"] == [Push(line.source, line.push) for line in first.head(2).itertuples()]
+    assert top[3]["label2"] == [LabelPart(line.source, line.push) for line in first.head(2).itertuples()]
     assert frame.groupby(["row", "label"]).push.sum()[(3, "label2")] + explanation.base[1] == pytest.approx(explanation.scores[3, 1])
     np.testing.assert_array_equal(frame.predicted, frame.score > model.thresholds_[[int(name[-1]) - 1 for name in frame.label]])
     text = str(explanation)
@@ -85,7 +85,7 @@ def test_texts_tell_pushes_that_the_data_contradict_last_and_mark_them():
     explanation = model.explain(X[:2])
     together = np.corrcoef(Y.T)
     for j in range(5):
-        told = explanation.told(1, j, 9)
+        told = explanation.pushes(1, j, 9)
         assert sorted(push.source for push in told) == [i for i in range(5) if i != j and explanation.parts[1, i, j]]
         assert [push.contradicts for push in told] == sorted(push.contradicts for push in told)
         for push in told:

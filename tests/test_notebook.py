@@ -6,7 +6,7 @@ from sklearn import config_context
 
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.camel.explanation import evidence, ordered
+from skcamel.camel.explanation import evidence, ranked_pushes
 
 
 def test_before_fit_a_notebook_shows_scikit_learns_diagram():
@@ -20,7 +20,7 @@ def test_after_fit_it_shows_the_strongest_pushes_below(make):
     html = model._repr_html_()
     assert "sk-top-container" in html
     assert "60 rows, 4 labels, α = 0.5, correlation learned as in the paper." in html
-    first = ordered(model.label_correlation_, 1, evidence(model))[0]
+    first = ranked_pushes(model.label_correlation_, 1, evidence(model))[0]
     line = f"label {first.source + 1} → label {first.target + 1}: {first.amount:+.3f}{first.shown}"
     assert first.shown.startswith(f" (seen {model.cooccurrence_[first.source, first.target]:.0f}, expected ")
     assert html[html.index("<ul>") :].startswith(f"<ul><li>{line}</li>")

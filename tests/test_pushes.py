@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel import explanation
-from skcamel.camel.explanation import Evidence, cooccurrence, ordered
+from skcamel.camel.explanation import Evidence, cooccurrence, ranked_pushes
 
 LABELS = arrays(np.int8, st.tuples(st.integers(2, 20), st.integers(1, 6)), elements=st.sampled_from([-1, 1]))
 
@@ -31,7 +31,7 @@ def test_pushes_are_told_as_a_literal_loop_tells_them(Y, data):
     n, q = Y.shape
     S = data.draw(arrays(np.float64, (q, q), elements=st.sampled_from([-0.5, -0.1, 0.0, 0.1, 0.3])))
     weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
-    told = ordered(S, q * q, Evidence(S, *cooccurrence(Y, weights)))
+    told = ranked_pushes(S, q * q, Evidence.of(S, *cooccurrence(Y, weights)))
     expected = literal(S, Y.tolist(), weights.tolist())
     assert [push[:3] + push[5:] for push in told] == [push[:3] + push[5:] for push in expected]
     np.testing.assert_allclose([push[3:5] for push in told], [push[3:5] for push in expected])
@@ -40,8 +40,8 @@ def test_pushes_are_told_as_a_literal_loop_tells_them(Y, data):
 @given(LABELS)
 def test_the_direction_of_the_data_is_that_of_the_plain_correlation(Y):
     q = Y.shape[1]
-    up = Evidence(np.ones((q, q)), *cooccurrence(Y, None)).contradicts
-    down = Evidence(-np.ones((q, q)), *cooccurrence(Y, None)).contradicts
+    up = Evidence.of(np.ones((q, q)), *cooccurrence(Y, None)).contradicts
+    down = Evidence.of(-np.ones((q, q)), *cooccurrence(Y, None)).contradicts
     centred = Y - Y.mean(axis=0)
     direction = np.sign(np.round(centred.T @ centred, 9))
     np.testing.assert_array_equal(up, direction < 0)
@@ -51,13 +51,13 @@ def test_the_direction_of_the_data_is_that_of_the_plain_correlation(Y):
 def test_pushes_on_one_label_are_those_of_its_column(rng):
     Y = np.where(rng.random((30, 4)) < 0.4, 1, -1)
     S = rng.normal(size=(4, 4))
-    shown = Evidence(S, *cooccurrence(Y, None))
+    shown = Evidence.of(S, *cooccurrence(Y, None))
     for j in range(4):
-        assert ordered(S[:, j], 3, shown, j) == [push for push in ordered(S, 16, shown) if push.target == j][:3]
+        assert ranked_pushes(S[:, j], 3, shown, j) == [push for push in ranked_pushes(S, 16, shown) if push.target == j][:3]
 
 
 def test_without_training_labels_the_strongest_come_first():
-    told = ordered(np.array([[0, 0.2], [-0.9, 0]]), 5)
+    told = ranked_pushes(np.array([[0, 0.2], [-0.9, 0]]), 5)
     assert [(push.source, push.target, push.amount, push.shown) for push in told] == [(1, 0, -0.9, ""), (0, 1, 0.2, "")]
 
 
@@ -77,4 +77,4 @@ def test_models_keep_what_was_seen_and_integer_weights_equal_repeated_rows(make,
     ("number", "text"), [(0.0, "0"), (3.0, "3"), (12345.0, "12,345"), (1234.5, "1,234"), (2.345, "2.3"), (0.0512, "0.051")]
 )
 def test_counts_are_short(number, text):
-    assert explanation.counted(number) == text
+    assert explanation.short_number(number) == text

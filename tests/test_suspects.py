@@ -66,9 +66,9 @@ def test_without_collaboration_scores_and_parts_are_those_of_fits_without_the_ro
 def test_parts_add_up_and_are_those_of_the_collaboration():
     X, Y = made(q=4)
     found = find_label_errors(X, Y, FIXED)
-    pushes = np.array([sum(push.amount for push in found.told(e, 10)) for e in range(len(found))])
+    pushes = np.array([sum(push.amount for push in found.pushes(e, 10)) for e in range(len(found))])
     np.testing.assert_allclose(found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-9)
-    assert all(push.source != found.labels[e] for e in range(len(found)) for push in found.told(e))
+    assert all(push.source != found.labels[e] for e in range(len(found)) for push in found.pushes(e))
     S = correlation.learn(signed(Y)).S
     np.testing.assert_allclose(found.collaboration, 0.6 * np.eye(4) + 0.4 * S, atol=1e-12)
 
@@ -78,7 +78,7 @@ def test_a_singular_collaboration_has_parts_too():
     Y = np.column_stack([Y[:, 0], 1 - Y[:, 0]])  # with α = ½ and S = -1 outside the diagonal, G is near singular
     found = find_label_errors(X, Y, CamelClassifier(alpha=0.5))
     assert np.isfinite(found.own).all()
-    pushes = np.array([sum(push.amount for push in found.told(e)) for e in range(len(found))])
+    pushes = np.array([sum(push.amount for push in found.pushes(e)) for e in range(len(found))])
     np.testing.assert_allclose(found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-6)
 
 

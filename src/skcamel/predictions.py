@@ -109,7 +109,7 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
     import numpy as np
 
     pushes = np.delete(explanation.parts[row, :, label], label)
-    told = explanation.told(row, label, top)
+    listed = explanation.pushes(row, label, top)
     score, cut = float(explanation.scores[row, label]), float(explanation.thresholds[label])
     figures = {
         "label": str(explanation.label_names[label]),
@@ -121,14 +121,14 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
         "pushes": [
             {"label": str(explanation.label_names[push.source]), "push": push.amount}
             | {"seen": push.seen, "expected": push.expected, "against_the_data": push.contradicts}
-            for push in told
+            for push in listed
         ],
-        "other_pushes": float(pushes.sum() - sum(push.amount for push in told)),
-        "number_of_other_pushes": int(np.count_nonzero(pushes)) - len(told),
+        "other_pushes": float(pushes.sum() - sum(push.amount for push in listed)),
+        "number_of_other_pushes": int(np.count_nonzero(pushes)) - len(listed),
     }
     if explanation.features is None or explanation.feature_base is None:
         return figures
-    columns = explanation.told_features(row, label, top)
+    columns = explanation.column_values(row, label, top)
     return figures | {
         "no_column": float(explanation.feature_base[label]),
         "columns": [part._asdict() for part in columns],

@@ -8,7 +8,7 @@ import pytest
 
 import pages
 from browsing import assert_accessible, rows_of, saved
-from skcamel.camel.explanation import evidence, ordered
+from skcamel.camel.explanation import evidence, ranked_pushes
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
 
@@ -78,7 +78,7 @@ def test_a_label_is_focused_by_click_by_keyboard_and_by_search(show):
     ends = page.locator("#graph-plot [data-push]").evaluate_all("edges => edges.map(edge => edge.dataset.push.split(',').map(Number))")
     assert all(j in pair for pair in ends)
     strongest = page.locator("#graph-side .pushes").first.locator(".amount").first.inner_text()
-    (first,) = ordered(S[:, j], 1, evidence(model), j)
+    (first,) = ranked_pushes(S[:, j], 1, evidence(model), j)
     assert number(strongest) == pytest.approx(first.amount, abs=6e-4)
     note = page.locator("#graph-side .pushes").first.locator(".seen").first.inner_text()
     assert note.startswith(f"seen {first.seen:.0f}, expected ")
@@ -152,7 +152,7 @@ def test_the_parts_of_a_row_are_those_of_explain(show):
     assert [int(row["true"]) for row in table] == rows.Y[7].tolist()
     page.locator("#parts-plot .bar-row").nth(2).click()
     j = pages.NASTY.index(page.inner_text("#why-side h3"))
-    told = explanation.told(0, j, 10)
+    told = explanation.pushes(0, j, 10)
     amounts = page.locator("#why-side .pushes:not(.sum) .amount").all_inner_texts()
     assert [number(amount) for amount in amounts] == pytest.approx([push.amount for push in told], abs=6e-4)
     notes = page.locator("#why-side .pushes:not(.sum) .seen").all_inner_texts()

@@ -36,7 +36,7 @@ def test_json_holds_the_parts_that_python_gives(cli, model, row):
         assert figure["own"] == explanation.parts[0, j, j]
         assert figure["cut"] == fitted.thresholds_[j]
         assert figure["predicted"] == (HOSTILE[j] in found["labels"])
-        told = explanation.told(0, j, 2)
+        told = explanation.pushes(0, j, 2)
         assert [push["against_the_data"] for push in figure["pushes"]] == [push.contradicts for push in told]
         assert len(figure["pushes"]) == len(told) == min(2, np.count_nonzero(np.delete(explanation.parts[0, :, j], j)))
         for push in figure["pushes"]:
@@ -85,14 +85,14 @@ def test_columns_are_listed_as_python_gives_them(cli, model):
     explanation = fitted.explain(X[1:2], features=True)
     (figure,) = found["explanation"]
     assert figure["no_column"] == explanation.feature_base[2]
-    assert [(part["column"], part["value"]) for part in figure["columns"]] == explanation.told_features(0, 2, 2)
+    assert [(part["column"], part["value"]) for part in figure["columns"]] == explanation.column_values(0, 2, 2)
     assert figure["number_of_other_columns"] == 1
     total = figure["no_column"] + sum(part["value"] for part in figure["columns"]) + figure["other_columns"]
     np.testing.assert_allclose(total, figure["score"], atol=1e-12)
     shown = cli("explain", "m.skcamel", "new.csv", "--row", "2", "--top", "2", "--label", HOSTILE[2]).stdout
     _, by_column = shown.split("The same score by column:\n")
     lines = [line.split("  ")[1].strip() for line in by_column.splitlines()[:4]]
-    assert lines == ["no column known", *(f"column {part.column}" for part in explanation.told_features(0, 2, 2)), "1 more column"]
+    assert lines == ["no column known", *(f"column {part.column}" for part in explanation.column_values(0, 2, 2)), "1 more column"]
     without = cli("explain", "m.skcamel", "new.csv", "--no-features")
     assert "column" not in without.stdout + without.stderr
 

@@ -62,7 +62,7 @@ def test_the_strongest_pushes_are_drawn_blue_up_and_orange_down():
 def test_pushes_against_the_data_are_drawn_after_all_others_and_hollow():
     S = np.array([[0, 0.9, 0.2], [0, 0, 0], [0, 0, 0]])
     seen = np.array([[10.0, 0, 8], [0, 10, 0], [8, 0, 10]])
-    display = CollaborationDisplay(S, label_names="abc", evidence=Evidence(S, seen, 30.0))
+    display = CollaborationDisplay(S, label_names="abc", evidence=Evidence.of(S, seen, 30.0))
     (only,) = arrows(display.plot(n_pushes=1).ax_)
     assert to_hex(only.get_facecolor()) == UP
     hollow, filled = arrows(display.plot(n_pushes=2).ax_)
@@ -139,7 +139,7 @@ def test_of_many_labels_the_map_shows_those_with_strong_columns():
 
 def test_a_map_without_columns_or_rows_is_refused():
     model, X = pages.model(6, 80), pages.new_rows(6, 80).X
-    with pytest.raises(ValueError, match="holds no columns; ask for them"):
+    with pytest.raises(ValueError, match="holds no columns; use explain"):
         plot_columns(model.explain(X))
     with pytest.raises(ValueError, match="A model alone has no rows to explain"):
         plot_columns(model)

@@ -7,7 +7,7 @@ import pytest
 
 import pages
 from skcamel import CamelClassifierCV
-from skcamel.camel.explanation import evidence, ordered
+from skcamel.camel.explanation import evidence, ranked_pushes
 from skcamel.metrics import evaluate
 from skcamel.persistence.inspection import judged
 
@@ -55,7 +55,7 @@ def test_the_weakest_labels_occur_and_come_in_order(with_data):
 
 def test_pushes_have_what_was_seen_and_expected_beside_them(with_data):
     model = pages.model(6, 60)
-    told = ordered(model.label_correlation_, 8, evidence(model))
+    told = ranked_pushes(model.label_correlation_, 8, evidence(model))
     rows = glance(with_data)["strongest"]["rows"]
     assert [row[0] for row in rows] == [f"{model.label_names_[p.source]} → {model.label_names_[p.target]}" for p in told]
     assert [f" (seen {seen}, expected {expected})" for *_, seen, expected in rows] == [p.shown for p in told]

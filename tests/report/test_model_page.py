@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import pages
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import BinaryRelevance
-from skcamel.camel.explanation import evidence, ordered
+from skcamel.camel.explanation import evidence, ranked_pushes
 from skcamel.checks import names_compared
 from skcamel.data import Dataset, TablePreparer
 from skcamel.experiment.paper import rounded
@@ -257,7 +257,7 @@ def test_a_page_sends_what_was_seen_and_never_leads_with_what_the_data_contradic
     model = pages.model(6, 60)
     shown = evidence(model)
     html = page_of(model, None)
-    (first,) = ordered(model.label_correlation_, 1, shown)
+    (first,) = ranked_pushes(model.label_correlation_, 1, shown)
     assert 0 < shown.contradicts.sum() < np.count_nonzero(model.label_correlation_)
     lead = f"The strongest that the data bear out: {model.label_names_[first.source]} pushes {model.label_names_[first.target]} "
     assert lead in html

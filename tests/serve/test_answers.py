@@ -109,8 +109,8 @@ def test_reasons_are_those_of_this_process_by_columns_and_by_labels(table):
     for r, record in enumerate(told["predictions"]):
         (reason,) = record["reasons"]
         assert reason["label"] == "label2"
-        assert reason["columns"] == [part._asdict() for part in found.told_features(r, 1, 3)]
-        assert [push["push"] for push in reason["pushes"]] == [push.amount for push in found.told(r, 1, 3)]
+        assert reason["columns"] == [part._asdict() for part in found.column_values(r, 1, 3)]
+        assert [push["push"] for push in reason["pushes"]] == [push.amount for push in found.pushes(r, 1, 3)]
         assert reason["no_column"] + sum(part["value"] for part in reason["columns"]) + reason["other_columns"] == pytest.approx(
             reason["score"]
         )

@@ -8,19 +8,18 @@ random times in [0, 1]: at time t each of the others is there with probability t
     φ_g = ∫₀¹ Σ_i b_i (k_g - m_g) Π_{l≠g} (m_l + t (k_l - m_l)) dt.
 
 The integrand is a polynomial in t of degree G - 1. Eight Gauss-Legendre nodes integrate it exactly for up to 16 groups, and to the last
-digits for more, unless a row is far from all training rows in nearly every column. What they miss of its score there is shared among
-the groups in proportion, so that values always add up.
+digits for more, unless a row is far from all training rows in nearly every column. There the rest of its score is shared among
+the groups in proportion to their values, so that values always add up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Chebyshev
 from numpy.polynomial.legendre import leggauss
-from scipy import sparse
 
 from skcamel import memory
 from skcamel.arrays import Array
@@ -35,15 +34,10 @@ LARGEST_DEGREE = 1_000  # of a series in place of a sum over all pairs
 BLOCK_BYTES = 2**24  # factors of some rows at a time, small enough to stay near the processor
 
 
-class Players(NamedTuple):
-    """Who shares a score: names (G,) and the columns of each."""
-
-    names: np.ndarray
-    columns: list[np.ndarray]
-
-
-def players(d: int, sources: Sequence[Hashable] | None = None, names: Sequence[str] | None = None) -> Players:
-    """Columns of one source are one player; without sources every column is its own.
+def column_groups(
+    d: int, sources: Sequence[Hashable] | None = None, names: Sequence[str] | None = None
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Names (G,) of those who share a score, and the columns of each: those of one source together, or each on its own.
 
     Parameters
     ----------
@@ -56,18 +50,18 @@ def players(d: int, sources: Sequence[Hashable] | None = None, names: Sequence[s
 
     Examples
     --------
-    >>> players(3, ["colour", "size", "colour"])
-    Players(names=array(['colour', 'size'], dtype=object), columns=[array([0, 2]), array([1])])
+    >>> column_groups(3, ["colour", "size", "colour"])
+    (array(['colour', 'size'], dtype=object), [array([0, 2]), array([1])])
     """
     if sources is None:
-        return Players(np.array(default_names("f", d) if names is None else [*map(str, names)], dtype=object), [*np.arange(d)[:, None]])
+        return np.array(default_names("f", d) if names is None else names, dtype=object), list(np.arange(d)[:, None])
     if isinstance(sources, str) or len(sources) != d:
         what = repr(sources) if isinstance(sources, str) else f"{len(sources)} names"
         raise ValueError(f"sources is {what}, and the rows have {d} columns; give a sequence with one name for each column.")
-    found: dict[Hashable, list[int]] = {}
+    groups: dict[Hashable, list[int]] = {}
     for column, source in enumerate(sources):
-        found.setdefault(source, []).append(column)
-    return Players(np.array([*map(str, found)], dtype=object), [*map(np.array, found.values())])
+        groups.setdefault(source, []).append(column)
+    return np.array([str(source) for source in groups], dtype=object), [np.array(group) for group in groups.values()]
 
 
 def check_kernels(kernels: Sequence[Kernel]) -> None:
@@ -85,11 +79,11 @@ def check_kernels(kernels: Sequence[Kernel]) -> None:
 def shapley(
     kernel: Kernel,
     rows: Array,
-    train: Array | None,
+    train: Any,
     coefficients: np.ndarray,
     columns: Sequence[np.ndarray],
     *,
-    mean: np.ndarray | None = None,
+    mean: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Shapley value of every group of columns for the scores k(x) @ coefficients, and the scores where all are absent.
 
@@ -115,123 +109,75 @@ def shapley(
     --------
     >>> train, coefficients = np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([[1.0], [2.0]])
     >>> values, base = shapley(Kernel("rbf"), train[:1], train, coefficients, [np.array([0]), np.array([1])])
-    >>> bool(np.isclose((base + values.sum(axis=1)).item(), 1 + 2 * np.exp(-0.5))), values[0, 0].tolist()  # column 0 is constant
-    (True, [0.0])
+    >>> bool(np.isclose((base + values.sum(axis=1)).item(), 1 + 2 * np.exp(-0.5)))
+    True
+    >>> bool(abs(values[0, 0, 0]) < 1e-12)  # column 0 is constant
+    True
     """
     (m, d), (n, q), G = rows.shape, coefficients.shape, len(columns)
     memory.require(
-        8 * (2 * m * G * q + (2 * d * q if train is None or kernel.name == "linear" else 5 * G * n + 2 * train.size)) + 2 * BLOCK_BYTES,
+        8 * (2 * m * (d + G * q) + 2 * d * q + (0 if train is None else 5 * G * n + 3 * n * d)) + 4 * BLOCK_BYTES,
         f"Explaining {m} rows of {G} columns and {q} labels by a model of {n} {'columns' if train is None else 'rows'}",
         "Explain fewer rows at a time, or join columns by sources.",
     )
-    if train is None:
-        return _linear(rows, coefficients, np.zeros(d) if mean is None else mean, columns)
     if kernel.name == "linear":
-        return _linear(rows, train.T @ coefficients, np.asarray(train.mean(axis=0)).ravel(), columns)
-    return _Product(kernel, train, coefficients, columns)(rows)
+        weights = coefficients if train is None else train.T @ coefficients
+        average = mean if train is None else train.mean(axis=0)
+        values = [(dense(rows[:, group]) - average[group]) @ weights[group] for group in columns]
+        return np.stack(values, axis=1), average @ weights
+    if d == G:  # every column is on its own, so that factors are as large as dense rows
+        rows, train = dense(rows), dense(train)
+    parts = [train[:, group] for group in columns]
+    means = np.maximum([_mean_factor(kernel, part) for part in parts], SMALLEST)  # (G, n)
+    values = np.empty((m, G, q))
+    at_once = max(1, BLOCK_BYTES // (8 * n * (G + 2 * NODES)))
+    for start in range(0, m, at_once):
+        new = rows[start : start + at_once]
+        factors = np.stack([kernel(new[:, group], part) for group, part in zip(columns, parts, strict=True)])
+        values[start : start + at_once] = _integrated(np.maximum(factors, SMALLEST, out=factors), means, coefficients)
+    return values, means.prod(axis=0) @ coefficients
 
 
-def _linear(rows: Array, weights: np.ndarray, mean: np.ndarray, columns: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Scores are sums over columns, so each group has its own part whatever the others do."""
-    ends = np.cumsum([0, *map(len, columns)])
-    belongs = sparse.csr_array((np.ones(ends[-1]), np.concatenate(columns), ends), shape=(len(columns), rows.shape[1]))
-    values = np.empty((rows.shape[0], len(columns), weights.shape[1]))
-    for r, own in enumerate(values):
-        own[:] = belongs @ ((dense(rows[r : r + 1])[0] - mean)[:, None] * weights)
-    return values, mean @ weights
+def _integrated(factors: np.ndarray, means: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    """Values (b, G, q) of some rows from their factors (G, b, n) with the training rows, and the mean factors (G, n)."""
+    points, weights = leggauss(NODES)
+    times = (points[:, None, None] + 1) / 2  # in [0, 1]
+    scores = (factors.prod(axis=0) - means.prod(axis=0)) @ coefficients  # (b, q)
+    factors -= means[:, None]
+    product = np.ones((NODES, *factors.shape[1:]))
+    for step, mean in zip(factors, means, strict=True):
+        product *= mean + times * step
+    for step, mean in zip(factors, means, strict=True):
+        step *= np.tensordot(weights / 2, product / (mean + times * step), 1)  # now the integral for each training row
+    values = (factors @ coefficients).transpose(1, 0, 2)
+    sizes = abs(values)
+    missing = scores - values.sum(axis=1)
+    return values + sizes * (missing / np.maximum(sizes.sum(axis=1), SMALLEST))[:, None]
 
 
-class _Product:
-    """Scores by a kernel that is a product over groups of columns, as a game of these groups."""
-
-    def __init__(self, kernel: Kernel, train: Array, coefficients: np.ndarray, columns: Sequence[np.ndarray]) -> None:
-        self.kernel, self.coefficients, self.columns = kernel, coefficients, columns
-        self.single = np.array([g for g, own in enumerate(columns) if len(own) == 1], dtype=np.intp)  # groups of one column
-        self.their_columns = np.array([columns[g][0] for g in self.single], dtype=np.intp)
-        self.values = np.ascontiguousarray(dense(train[:, self.their_columns]).T)  # (groups of one column, n)
-        self.wide = {g: train[:, own] for g, own in enumerate(columns) if len(own) > 1}
-        means = np.empty((len(columns), train.shape[0]))
-        for g, values in zip(self.single, self.values, strict=True):
-            means[g] = _mean_over_column(kernel, values)
-        for g, block in self.wide.items():
-            means[g] = _mean_over_rows(kernel, block)
-        self.means = np.maximum(means, SMALLEST, out=means)
-
-    def __call__(self, rows: Array) -> tuple[np.ndarray, np.ndarray]:
-        G, n = self.means.shape
-        nodes = min(NODES, (G + 1) // 2)
-        at_once = max(1, BLOCK_BYTES // (8 * n * (G + 2 * nodes)))
-        blocks = [self._integrated(rows[i : i + at_once], nodes) for i in range(0, rows.shape[0], at_once)]
-        values = np.concatenate(blocks) if blocks else np.empty((0, G, self.coefficients.shape[1]))
-        return values, self.means.prod(axis=0) @ self.coefficients
-
-    def _integrated(self, rows: Array, nodes: int) -> np.ndarray:
-        """Values of some rows, (b, G, q)."""
-        factors = self._factors(rows)
-        points, weights = leggauss(nodes)
-        times, weights = (points + 1) / 2, weights / 2  # in [0, 1]
-        score = (factors.prod(axis=0) - self.means.prod(axis=0)) @ self.coefficients  # (b, q)
-        shape = (nodes, *factors.shape[1:])
-        product, factor = np.ones(shape), np.empty(shape)
-
-        def at_times(step: np.ndarray, mean: np.ndarray) -> np.ndarray:
-            return np.add(np.multiply(times[:, None, None], step, out=factor), mean, out=factor)
-
-        factors -= self.means[:, None]
-        for step, mean in zip(factors, self.means, strict=True):
-            product *= at_times(step, mean)
-        for step, mean in zip(factors, self.means, strict=True):
-            others = np.divide(product, at_times(step, mean), out=factor)
-            step *= np.tensordot(weights, others, 1)  # now the integral for each training row
-        values = (factors @ self.coefficients).transpose(1, 0, 2)
-        sizes = abs(values)
-        total = sizes.sum(axis=1)
-        missing = (score - values.sum(axis=1)) / np.where(total > 0, total, 1.0)
-        return values + sizes * missing[:, None]
-
-    def _factors(self, rows: Array) -> np.ndarray:
-        """Kernels of every group between some rows and the training rows, (G, b, n)."""
-        factors = np.empty((len(self.means), rows.shape[0], self.means.shape[1]))
-        apart = dense(rows[:, self.their_columns]).T[:, :, None] - self.values[:, None]
-        factors[self.single] = self.kernel.of_distances(_distance(self.kernel, apart))
-        for g, block in self.wide.items():
-            factors[g] = self.kernel(rows[:, self.columns[g]], block)
-        return np.maximum(factors, SMALLEST, out=factors)
+def _mean_factor(kernel: Kernel, part: Array) -> np.ndarray:
+    """Mean kernel between each row of some columns (n, w) and all of the rows, or a sample of them where w > 1; (n,)."""
+    n, width = part.shape
+    if width > 1:
+        return _mean_kernel(kernel, part, part if n <= ALL_UP_TO else part[np.random.default_rng(0).choice(n, SAMPLE, replace=False)])
+    column = dense(part)[:, 0] / kernel.bandwidth
+    if kernel.name == "laplacian":  # a running sum from each side over the sorted values, by logarithms lest it overflows
+        order = np.argsort(column)
+        ascending = column[order]
+        below = np.logaddexp.accumulate(ascending) - ascending
+        above = np.logaddexp.accumulate(-ascending[::-1])[::-1] + ascending
+        means = np.empty(n)
+        means[order] = (np.exp(below) + np.exp(above) - 1) / n
+        return means
+    low, high = column.min() - 1, column.max() + 1
+    degree = int(24 + 5 * (high - low))  # what a mean of Gaussians needs for 16 digits as a Chebyshev series
+    if degree > LARGEST_DEGREE:
+        return _mean_kernel(kernel, part, part)
+    series = Chebyshev.interpolate(lambda points: _mean_kernel(Kernel("rbf"), points[:, None], column[:, None]), degree, [low, high])
+    return series(column)
 
 
-def _distance(kernel: Kernel, apart: np.ndarray) -> np.ndarray:
-    """The distance within one column that a kernel is a function of, in place."""
-    return np.square(apart, out=apart) if kernel.name == "rbf" else np.abs(apart, out=apart)
-
-
-def _mean_over_column(kernel: Kernel, column: np.ndarray) -> np.ndarray:
-    """Mean kernel between each value of a column (n,) and all of them, (n,).
-
-    The mean of the rbf kernel is a smooth function of the value, so a Chebyshev series gives it to the last digits. That of the
-    laplacian kernel takes a running sum from each side over the sorted values, by logarithms lest it overflows.
-    """
-    values, at, counts = np.unique(column, return_inverse=True, return_counts=True)
-    shares = counts / len(column)
-
-    def mean(points: np.ndarray) -> np.ndarray:
-        at_once = max(1, BLOCK_BYTES // (8 * len(values)))
-        blocks = (points[i : i + at_once, None] - values for i in range(0, len(points), at_once))
-        return np.concatenate([kernel.of_distances(_distance(kernel, apart)) @ shares for apart in blocks])
-
-    if kernel.name == "laplacian":
-        reach = values / kernel.bandwidth
-        below = np.logaddexp.accumulate(np.log(shares) + reach) - reach
-        above = np.logaddexp.accumulate((np.log(shares) - reach)[::-1])[::-1] + reach
-        return (np.exp(below) + np.exp(above) - shares)[at]
-    degree = 24 + 5 * (values[-1] - values[0]) / kernel.bandwidth  # what a Gaussian needs for 16 digits
-    if degree < min(len(values), LARGEST_DEGREE):
-        return Chebyshev.interpolate(mean, int(degree), domain=[values[0], values[-1]])(values)[at]
-    return mean(values)[at]
-
-
-def _mean_over_rows(kernel: Kernel, block: Array) -> np.ndarray:
-    """Mean kernel between each row of some columns (n, w) and all of the rows, or a sample of them, (n,)."""
-    n = block.shape[0]
-    drawn = block if n <= ALL_UP_TO else block[np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))]
-    at_once = max(1, BLOCK_BYTES // (8 * drawn.shape[0]))
-    return np.concatenate([kernel(block[i : i + at_once], drawn).mean(axis=1) for i in range(0, n, at_once)])
+def _mean_kernel(kernel: Kernel, points: Array, rows: Array) -> np.ndarray:
+    """Mean kernel between each of some points (m, w) and rows (n, w), (m,), in blocks."""
+    at_once = max(1, BLOCK_BYTES // (8 * rows.shape[0]))
+    return np.concatenate([kernel(points[i : i + at_once], rows).mean(axis=1) for i in range(0, points.shape[0], at_once)])

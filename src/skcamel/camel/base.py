@@ -328,7 +328,7 @@ class BaseCamel(MultiLabelClassifier):
 
     def _by_column(self, rows: Array, sources: Sequence[Hashable] | None) -> dict[str, np.ndarray]:
         """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
-        names, columns = attribution.players(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
+        names, columns = attribution.column_groups(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
         q = len(self.label_names_)
         values, base = np.zeros((rows.shape[0], len(columns), q)), self._constant()
         for weight, own in self._summands():

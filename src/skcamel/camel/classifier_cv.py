@@ -18,7 +18,6 @@ from skcamel.camel.base import BaseCamel, check_solver, choose_solver, seed_of
 from skcamel.camel.candidates import Results, Scores, score_fold, tabulate
 from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.combination import Combination, Judge
-from skcamel.camel.explanation import cooccurrence
 from skcamel.camel.learning import (
     Answering,
     Held,
@@ -32,7 +31,7 @@ from skcamel.camel.learning import (
 from skcamel.camel.parameters import Alive, check_places, check_shared_parameters
 from skcamel.camel.representation import Data, Decomposed, Grid, Place, all_candidates, judged_by, places, represent, represent_ahead
 from skcamel.camel.search import ZERO, Chosen, Found, Winner, larger_is_better, search, usable
-from skcamel.camel.source import Batches, Source
+from skcamel.camel.source import Batches, Source, counts_of, label_sums
 from skcamel.camel.stream import Streaming
 from skcamel.checks import Labels, check_flag, check_in_unit_interval, check_positive, inner_splits, unchanged_on_error
 from skcamel.metrics.conventions import LOSSES, NAMES, choice
@@ -428,7 +427,7 @@ class CamelClassifierCV(BaseCamel):
             train, kept = train.with_weight(self._is_pairwise())
             if kept is not None and self._is_pairwise():
                 test = Data(test.X[:, kept], test.Y, test.weights)
-            S = learn_correlation(self, train if by is None else cooccurrence(train.Y, train.weights))
+            S = learn_correlation(self, train if by is None else counts_of(label_sums(train.Y, train.weights)))
             results: list[Scores] = []
             for scored in score_fold(train, test, grid, S, self._rule(), self.device, by):
                 results += scored

@@ -1,78 +1,81 @@
-"""Scores ► reasons: exact additive parts of every score, the order in which pushes are told, and a summary for notebooks.
+"""Scores ► reasons: exact additive parts of every score, what the training rows show about pairs of labels, and a summary for notebooks.
 
-Every text and every page that lists pushes takes their order from :func:`ordered`: strongest first, but those whose sign
+Every text and every page that lists pushes takes their order from :func:`ranked_pushes`: strongest first, but those whose sign
 contradicts the plain correlation of the two labels come after all others, and are marked.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array
 from skcamel.text import count
 
-LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}
+LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}  # what follows "learned" for each `correlation`
 AGAINST = "against what the data show"
 LEGEND = "Seen: training rows with both labels; expected: if neither depended on the other."
+SUMMED = {"landmark": "landmark", "primal": "column"}  # solvers by sums over rows, and what they have coefficients for
 
 
-class Told(NamedTuple):
-    """One push, with how often both labels were seen together and how often they would be if they were independent."""
+class LabelPart(NamedTuple):
+    """What one label adds to the score of another, or of itself."""
+
+    source: str
+    amount: float
+
+
+class ColumnPart(NamedTuple):
+    """What one column, or source of columns, adds to the score of a label."""
+
+    column: str
+    value: float
+
+
+class Push(NamedTuple):
+    """What one label adds to the score of another, and how often the training rows have both."""
 
     source: int
     target: int
     amount: float
-    seen: float | None  # None where the training labels are not known
-    expected: float | None
+    seen: float  # NaN where the training labels are not known
+    expected: float  # if the two labels were independent
     contradicts: bool  # whether its sign is opposite to that of the plain correlation
 
     @property
     def shown(self) -> str:
-        """What the data show, in brackets after a blank; nothing where they are not known."""
-        return as_words(self.seen, self.expected, contradicts=self.contradicts)
+        """What the training rows show, in brackets after a blank; nothing where they are not known."""
+        return seen_and_expected(self.seen, self.expected, contradicts=self.contradicts)
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What the training rows show about pairs of labels, beside S."""
+class Evidence(NamedTuple):
+    """What the training rows show about pairs of labels, (q, q) each."""
 
-    S: np.ndarray  # (q, q)
-    seen: np.ndarray  # (q, q) weight of the rows that have both labels
-    total: float | np.ndarray  # weight of all rows; (q, q) of the rows that know both labels, if some are unknown
+    seen: np.ndarray  # weight of the rows that have both labels
+    expected: np.ndarray  # the same if the labels were independent
+    contradicts: np.ndarray  # whether a push is up although the labels avoid each other, or down although they go together
 
-    @cached_property
-    def expected(self) -> np.ndarray:
-        """Weight of the rows that would have both labels if these were independent, (q, q)."""
-        present = np.diag(self.seen)
-        if isinstance(self.total, np.ndarray):
-            share = present / np.maximum(np.diag(self.total), 1e-300)  # of the rows that know the label
-            return share[:, None] * share * self.total
-        return present[:, None] * (present / self.total)
+    @classmethod
+    def of(cls, S: np.ndarray, seen: np.ndarray, total: np.ndarray | float) -> Evidence:
+        """Compare the signs of S (q, q) with how often labels are seen together, among rows of weight `total`.
 
-    @cached_property
-    def contradicts(self) -> np.ndarray:
-        """Whether a push is up although the labels avoid each other, or down although they go together, (q, q)."""
-        excess = self.seen - self.expected
-        clear = abs(excess) > 1e-9 * np.maximum(self.seen, self.expected)  # not rounding
-        return clear & (np.sign(self.S) * np.sign(excess) < 0)
-
-
-def how_learned(correlation: str) -> str:
-    """What the parameter `correlation` of a model means, in words that follow "learned"."""
-    return LEARNED.get(correlation, correlation)
+        If labels are unknown in some rows, `total` is the weight of the rows that know both, (q, q).
+        """
+        total = np.broadcast_to(total, S.shape)
+        present, known = np.diag(seen), np.diag(total)
+        expected = np.outer(present, present) * total / np.maximum(np.outer(known, known), 1e-300)
+        rounding = 1e-9 * np.maximum(seen, expected)
+        return cls(seen, expected, np.sign(S) * (seen - expected) < -rounding)
 
 
 def evidence(model: Any) -> Evidence:
     """What the training rows of a fitted model show."""
-    return Evidence(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
+    return Evidence.of(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
 
 
-def cooccurrence(Y: Array, weights: np.ndarray | None) -> tuple[Array, float]:
+def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
     """Weight of the rows that have both labels (q, q), and of all rows; labels are in {-1, +1}.
 
     Examples
@@ -81,13 +84,9 @@ def cooccurrence(Y: Array, weights: np.ndarray | None) -> tuple[Array, float]:
     (array([[3., 1.],
            [1., 1.]]), 3.5)
     """
-    q, size = Y.shape[1], 2**16
-    total = float(Y.shape[0] if weights is None else weights.sum())
-    together = np.zeros((q, q))
-    for i in range(0, len(Y), size):  # a float for each label of a million rows would be too many
-        present = (Y[i : i + size] > 0).astype(np.float64)
-        together += present.T @ (present if weights is None else present * weights[i : i + size, None])
-    return together, total
+    present = (Y > 0).astype(np.float64)
+    weighted = present if weights is None else present * weights[:, None]
+    return present.T @ weighted, float(len(Y) if weights is None else weights.sum())
 
 
 def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -99,11 +98,10 @@ def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     array([[3., 2.],
            [2., 2.]])
     """
-    known = (~np.isnan(Y)).astype(np.float64)
-    return known.T @ (known if weights is None else known * weights[:, None])
+    return cooccurrence(~np.isnan(Y), weights)[0]
 
 
-def ordered(amounts: np.ndarray, k: int, shown: Evidence | None = None, target: int | None = None) -> list[Told]:
+def ranked_pushes(amounts: np.ndarray, k: int, evidence: Evidence | None = None, target: int | None = None) -> list[Push]:
     """The first `k` of the pushes that are not 0: strongest first, those that contradict the data after all others.
 
     Parameters
@@ -111,7 +109,7 @@ def ordered(amounts: np.ndarray, k: int, shown: Evidence | None = None, target: 
     amounts : array of shape (q, q), or (q,) with a `target`
         Push of label i on label j, or on the target.
     k : int
-    shown : Evidence, default=None
+    evidence : Evidence, default=None
         What the training rows show; None: not known.
     target : int, default=None
 
@@ -119,63 +117,44 @@ def ordered(amounts: np.ndarray, k: int, shown: Evidence | None = None, target: 
     --------
     >>> seen = np.array([[30.0, 0.0], [0.0, 20.0]])
     >>> S = np.array([[0.0, 0.9], [-0.1, 0.0]])
-    >>> [f"{push.amount:+}{push.shown}" for push in ordered(S, 5, Evidence(S, seen, 100.0))]
+    >>> [f"{push.amount:+}{push.shown}" for push in ranked_pushes(S, 5, Evidence.of(S, seen, 100.0))]
     ['-0.1 (seen 0, expected 6)', '+0.9 (seen 0, expected 6; against what the data show)']
     """
-    q, columns = len(amounts), np.arange(len(amounts)) if target is None else np.array([target])
-    amounts = amounts.reshape(q, -1)
-    contradicts = np.zeros(amounts.shape, dtype=bool) if shown is None else shown.contradicts[:, columns]
-    order = np.lexsort((-abs(amounts).ravel(), contradicts.ravel()))
-    places = zip(*np.unravel_index(order[amounts.ravel()[order] != 0][:k], amounts.shape))
-    return [
-        Told(
-            int(i),
-            int(columns[c]),
-            float(amounts[i, c]),
-            None if shown is None else float(shown.seen[i, columns[c]]),
-            None if shown is None else float(shown.expected[i, columns[c]]),
-            bool(contradicts[i, c]),
-        )
-        for i, c in places
-    ]
+    sources, targets = np.nonzero(amounts.reshape(len(amounts), -1))
+    if target is not None:
+        targets[:] = target
+    amounts = amounts[amounts != 0]
+    pairs = [np.full(len(amounts), np.nan)] * 2 + [np.zeros(len(amounts), dtype=bool)]
+    if evidence is not None:
+        pairs = [values[sources, targets] for values in evidence]
+    first = np.lexsort((-abs(amounts), pairs[-1]))[:k]
+    columns = [values[first].tolist() for values in (sources, targets, amounts, *pairs)]
+    return [Push(*values) for values in zip(*columns, strict=True)]
 
 
-def as_words(seen: float | None, expected: float | None, *, contradicts: bool) -> str:
-    """Words for what the data show beside a push, in brackets after a blank; nothing where it is not known.
+def seen_and_expected(seen: float, expected: float, *, contradicts: bool) -> str:
+    """What the data show beside a push, in brackets after a blank; nothing where it is not known.
 
     Examples
     --------
-    >>> as_words(0.0, 30.2, contradicts=True)
+    >>> seen_and_expected(0.0, 30.2, contradicts=True)
     ' (seen 0, expected 30.2; against what the data show)'
     """
-    if seen is None or expected is None:
-        return ""
-    return f" (seen {counted(seen)}, expected {counted(expected)}{'; ' + AGAINST if contradicts else ''})"
+    against = f"; {AGAINST}" if contradicts else ""
+    return "" if np.isnan(seen) else f" (seen {short_number(seen)}, expected {short_number(expected)}{against})"
 
 
-def counted(number: float) -> str:
+def short_number(number: float) -> str:
     """A number of rows, which is a fraction where weights or expectations are.
 
     Examples
     --------
-    >>> counted(1200.0), counted(30.234), counted(0.0123)
+    >>> short_number(1200.0), short_number(30.234), short_number(0.0123)
     ('1,200', '30.2', '0.012')
     """
-    return f"{number:,.0f}" if number == round(number) or number >= 1000 else f"{number:.1f}" if number >= 1 else f"{number:.2g}"
-
-
-class Push(NamedTuple):
-    """What one label adds to the score of another (or of itself)."""
-
-    source: str
-    amount: float
-
-
-class ColumnPart(NamedTuple):
-    """What one column, or source of columns, adds to the score of a label."""
-
-    column: str
-    value: float
+    if number >= 1000 or number.is_integer():
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if number >= 1 else f"{number:.2g}"
 
 
 @dataclass(frozen=True)
@@ -191,13 +170,13 @@ class Explanation:
         diagonal the label's own part (1 - α)(f_j - f̄_j).
     label_names : array of shape (q,)
     thresholds : array of shape (q,)
-        Cut of each label.
+        Threshold of each label.
     evidence : Evidence or None
-        What the training rows show about pairs of labels; texts tell it, and tell pushes that contradict it last.
+        What the training rows show about pairs of labels; texts show it, and list pushes that contradict it last.
     correlation : str
         What the label correlation was learned from, as in :class:`skcamel.CamelClassifier`.
     features : array of shape (n, G, q) or None
-        Shapley value of each column, or source of columns, for each score; None unless asked for by ``explain(X, features=True)``.
+        Shapley value of each column, or source of columns, for each score; None without ``explain(X, features=True)``.
     feature_base : array of shape (q,) or None
         Scores where no column is known.
     feature_names : array of shape (G,) or None
@@ -228,38 +207,31 @@ class Explanation:
     @property
     def own(self) -> np.ndarray:
         """Part of each label's own prediction, (n, q)."""
-        return np.einsum("rjj->rj", self.parts)
+        return np.diagonal(self.parts, axis1=1, axis2=2)
 
     def __len__(self) -> int:
         return len(self.parts)
 
     def __getitem__(self, rows: Any) -> Explanation:
         """Explanation of some of the rows."""
-        index = [rows] if np.ndim(rows) == 0 and not isinstance(rows, slice) else rows
-        return replace(self, parts=self.parts[index], features=None if self.features is None else self.features[index])
+        rows = np.atleast_1d(np.arange(len(self))[rows])
+        return replace(self, parts=self.parts[rows], features=None if self.features is None else self.features[rows])
 
-    def top(self, k: int = 3) -> list[dict[str, list[Push]]]:
-        """The `k` strongest pushes into every label, strongest first, for every row; the own part may be among them.
+    def top(self, k: int = 3) -> list[dict[str, list[LabelPart]]]:
+        """The `k` strongest parts of every score, strongest first, for every row; the own part may be among them.
 
         Returns
         -------
-        list with one mapping per row, from label name to pushes
+        list with one mapping per row, from label name to parts
 
         Examples
         --------
         >>> parts = np.array([[[0.5, 0.2], [-0.1, 0.4]]])
         >>> names = np.array(["sea", "sun"], dtype=object)
         >>> Explanation(np.zeros(2), parts, names, np.zeros(2)).top(1)
-        [{'sea': [Push(source='sea', amount=0.5)], 'sun': [Push(source='sun', amount=0.4)]}]
+        [{'sea': [LabelPart(source='sea', amount=0.5)], 'sun': [LabelPart(source='sun', amount=0.4)]}]
         """
-        order = np.argsort(-abs(self.parts), axis=1, kind="stable")[:, :k]  # (n, k, q)
-        return [
-            {
-                str(name): [Push(str(self.label_names[i]), float(self.parts[r, i, j])) for i in order[r, :, j] if self.parts[r, i, j] != 0]
-                for j, name in enumerate(self.label_names)
-            }
-            for r in range(len(self))
-        ]
+        return self._top(self.parts, self.label_names, LabelPart, k)
 
     def top_features(self, k: int = 3) -> list[dict[str, list[ColumnPart]]]:
         """The `k` columns with the strongest values for every label, strongest first, for every row.
@@ -275,9 +247,13 @@ class Explanation:
         >>> Explanation(none, own, names, none, features=np.array([[[0.1], [-0.3]]]), **columns).top_features(1)
         [{'sea': [ColumnPart(column='text', value=-0.3)]}]
         """
-        return [{str(name): self.told_features(r, j, k) for j, name in enumerate(self.label_names)} for r in range(len(self))]
+        return self._top(*self._columns(), ColumnPart, k)
 
-    def told_features(self, row: int, label: int, k: int = 3) -> list[ColumnPart]:
+    def _top(self, values: np.ndarray, names: np.ndarray, kind: Any, k: int) -> list[dict[str, list[Any]]]:
+        labels = [str(name) for name in self.label_names]
+        return [{name: _strongest(row[:, j], names, kind, k) for j, name in enumerate(labels)} for row in values]
+
+    def column_values(self, row: int, label: int, k: int = 3) -> list[ColumnPart]:
         """The `k` columns with the strongest values for one score, strongest first, without those of 0.
 
         Parameters
@@ -287,21 +263,20 @@ class Explanation:
         k : int, default=3
         """
         values, names = self._columns()
-        own = values[row, :, label]
-        return [ColumnPart(str(names[g]), float(own[g])) for g in np.argsort(-abs(own), kind="stable")[:k] if own[g] != 0]
+        return _strongest(values[row, :, label], names, ColumnPart, k)
 
     def importance(self) -> np.ndarray:
         """Mean absolute value of each column for each label over the rows, (G, q)."""
         return abs(self._columns()[0]).mean(axis=0)
 
     def _columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Values and names of the columns, where they were asked for."""
+        """Values and names of the columns, where they are known."""
         if self.features is None or self.feature_names is None:
-            raise ValueError("This explanation holds no columns; ask for them by explain(X, features=True).")
+            raise ValueError("This explanation holds no columns; use explain(X, features=True).")
         return self.features, self.feature_names
 
-    def told(self, row: int, label: int, k: int = 3) -> list[Told]:
-        """The `k` pushes of other labels into one score that a text should tell first.
+    def pushes(self, row: int, label: int, k: int = 3) -> list[Push]:
+        """The `k` pushes of other labels into one score that a text should list first.
 
         Strongest first, but those whose sign contradicts what the training rows show come after all others; each with how
         often both labels were seen together and how often they would be if they were independent.
@@ -312,28 +287,16 @@ class Explanation:
             Positions.
         k : int, default=3
         """
-        others = self.parts[row, :, label] * (np.arange(len(self.base)) != label)
-        return ordered(others, k, self.evidence, label)
+        others = self.parts[row, :, label].copy()
+        others[label] = 0.0
+        return ranked_pushes(others, k, self.evidence, label)
 
     def to_frame(self) -> Any:
         """A pandas frame with one line per row, label and source, without the zeros.
 
         Columns: row, label, source, push, own (whether source and label are the same), score, predicted.
         """
-        pd = _pandas("to_frame", "base and parts")
-        row, source, label = _strongest_first(self.parts)
-        scores = self.scores
-        return pd.DataFrame(
-            {
-                "row": row,
-                "label": self.label_names[label],
-                "source": self.label_names[source],
-                "push": self.parts[row, source, label],
-                "own": source == label,
-                "score": scores[row, label],
-                "predicted": scores[row, label] > self.thresholds[label],
-            }
-        )
+        return self._frame(self.parts, "source", self.label_names, "push")
 
     def features_to_frame(self) -> Any:
         """A pandas frame with one line per row, label and column, without the zeros.
@@ -341,76 +304,74 @@ class Explanation:
         Columns: row, label, column, value, score.
         """
         values, names = self._columns()
-        pd = _pandas("features_to_frame", "feature_base and features")
-        row, column, label = _strongest_first(values)
-        lines = {"row": row, "label": self.label_names[label], "column": names[column], "value": values[row, column, label]}
-        return pd.DataFrame(lines | {"score": self.scores[row, label]})
+        return self._frame(values, "column", names, "value").drop(columns=["own", "predicted"])
+
+    def _frame(self, values: np.ndarray, kind: str, names: np.ndarray, value: str) -> Any:
+        """Values (n, sources, q) that are not 0, in the order of rows, labels and strength."""
+        row, source, label = np.nonzero(values)
+        order = np.lexsort((-abs(values[row, source, label]), label, row))
+        row, source, label = row[order], source[order], label[order]
+        lines = {"row": row, "label": self.label_names[label], kind: names[source], value: values[row, source, label]}
+        score = self.scores[row, label]
+        return data_frame(lines | {"own": source == label, "score": score, "predicted": score > self.thresholds[label]})
 
     def __str__(self) -> str:
         """The first rows as text: predicted labels with base, own part, strongest pushes, and columns if they are known."""
         lines: list[str] = []
-        for r, scores in enumerate(self[:3].scores):
-            lines.append(f"row {r}")
-            shown = np.flatnonzero(scores > self.thresholds)
-            lines += [self._line(r, j, scores[j]) for j in shown[np.argsort(-scores[shown])]]
-            if not len(shown):
-                lines.append("  no label predicted")
+        for row, scores in enumerate(self[:3].scores):
+            labels = [label for label in np.argsort(-scores) if scores[label] > self.thresholds[label]]
+            lines.append(f"row {row}")
+            lines += [self._line(row, label) for label in labels] or ["  no label predicted"]
         if len(self) > 3:
             lines.append(f"… {len(self) - 3} more rows")
-        return "\n".join([*lines, f"Label correlation learned {how_learned(self.correlation)}."])
+        return "\n".join([*lines, f"Label correlation learned {LEARNED[self.correlation]}."])
 
-    def _line(self, r: int, j: int, score: float) -> str:
-        cut = f" (cut {self.thresholds[j]:+.2f})" if self.thresholds[j] else ""
-        own, others = self.parts[r, j, j], self.parts[r, :, j].sum() - self.parts[r, j, j]
-        told = ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in self.told(r, j))
-        parts = f"average {self.base[j]:+.2f}, own {own:+.2f}, others {others:+.2f}" + (f": {told}" if told else "")
-        line = f"  {self.label_names[j]}: {score:+.2f}{cut} = {parts}"
-        if self.features is None:
-            return line
-        return f"{line}\n    by column: {', '.join(f'{name} {value:+.2f}' for name, value in self.told_features(r, j)) or 'nothing'}"
+    def _line(self, row: int, label: int) -> str:
+        base, threshold = self.base[label], self.thresholds[label]
+        parts = self.parts[row, :, label]
+        shown = f" (threshold {threshold:+.2f})" if threshold else ""
+        line = f"  {self.label_names[label]}: {base + parts.sum():+.2f}{shown} = average {base:+.2f}, own {parts[label]:+.2f}"
+        line += f", others {parts.sum() - parts[label]:+.2f}"
+        pushes = [f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in self.pushes(row, label)]
+        if pushes:
+            line += f": {', '.join(pushes)}"
+        if self.features is not None:
+            columns = [f"{name} {value:+.2f}" for name, value in self.column_values(row, label)]
+            line += f"\n    by column: {', '.join(columns) or 'nothing'}"
+        return line
 
 
-def _pandas(method: str, arrays: str) -> Any:
-    """The module, or which arrays do without it."""
+def _strongest(values: np.ndarray, names: np.ndarray, kind: Any, k: int) -> list[Any]:
+    """Names and values of the `k` strongest of values (m,) that are not 0, strongest first."""
+    order = np.argsort(-abs(values), kind="stable")[:k]
+    return [kind(str(names[i]), float(values[i])) for i in order if values[i] != 0]
+
+
+def data_frame(columns: Any) -> Any:
+    """A pandas frame, which is an optional dependency."""
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError(f"Explanation.{method} needs pandas: pip install pandas. The arrays {arrays} do without.") from error
-    return pd
+        raise ImportError("to_frame needs pandas: pip install pandas. The attributes hold the same as arrays.") from error
+    return pd.DataFrame(columns)
 
 
-def _strongest_first(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places of what is not 0 in an array (row, source, label), in the order of rows, labels, and strength."""
-    row, source, label = np.nonzero(values)
-    order = np.lexsort((-abs(values[row, source, label]), label, row))
-    return row[order], source[order], label[order]
+def training_size(model: Any) -> tuple[float, str]:
+    """Number of training rows of a fitted model and, in words, what it has coefficients for in their place; "" if for the rows.
 
-
-STRONGEST = 5
-
-
-SUMMED = {"landmark": "landmark", "primal": "column"}  # solvers by sums over rows, and what they have coefficients for
-
-
-def in_place_of_rows(model: Any) -> str:
-    """What a fitted model has coefficients for, in words, if rows were summed up; else nothing, for it has them for the rows.
+    Where rows were summed up, their number is the sum of their weights.
 
     Examples
     --------
     >>> from skcamel import CamelClassifier
     >>> X, Y = np.arange(20.0)[:, None], np.arange(20)[:, None] % [2, 3] == 0
-    >>> in_place_of_rows(CamelClassifier(solver="landmark", n_landmarks=5).fit(X, Y)), in_place_of_rows(CamelClassifier().fit(X, Y))
-    ('5 landmarks', '')
+    >>> training_size(CamelClassifier(solver="landmark", n_landmarks=5).fit(X, Y)), training_size(CamelClassifier().fit(X, Y))
+    ((20, '5 landmarks'), (20, ''))
     """
-    own = [member for _, member in model.weighted_members() if getattr(member, "solver_", "") in SUMMED]
-    return " and ".join(dict.fromkeys(count(len(member.dual_coef_), SUMMED[member.solver_]) for member in own))
-
-
-def training_rows(model: Any) -> float:
-    """How many rows a model was fitted on; the sum of their weights if it does not hold them."""
-    _, first = model.weighted_members()[0]
-    total = model.total_weight_ if in_place_of_rows(model) else len(first.dual_coef_)
-    return int(total) if total == int(total) else round(total, 3)
+    members = [member for _, member in model.weighted_members()]
+    summed = [count(len(member.dual_coef_), SUMMED[member.solver_]) for member in members if member.solver_ in SUMMED]
+    n_rows = round(model.total_weight_, 3) if summed else len(members[0].dual_coef_)
+    return int(n_rows) if n_rows == int(n_rows) else n_rows, " and ".join(dict.fromkeys(summed))
 
 
 def collaboration_summary(model: Any) -> str:
@@ -428,18 +389,17 @@ def collaboration_summary(model: Any) -> str:
     >>> "label1 → label2" in text, "40 rows, 2 labels, α = 0.3, correlation learned from centred labels." in text
     (True, True)
     """
-    S, names, shown = model.label_correlation_, [escape(str(name)) for name in model.label_names_], evidence(model)
-    pushes = [f"<li>{names[i]} → {names[j]}: {s:+.3f}{push.shown}</li>" for push in ordered(S, STRONGEST, shown) for i, j, s in [push[:3]]]
-    share = np.count_nonzero(S) / max(1, S.size - len(S))
-    found = (
-        f"Strongest pushes between labels (s; {share:.0%} of all pairs have one). {LEGEND}<ul>{''.join(pushes)}</ul>"
-        if pushes
-        else "No label pushes another."
-    )
+    S, names = model.label_correlation_, [escape(str(name)) for name in model.label_names_]
     members = [member for _, member in model.weighted_members()]
-    alphas = ", ".join(f"{alpha:g}" for alpha in sorted({float(own.alpha_ if hasattr(own, "alpha_") else own.alpha) for own in members}))
-    by = in_place_of_rows(model)
-    sizes = f"{count(training_rows(model), 'row')}{by and f' by {by}'}, {count(len(S), 'label')}, α = {alphas}"
+    alphas = sorted({float(getattr(member, "alpha_", getattr(member, "alpha", 0.0))) for member in members})
+    n_rows, summed = training_size(model)
+    sizes = count(n_rows, "row") + (f" by {summed}" if summed else "")
+    sizes += f", {count(len(S), 'label')}, α = {', '.join(f'{alpha:g}' for alpha in alphas)}"
     if len(members) > 1:
         sizes = f"{len(members)} models combined, {sizes}"
-    return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {escape(how_learned(model.correlation))}. {found}</div>"
+    found = "No label pushes another."
+    pushes = ranked_pushes(S, 5, evidence(model))
+    if pushes:
+        lines = [f"<li>{names[push.source]} → {names[push.target]}: {push.amount:+.3f}{push.shown}</li>" for push in pushes]
+        found = f"Strongest pushes between labels (s). {LEGEND}<ul>{''.join(lines)}</ul>"
+    return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {LEARNED[model.correlation]}. {found}</div>"

@@ -1,4 +1,4 @@
-"""Labels ► suspects: the entries of Y that are most likely wrong, by leave-one-out scores that contradict them.
+"""Labels ► label errors: the entries of Y that are most likely wrong, by leave-one-out scores that contradict them.
 
 The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in it. Where y_ij F_ij is far
 below 0, with y in {-1, +1}, everything else in the data speaks against the label.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,13 +18,11 @@ from sklearn.pipeline import Pipeline
 from skcamel.arrays import namespace, to_device, to_numpy
 from skcamel.camel import classifier, correlation, landmark, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel
-from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.classifier_cv import CamelClassifierCV
-from skcamel.camel.explanation import Evidence, Told, cooccurrence, known_together, ordered
+from skcamel.camel.explanation import Evidence, Push, cooccurrence, data_frame, ranked_pushes
 from skcamel.camel.learning import learn_correlation
 from skcamel.camel.representation import (
     Data,
-    Decomposed,
     Representation,
     judged_by,
     label_bases,
@@ -39,7 +37,7 @@ from skcamel.checks import check_count
 from skcamel.rows import is_lazy
 from skcamel.text import one_line
 
-PUSHES = 3  # told for each entry
+PUSHES = 3  # listed for each entry
 SHOWN = 10  # lines of text
 COLUMNS = ("row", "label", "given", "suggested", "score", "chance", "why")
 
@@ -81,46 +79,47 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     """
     if limit is not None:
         check_count("limit", limit, otherwise="or None")
-    model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
-    last = model
-    while isinstance(last, Pipeline):
-        last = last.steps[-1][1]
-    if not isinstance(last, BaseCamel):
-        raise TypeError(f"Labels are judged by a CamelClassifier or CamelClassifierCV, got a {type(last).__name__}.")
     if is_lazy(X):
         raise ValueError("find_label_errors takes arrays, not Dask collections; use X.compute() where that fits into memory.")
-    names = np.asarray(X.index) if hasattr(X, "iloc") else None
+    row_names = np.asarray(X.index) if hasattr(X, "iloc") else None
+    model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
     while isinstance(model, Pipeline):
-        X, model = model[:-1].fit_transform(X, Y) if len(model.steps) > 1 else X, model.steps[-1][1]
+        X = model[:-1].fit_transform(X, Y) if len(model) > 1 else X
+        model = model[-1]
+    if not isinstance(model, BaseCamel):
+        raise TypeError(f"Label errors are found by a CamelClassifier or CamelClassifierCV, got a {type(model).__name__}.")
     model._check_parameters()
     if model.solver == "alternating":
         raise ValueError(f"find_label_errors needs {BY_LEAVE_ONE_OUT}")
     data, labels, source = model._checked(X, Y, None)
     if labels.target != "matrix":
         raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")
-    if data.Y.shape[0] < 2:
+    if len(labels.Y) < 2:
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
-    if source is not None:
-        data = replace(data, Y=data.Y.astype(np.int8))
-    held = _least_error(model, data, source)
-    data = data if source is None else replace(data, Y=data.Y.astype(np.float64))
-    known = abs(data.Y) == 1
-    agreement = (data.Y * held.scores)[known]
+    S = learn_correlation(model, data if source is None else source.survey.counts)
+    scores, alpha = _least_error(model, data, source, S)
+    Y = data.Y.astype(np.float64)
+    known = ~np.isnan(Y)
+    agreement = (Y * scores)[known]
     first = np.argsort(agreement, kind="stable")[:limit]
     rows, columns = (positions[first] for positions in np.nonzero(known))
-    slope = slopes(data.Y > 0, held.scores, known.astype(np.float64))
+    slope = slopes(Y > 0, scores, known.astype(np.float64))
+    G = correlation.collaboration(S, alpha)
+    inverse = np.linalg.pinv(G, rcond=len(G) * np.finfo(np.float64).eps)
+    Y = np.nan_to_num(Y)
+    means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)  # (n, q) of the other rows
     return LabelErrors(
         rows=rows,
         labels=columns,
         scores=agreement[first],
-        given=(data.Y[rows, columns] > 0).astype(np.int64),
+        given=(Y[rows, columns] > 0).astype(np.int64),
         chance=probabilities(agreement[first], slope[columns]),
         label_names=labels.names,
-        row_names=names,
-        base=held.base[rows, columns],
-        deviations=held.deviations,
-        collaboration=held.G,
-        evidence=Evidence(held.S, cooccurrence(data.Y, None)[0], known_together(data.Y, None)),
+        row_names=row_names,
+        base=(means @ inverse @ G)[rows, columns],
+        deviations=(scores - means) @ inverse,
+        collaboration=G,
+        evidence=Evidence.of(S, cooccurrence(Y, None)[0], known.T.astype(np.float64) @ known),
     )
 
 
@@ -143,7 +142,7 @@ class LabelErrors:
     row_names : array of shape (n,) or None
         Index of X, where it was a frame of pandas.
     base, own : arrays of shape (k,)
-        Score of the average row, and what the label's own prediction adds to it. Other labels push the rest.
+        Score of the average of the other rows, and what the label's own prediction adds to it. Other labels push the rest.
     deviations, collaboration : arrays of shape (n, q) and (q, q)
         What own parts and pushes are made of: label i pushes entry (r, j) by ``deviations[r, i] * collaboration[i, j]``. All
         are exact parts of the leave-one-out scores.
@@ -171,8 +170,8 @@ class LabelErrors:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def told(self, entry: int, k: int = PUSHES) -> list[Told]:
-        """The `k` pushes of other labels into the score of an entry that a text should tell first.
+    def pushes(self, entry: int, k: int = PUSHES) -> list[Push]:
+        """The `k` pushes of other labels into the score of an entry that a text should list first.
 
         Parameters
         ----------
@@ -180,46 +179,40 @@ class LabelErrors:
             Position in this list.
         k : int, default=3
         """
-        row, label = self.rows[entry], self.labels[entry]
-        pushes = self.deviations[row] * self.collaboration[:, label]
+        label = int(self.labels[entry])
+        pushes = self.deviations[self.rows[entry]] * self.collaboration[:, label]
         pushes[label] = 0.0
-        return ordered(pushes, k, self.evidence, int(label))
+        return ranked_pushes(pushes, k, self.evidence, label)
 
     def why(self, entry: int) -> str:
         """Own part and strongest pushes of an entry as text."""
-        pushes = [f"{self.label_names[push.source]} {push.amount:+.2f}" for push in self.told(entry)]
+        pushes = [f"{self.label_names[push.source]} {push.amount:+.2f}" for push in self.pushes(entry)]
         return ", ".join([f"own {self.own[entry]:+.2f}", *pushes])
 
     def records(self, k: int | None = None) -> list[dict[str, Any]]:
         """One mapping for each of the first `k` entries, with the keys `COLUMNS`; row is the index of X where it was a frame."""
-        found = []
-        for entry in range(len(self))[:k]:
-            row, given = self.rows[entry], int(self.given[entry])
-            record = {
-                "row": int(row) if self.row_names is None else self.row_names[row],
-                "label": str(self.label_names[self.labels[entry]]),
-                "given": given,
-                "suggested": 1 - given,
-                "score": float(self.scores[entry]),
-                "chance": float(self.chance[entry]),
-                "why": self.why(entry),
-            }
-            found.append(record)
-        return found
+        rows, given = self.rows[:k], self.given[:k]
+        columns = (
+            rows.tolist() if self.row_names is None else list(self.row_names[rows]),
+            [str(name) for name in self.label_names[self.labels[:k]]],
+            given.tolist(),
+            (1 - given).tolist(),
+            self.scores[:k].tolist(),
+            self.chance[:k].tolist(),
+            [self.why(entry) for entry in range(len(rows))],
+        )
+        return [dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]
 
     def to_frame(self) -> Any:
         """A pandas frame with one line per entry, most suspect first: row, label, given, suggested, score, chance, why."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("LabelErrors.to_frame needs pandas: pip install pandas. The arrays do without.") from error
-        return pd.DataFrame(self.records(), columns=list(COLUMNS))
+        return data_frame(self.records())
 
     def __str__(self) -> str:
         """The first entries as a table."""
-        first = [as_text(record) for record in self.records(SHOWN)]
-        more = [f"… {len(self) - SHOWN:,} more"] if len(self) > SHOWN else []
-        return "\n".join([*in_columns([COLUMNS, *first]), *more])
+        lines = in_columns([COLUMNS, *map(as_text, self.records(SHOWN))])
+        if len(self) > SHOWN:
+            lines.append(f"… {len(self) - SHOWN:,} more")
+        return "\n".join(lines)
 
 
 def as_text(record: dict[str, Any]) -> tuple[str, ...]:
@@ -241,77 +234,54 @@ def in_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in safe]
 
 
-class _Held(NamedTuple):
-    """Exact leave-one-out scores of a candidate and their parts: scores = base + deviations @ G."""
-
-    scores: np.ndarray  # (n, q)
-    base: np.ndarray  # (n, q) scores of the average of the other rows
-    deviations: np.ndarray  # (n, q) f(x) - f̄ of the models without the row
-    G: np.ndarray  # (q, q)
-    S: np.ndarray  # (q, q)
-
-
-def _least_error(estimator: Any, data: Data, source: Source | None) -> _Held:
-    """Scores of the candidate with the least squared error by leave-one-out; the first of equal ones.
+def _least_error(estimator: Any, data: Data, source: Source | None, S: np.ndarray) -> tuple[np.ndarray, float]:
+    """Leave-one-out scores (n, q) and α of the candidate with the least squared error, the first of equal ones.
 
     Where rows are summed up, candidates are compared by the sample, and the best one then scores all rows.
     """
-    S = learn_correlation(estimator, data if source is None else source.survey.counts)
     judged = data if source is None else judged_by(source.survey.judged)
-    counts = ~np.isnan(judged.Y) * (1.0 if judged.weights is None else judged.weights[:, None])
-    truth = np.nan_to_num(judged.Y)
-    least, alpha, scores, best = np.inf, 0.0, truth, None
-    for (representation, spectrum), alphas, penalties in _candidates(estimator, data, source):
+    known = ~np.isnan(judged.Y)
+    least, alpha, scores, best = np.inf, 0.0, judged.Y, None
+    for representation, spectrum, alphas, penalties in _candidates(estimator, data, source):
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, alphas)]
-        for a, p, F in solver_of(spectrum, judged).leave_one_out(spectrum, targets_of(spectrum, judged), bases, penalties):
-            held = to_numpy(F)
-            error = float((counts * (held - truth) ** 2).sum())
+        tried = solver_of(spectrum, judged).leave_one_out(spectrum, targets_of(spectrum, judged), bases, penalties)
+        for a, p, left_out in tried:
+            found = to_numpy(left_out)
+            error = float(((found - judged.Y)[known] ** 2).sum())
             if error < least:
-                least, alpha, scores = error, alphas[a], held
-                best = (representation, spectrum, bases[a], penalties[p]) if isinstance(spectrum, landmark.Summary) else None
-    if best is not None:
-        scores = _of_all_rows(*best, data, estimator.device)
-    known, Y = (np.ones(data.Y.shape, dtype=bool), data.Y.astype(np.float64)) if source is not None else (~np.isnan(data.Y), truth)
-    G = correlation.collaboration(S, alpha)
-    basis = spectral.label_basis(G)
-    means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)  # (n, q) of the other rows
-    deviations = (scores - means) @ basis.R @ (basis.P / basis.d).T  # (F - F̄) G⁺
-    return _Held(scores, means @ basis.R @ basis.R.T, deviations, G, S)
+                least, alpha, scores = error, alphas[a], found
+                best = (representation, spectrum, bases[a], penalties[p]) if source is not None else None
+    return scores if best is None else _of_all_rows(*best, data, estimator.device), alpha
 
 
 def _of_all_rows(
-    representation: Representation,
-    spectrum: landmark.Summary,
-    basis: spectral.LabelBasis,
-    penalty: tuple[float, float],
-    data: Data,
-    device: Any,
+    representation: Representation, spectrum: Any, basis: spectral.LabelBasis, penalties: tuple[float, float], data: Data, device: Any
 ) -> np.ndarray:
     """Leave-one-out scores (n, q) of all rows by a candidate that was fitted by sums, in blocks."""
-    found = np.empty(data.Y.shape)
-    for i in range(0, len(found), landmark.BLOCK_ROWS):
-        rows = slice(i, i + landmark.BLOCK_ROWS)
+    scores = []
+    for start in range(0, len(data.Y), landmark.BLOCK_ROWS):
+        rows = slice(start, start + landmark.BLOCK_ROWS)
         K = representation.kernel_rows(data.X[rows].astype(np.float64), device)
-        here = replace(spectrum, rows=spectral.in_eigenbasis(spectrum, K), judged_weights=namespace(K).ones_like(K[:1, 0]))
-        targets = replace(spectrum.targets, Y=to_device(data.Y[rows], device))
-        ((_, _, scores),) = landmark.leave_one_out(here, targets, [basis], [penalty])
-        found[rows] = to_numpy(scores)
-    return found
+        block = replace(spectrum, rows=spectral.in_eigenbasis(spectrum, K), judged_weights=namespace(K).ones_like(K[:1, 0]))
+        targets = replace(spectrum.targets, Y=to_device(data.Y[rows].astype(np.float64), device))
+        ((_, _, found),) = landmark.leave_one_out(block, targets, [basis], [penalties])
+        scores.append(to_numpy(found))
+    return np.concatenate(scores)
 
 
 def _candidates(
     estimator: Any, data: Data, source: Source | None
-) -> Iterator[tuple[Decomposed, Sequence[float], list[tuple[float, float]]]]:
+) -> Iterator[tuple[Representation, spectral.Spectrum, Sequence[float], list[tuple[float, float]]]]:
     """Each decomposition that an estimator would make, with the α and the pairs (λ1, λ2) that it would try on it."""
-    if isinstance(estimator, CamelClassifier):
-        alphas, penalties = (estimator.alpha,), [(estimator.lambda1, estimator.lambda2)]
-        if source is None:
-            representation, K, weights = classifier._represent(estimator, data)
-            yield (representation, spectral.decompose(K, weights)), alphas, penalties
-        else:
-            stream = source.streamed(estimator._begin(source.survey, source.by, source.survey.n_rows))
-            yield (representation_of(stream), stream.summary(source.survey.judged)), alphas, penalties
+    if isinstance(estimator, CamelClassifierCV):
+        grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X))
+        for representation, spectrum in represent(source or data, grid, estimator.device):
+            yield representation, spectrum, grid.alphas, grid.penalties(representation.unit(spectrum))
         return
-    grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X))
-    for representation, spectrum in represent(source or data, grid, estimator.device):
-        yield (representation, spectrum), grid.alphas, grid.penalties(representation.unit(spectrum))
+    if source is None:
+        representation, K, weights = classifier._represent(estimator, data)
+        spectrum = spectral.decompose(K, weights)
+    else:
+        stream = source.streamed(estimator._begin(source.survey, source.by, source.survey.n_rows))
+        representation, spectrum = representation_of(stream), stream.summary(source.survey.judged)
+    yield representation, spectrum, (estimator.alpha,), [(estimator.lambda1, estimator.lambda2)]

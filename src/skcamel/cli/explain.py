@@ -48,7 +48,7 @@ def explain(
     label is predicted where its score exceeds its cut. The same score is also that where no column is known, plus what each
     column adds.
     """
-    from skcamel.camel.explanation import LEGEND, how_learned
+    from skcamel.camel.explanation import LEARNED, LEGEND
     from skcamel.data.text import shortened
     from skcamel.pipeline import final, source_names
 
@@ -69,7 +69,7 @@ def explain(
     if why:
         note(f"{why}; --features lists it." if features is None and not why.endswith(".") else why)
     figures = [reasons(explanation, 0, j, top) for j in [places[label] for label in labels] or worth_showing(explanation, 0)]
-    learned = how_learned(fitted.correlation)
+    learned = LEARNED[fitted.correlation]
     if as_json:
         predicted = [name for name, score, cut in zip(names, explanation.scores[0], explanation.thresholds) if score > cut]
         say_json({"row": row, "labels": predicted, "correlation": learned, "explanation": figures})
@@ -82,14 +82,14 @@ def explain(
 
 
 def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation, cells: Mapping[str, object]) -> None:
-    from skcamel.camel.explanation import as_words
+    from skcamel.camel.explanation import seen_and_expected
 
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
     say(f"Row {row} of {one_line(file)}: {predicted} of {len(explanation.base)} labels predicted")
     for figure in figures:
         lines = [("average row", figure["base"], ""), ("own part", figure["own"], "")]
         for push in figure["pushes"]:
-            shown = as_words(push["seen"], push["expected"], contradicts=push["against_the_data"])
+            shown = seen_and_expected(push["seen"], push["expected"], contradicts=push["against_the_data"])
             lines.append((f"push of {push['label']}", push["push"], shown))
         if figure["number_of_other_pushes"]:
             lines.append((f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"], ""))

@@ -311,7 +311,7 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
 
 def _searched(model: Any) -> dict[str, Any]:
     """What a search chose, and how good it says that is."""
-    from skcamel.camel.explanation import in_place_of_rows
+    from skcamel.camel.explanation import training_size
     from skcamel.metrics import LOSSES
 
     means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in options.METRICS}
@@ -323,7 +323,7 @@ def _searched(model: Any) -> dict[str, Any]:
         "estimated_by": "leave-one-out" if isinstance(model.cv, str) else f"{model.cv} folds",
         "estimate": getattr(model, "estimate_", {name: (-mean if name in LOSSES else mean) + 0.0 for name, mean in means.items()}),  # no -0
     }
-    if summed := in_place_of_rows(model) if hasattr(model, "weighted_members") else "":
+    if summed := training_size(model)[1] if hasattr(model, "weighted_members") else "":
         facts |= {"solved_by": summed, "judged_rows": model.n_judged_}
     if hasattr(model, "members_"):
         keys = ("scaling", "kernel", "alpha", "lambda2", "bandwidth_")

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skcamel.camel.explanation import Evidence, evidence, how_learned, ordered
+from skcamel.camel.explanation import LEARNED, Evidence, evidence, ranked_pushes
 from skcamel.display.canvas import DOWN, UP, axes_or_new, literal, similar_order
 from skcamel.pipeline import final
 
@@ -73,7 +73,7 @@ class CollaborationDisplay:
         if not hasattr(model, "explain"):
             raise TypeError(f"A {type(model).__name__} has no collaboration to draw; give a CamelClassifier or CamelClassifierCV.")
         check_is_fitted(model, "label_correlation_")
-        title = f"Label correlation learned {how_learned(model.correlation)}"
+        title = f"Label correlation learned {LEARNED[model.correlation]}"
         display = cls(model.label_correlation_, label_names=model.label_names_, evidence=evidence(model), title=title)
         return display.plot(n_pushes=n_pushes, ax=ax)
 
@@ -96,7 +96,7 @@ class CollaborationDisplay:
         from matplotlib.patches import FancyArrowPatch
 
         thin = float(np.clip(20 / len(self.S), 0.3, 1))
-        pushes = ordered(self.S, n_pushes, self.evidence)
+        pushes = ranked_pushes(self.S, n_pushes, self.evidence)
         strongest = max((abs(push.amount) for push in pushes), default=1.0)
         for push in reversed(pushes):  # the first on top
             width = thin * (THINNEST + (WIDEST - THINNEST) * abs(push.amount) / strongest)

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from skcamel import persistence
-from skcamel.camel.explanation import how_learned, in_place_of_rows, training_rows
+from skcamel.camel.explanation import LEARNED, training_size
 from skcamel.metrics import LOSSES, decision_metrics, f1_of
 from skcamel.pipeline import final, transformers
 from skcamel.text import count, listed
@@ -154,7 +154,7 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
     return told | {
         "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
         "members": [_member(weight, own) for weight, own in estimator.weighted_members()],
-        "correlation": how_learned(estimator.correlation),
+        "correlation": LEARNED[estimator.correlation],
     }
 
 
@@ -173,7 +173,7 @@ def _data(model: Any, estimator: Any) -> dict[str, Any]:
     together = getattr(estimator, "known_together_", None)
     known = 1.0 if together is None else float(np.diag(together).mean() / estimator.total_weight_)
     return {
-        "rows": training_rows(estimator),
+        "rows": training_size(estimator)[0],
         "columns": _columns(model, estimator),
         "features": int(estimator.n_features_in_),
         "known_labels": known,
@@ -245,7 +245,8 @@ def _quality(estimator: Any) -> dict[str, Any]:
         names = [str(name) for name in estimator.label_names_]
         columns = {"label": names} | {key: getattr(found, key).tolist() for key in OF_LABELS}
         labels = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        is_sample = in_place_of_rows(estimator) and estimator.n_judged_ < training_rows(estimator)
+        n_rows, summed = training_size(estimator)
+        is_sample = summed and estimator.n_judged_ < n_rows
         source = f"leave-one-out of a sample of {count(estimator.n_judged_, 'training row')}" if is_sample else LEAVE_ONE_OUT
         weakest = [labels[j] for j in found.weakest(WEAKEST)]
         return told | {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest}
@@ -280,7 +281,7 @@ def _rows_held(estimator: Any) -> tuple[str, str]:
     if not own:
         primal = "" if estimator._is_pairwise() else "It has coefficients for columns (solver primal)."
         return "no", primal or "A precomputed kernel was given; its rows are elsewhere."
-    summed = in_place_of_rows(estimator)
+    _, summed = training_size(estimator)
     if not summed:
         return (
             "yes",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.camel.explanation import evidence, how_learned, in_place_of_rows, training_rows
+from skcamel.camel.explanation import LEARNED, evidence, training_size
 from skcamel.camel.outputs import Outputs
 from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
 from skcamel.experiment.paper import Metric, paper_figures, title_of
@@ -69,14 +69,14 @@ class ModelFacts:
         self.names = [str(name) for name in model.label_names_]
         self.members: list[tuple[float, Any]] = model.weighted_members()
         self.is_combined = hasattr(model, "members_")
-        self.n_train, self.summed = training_rows(model), in_place_of_rows(model)
+        self.n_train, self.summed = training_size(model)
         self.n_kept = max(len(member.dual_coef_) for _, member in self.members)
         weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
         self.scales = getattr(model, "scales_", np.ones(len(self.names)))
         self.is_linked = bool((self.scales != 1).any())
         self.alpha = float(np.average(alphas, weights=weights))
         self.S: np.ndarray = model.label_correlation_
-        self.learned = how_learned(model.correlation)
+        self.learned = LEARNED[model.correlation]
         self.evidence = evidence(model)
         self.has_pushes = self.alpha > 0 and bool(self.S.any())
 

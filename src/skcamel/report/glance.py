@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.camel.explanation import AGAINST, LEGEND, counted, ordered
+from skcamel.camel.explanation import AGAINST, LEGEND, ranked_pushes, short_number
 from skcamel.experiment.paper import rounded
 from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import NAMES, TITLES
@@ -96,7 +96,7 @@ class Glance:
     def _pushed(self) -> str:
         if not self.facts.has_pushes:
             return "" if self.facts.alpha == 0 else "No label says anything about another in the training rows: every label stands alone."
-        (first,) = ordered(self.facts.S, 1, self.facts.evidence)
+        (first,) = ranked_pushes(self.facts.S, 1, self.facts.evidence)
         names, way = self.facts.names, "up" if first.amount > 0 else "down"
         pushes = f"{names[first.source]} pushes {names[first.target]} {way}"
         return f"Strongest push: {pushes}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}."
@@ -121,13 +121,11 @@ class Glance:
     def _strongest(self) -> dict[str, Any]:
         if not self.facts.has_pushes:
             return {"columns": (), "rows": []}
-        told, names = ordered(self.facts.S, STRONGEST, self.facts.evidence), self.facts.names
+        told, names = ranked_pushes(self.facts.S, STRONGEST, self.facts.evidence), self.facts.names
         columns = [Column("Push"), Column("s", 2), Column("Seen"), Column("Expected")]
         against = {True: f", {AGAINST}", False: ""}
         pairs = [f"{names[push.source]} → {names[push.target]}{against[push.contradicts]}" for push in told]
-        rows = [
-            [pair, push.amount, counted(push.seen or 0.0), counted(push.expected or 0.0)] for pair, push in zip(pairs, told, strict=True)
-        ]
+        rows = [[pair, push.amount, short_number(push.seen), short_number(push.expected)] for pair, push in zip(pairs, told, strict=True)]
         return {"columns": columns, "rows": rows}
 
 

@@ -12,7 +12,7 @@ from skcamel import memory
 from skcamel.camel.attribution import EXPLAINED
 from skcamel.camel.base import BaseCamel
 from skcamel.camel.coverage import measured, reliability
-from skcamel.camel.explanation import AGAINST, LEGEND, ordered
+from skcamel.camel.explanation import AGAINST, LEGEND, ranked_pushes
 from skcamel.camel.thresholds import f1_curves
 from skcamel.checks import names_compared
 from skcamel.data.dataset import Dataset
@@ -96,9 +96,9 @@ def _sent(facts: ModelFacts) -> dict[str, Any]:
     shown = facts.evidence
     seen = np.concatenate([row[i:] for i, row in enumerate(shown.seen)])
     told = {"seen": seen, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
-    if isinstance(shown.total, np.ndarray):  # labels were unknown in some rows
+    if hasattr(facts.model, "known_together_"):  # labels were unknown in some rows
         return told | {"expected": np.concatenate([row[i:] for i, row in enumerate(shown.expected)])}
-    return told | {"total": shown.total}
+    return told | {"total": facts.model.total_weight_}
 
 
 def _check_memory(facts: ModelFacts, m: int) -> None:
@@ -215,7 +215,7 @@ def graph_section(facts: ModelFacts) -> Section:
 
 def _first_push(facts: ModelFacts) -> str:
     """The push to lead with, and how many have a sign that the training rows contradict; these never lead."""
-    (first,) = ordered(facts.S, 1, facts.evidence)
+    (first,) = ranked_pushes(facts.S, 1, facts.evidence)
     n_against = int(facts.evidence.contradicts.sum())
     if first.contradicts:
         return f"All of them go {AGAINST}: up where labels avoid each other, or down where they go together. {LEGEND}"

@@ -1,7 +1,8 @@
 """Labels ► label errors: the entries of Y that are most likely wrong, by leave-one-out scores that contradict them.
 
-The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in it. Where y_ij F_ij is far
-below 0, with y in {-1, +1}, everything else in the data speaks against the label.
+The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in it. A link for each label makes
+log-odds z_ij of the scores, and with y in {-1, +1} the chance that the label is right is sigmoid(y_ij z_ij). Entries with the
+smallest chance come first.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -32,11 +34,12 @@ from skcamel.camel.representation import (
     targets_of,
 )
 from skcamel.camel.source import Source
-from skcamel.camel.thresholds import probabilities, slopes
+from skcamel.camel.thresholds import log_odds
 from skcamel.checks import check_count
 from skcamel.rows import is_lazy
 from skcamel.text import one_line
 
+FORGOTTEN = 0.25  # weight of how rare a label is; measured by benchmarks/label_errors.py
 PUSHES = 3  # listed for each entry
 SHOWN = 10  # lines of text
 COLUMNS = ("row", "label", "given", "suggested", "score", "chance", "why")
@@ -46,7 +49,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     """List the entries of Y, the ones most likely to be wrong first.
 
     Every candidate that the estimator would try scores each row by exact leave-one-out; the scores of the candidate with the least
-    squared error decide. How the estimator chooses otherwise (`cv`, `scoring`), cuts and combines does not matter here.
+    squared error decide. How the estimator chooses otherwise (`cv`, `scoring`), its thresholds and `combine` do not matter here.
 
     Parameters
     ----------
@@ -100,10 +103,9 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     scores, alpha = _least_error(model, data, source, S)
     Y = data.Y.astype(np.float64)
     known = ~np.isnan(Y)
-    agreement = (Y * scores)[known]
-    first = np.argsort(agreement, kind="stable")[:limit]
+    right = (Y * _log_odds(Y > 0, scores, known))[known]
+    first = np.argsort(right, kind="stable")[:limit]
     rows, columns = (positions[first] for positions in np.nonzero(known))
-    slope = slopes(Y > 0, scores, known.astype(np.float64))
     G = correlation.collaboration(S, alpha)
     inverse = np.linalg.pinv(G, rcond=len(G) * np.finfo(np.float64).eps)
     Y = np.nan_to_num(Y)
@@ -111,9 +113,9 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     return LabelErrors(
         rows=rows,
         labels=columns,
-        scores=agreement[first],
+        scores=(Y * scores)[rows, columns],
         given=(Y[rows, columns] > 0).astype(np.int64),
-        chance=probabilities(agreement[first], slope[columns]),
+        chance=expit(right[first]),
         label_names=labels.names,
         row_names=row_names,
         base=(means @ inverse @ G)[rows, columns],
@@ -132,12 +134,12 @@ class LabelErrors:
     rows, labels : int arrays of shape (k,)
         Positions of the entries.
     scores : array of shape (k,)
-        Leave-one-out score of the label times +1 where it is given and -1 where it is not; ascending. Below 0 the score contradicts
+        Leave-one-out score of the label times +1 where it is given and -1 where it is not. Below 0 the score contradicts
         the label, at -1 as firmly as scores usually support one.
     given : int array of shape (k,)
         1 or 0, as in Y; what is suggested is the other.
     chance : array of shape (k,)
-        Probability that the label is right all the same, by the link of ``predict_proba``.
+        Probability that the label is right all the same; ascending.
     label_names : array of shape (q,)
     row_names : array of shape (n,) or None
         Index of X, where it was a frame of pandas.
@@ -232,6 +234,13 @@ def in_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     safe = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in safe]
+
+
+def _log_odds(relevant: np.ndarray, scores: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Log-odds of every label (n, q) by leave-one-out scores, raised for rare labels, which are more often forgotten than made up."""
+    slopes, offsets = log_odds(relevant, scores, known.astype(np.float64))
+    share = (relevant.sum(axis=0) + 1) / (known.sum(axis=0) + 2)
+    return slopes * scores + offsets - FORGOTTEN * logit(share)
 
 
 def _least_error(estimator: Any, data: Data, source: Source | None, S: np.ndarray) -> tuple[np.ndarray, float]:

@@ -42,8 +42,8 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
     """List the labels of FILE that are most likely wrong.
 
     FILE is a labelled table (- for standard input), an ARFF, svmlight or Matlab file, or the name of a benchmark set. Every label
-    of every row is scored by a model of all other rows. A score below 0 contradicts the label as given; the most negative come first.
-    The chance beside it is the probability that the label is right all the same.
+    of every row is scored by a model of all other rows. A score below 0 contradicts the label as given. The chance beside it is the
+    probability that the label is right all the same; the smallest come first.
     """
     options.keep_apart(output, data, choices["labels_file"])
     from skcamel.camel.classifier_cv import CamelClassifierCV

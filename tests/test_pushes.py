@@ -56,11 +56,6 @@ def test_pushes_on_one_label_are_those_of_its_column(rng):
         assert ranked_pushes(S[:, j], 3, shown, j) == [push for push in ranked_pushes(S, 16, shown) if push.target == j][:3]
 
 
-def test_without_training_labels_the_strongest_come_first():
-    told = ranked_pushes(np.array([[0, 0.2], [-0.9, 0]]), 5)
-    assert [(push.source, push.target, push.amount, push.shown) for push in told] == [(1, 0, -0.9, ""), (0, 1, 0.2, "")]
-
-
 @pytest.mark.parametrize("make", [CamelClassifier, lambda **given: CamelClassifierCV(alphas=(0.5,), lambda2s=(0.1,), **given)])
 def test_models_keep_what_was_seen_and_integer_weights_equal_repeated_rows(make, rng):
     X, Y = rng.normal(size=(30, 3)), rng.integers(2, size=(30, 4))

@@ -100,9 +100,9 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
     Examples
     --------
     >>> import numpy as np
-    >>> from skcamel.camel.explanation import Explanation
-    >>> parts = np.array([[[0.5, 0.25], [-0.125, 0.5]]])
-    >>> found = reasons(Explanation(np.zeros(2), parts, np.array(["sea", "sun"], dtype=object), np.zeros(2)), 0, 1, 5)
+    >>> from skcamel.camel.explanation import Evidence, Explanation
+    >>> parts, names = np.array([[[0.5, 0.25], [-0.125, 0.5]]]), np.array(["sea", "sun"], dtype=object)
+    >>> found = reasons(Explanation(np.zeros(2), parts, names, np.zeros(2), Evidence(*np.zeros((3, 2, 2)))), 0, 1, 5)
     >>> found["label"], found["score"], found["own"], found["pushes"][0]["label"], found["pushes"][0]["push"]
     ('sun', 0.75, 0.5, 'sea', 0.25)
     """

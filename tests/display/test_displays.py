@@ -45,6 +45,11 @@ def arrows(ax):
     return [patch for patch in ax.patches if hasattr(patch, "get_connectionstyle")]
 
 
+def unseen(q):
+    """Evidence that contradicts nothing."""
+    return Evidence.of(np.zeros((q, q)), np.zeros((q, q)), 1.0)
+
+
 @pytest.mark.parametrize("q", [1, 2, 6, 60])
 def test_collaboration_is_drawn_into_given_axes(q):
     _, ax = plt.subplots()
@@ -55,7 +60,7 @@ def test_collaboration_is_drawn_into_given_axes(q):
 
 def test_the_strongest_pushes_are_drawn_blue_up_and_orange_down():
     S = np.array([[0, 0.5, 0], [-0.9, 0, 0], [0.1, 0, 0]])
-    ax = CollaborationDisplay(S, label_names="abc").plot(n_pushes=2).ax_
+    ax = CollaborationDisplay(S, label_names="abc", evidence=unseen(3)).plot(n_pushes=2).ax_
     assert [to_hex(arrow.get_facecolor()) for arrow in arrows(ax)] == [UP, DOWN]
 
 
@@ -76,7 +81,7 @@ def test_the_graph_says_what_its_correlation_was_learned_from(kind, words):
 
 
 def test_no_pushes_are_no_error():
-    assert arrows(CollaborationDisplay(np.zeros((3, 3)), label_names="abc").plot().ax_) == []
+    assert arrows(CollaborationDisplay(np.zeros((3, 3)), label_names="abc", evidence=unseen(3)).plot().ax_) == []
 
 
 def test_a_model_that_is_not_fitted_is_refused():
@@ -188,7 +193,7 @@ def svg_of(figure):
 def test_names_of_any_characters_make_drawings_that_are_xml():
     S = np.zeros((6, 6))
     S[0, 1] = S[2, 3] = 0.5
-    svg_of(CollaborationDisplay(S, label_names=NASTY).plot().figure_)
+    svg_of(CollaborationDisplay(S, label_names=NASTY, evidence=unseen(6)).plot().figure_)
     six = np.linspace(-1, 1, 6)
     svg_of(ExplanationDisplay(six, six, six, thresholds=six, label_names=NASTY, title=NASTY[0]).plot().figure_)
     svg_of(ColumnsDisplay(np.outer(six, six), column_names=NASTY, label_names=NASTY, signed=True, title=NASTY[4]).plot().figure_)

@@ -55,9 +55,8 @@ def column_groups(
     """
     if sources is None:
         return np.array(default_names("f", d) if names is None else names, dtype=object), list(np.arange(d)[:, None])
-    if isinstance(sources, str) or len(sources) != d:
-        what = repr(sources) if isinstance(sources, str) else f"{len(sources)} names"
-        raise ValueError(f"sources is {what}, and the rows have {d} columns; give a sequence with one name for each column.")
+    if len(sources) != d:
+        raise ValueError(f"sources has {len(sources)} names, and the rows have {d} columns; give one name for each column.")
     groups: dict[Hashable, list[int]] = {}
     for column, source in enumerate(sources):
         groups.setdefault(source, []).append(column)

@@ -40,13 +40,13 @@ class Push(NamedTuple):
     source: int
     target: int
     amount: float
-    seen: float  # NaN where the training labels are not known
+    seen: float
     expected: float  # if the two labels were independent
     contradicts: bool  # whether its sign is opposite to that of the plain correlation
 
     @property
     def shown(self) -> str:
-        """What the training rows show, in brackets after a blank; nothing where they are not known."""
+        """What the training rows show, in brackets after a blank."""
         return seen_and_expected(self.seen, self.expected, contradicts=self.contradicts)
 
 
@@ -101,7 +101,7 @@ def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     return cooccurrence(~np.isnan(Y), weights)[0]
 
 
-def ranked_pushes(amounts: np.ndarray, k: int, evidence: Evidence | None = None, target: int | None = None) -> list[Push]:
+def ranked_pushes(amounts: np.ndarray, k: int, evidence: Evidence, target: int | None = None) -> list[Push]:
     """The first `k` of the pushes that are not 0: strongest first, those that contradict the data after all others.
 
     Parameters
@@ -109,8 +109,7 @@ def ranked_pushes(amounts: np.ndarray, k: int, evidence: Evidence | None = None,
     amounts : array of shape (q, q), or (q,) with a `target`
         Push of label i on label j, or on the target.
     k : int
-    evidence : Evidence, default=None
-        What the training rows show; None: not known.
+    evidence : Evidence
     target : int, default=None
 
     Examples
@@ -124,16 +123,14 @@ def ranked_pushes(amounts: np.ndarray, k: int, evidence: Evidence | None = None,
     if target is not None:
         targets[:] = target
     amounts = amounts[amounts != 0]
-    pairs = [np.full(len(amounts), np.nan)] * 2 + [np.zeros(len(amounts), dtype=bool)]
-    if evidence is not None:
-        pairs = [values[sources, targets] for values in evidence]
+    pairs = [values[sources, targets] for values in evidence]
     first = np.lexsort((-abs(amounts), pairs[-1]))[:k]
     columns = [values[first].tolist() for values in (sources, targets, amounts, *pairs)]
     return [Push(*values) for values in zip(*columns, strict=True)]
 
 
 def seen_and_expected(seen: float, expected: float, *, contradicts: bool) -> str:
-    """What the data show beside a push, in brackets after a blank; nothing where it is not known.
+    """What the data show beside a push, in brackets after a blank.
 
     Examples
     --------
@@ -141,7 +138,7 @@ def seen_and_expected(seen: float, expected: float, *, contradicts: bool) -> str
     ' (seen 0, expected 30.2; against what the data show)'
     """
     against = f"; {AGAINST}" if contradicts else ""
-    return "" if np.isnan(seen) else f" (seen {short_number(seen)}, expected {short_number(expected)}{against})"
+    return f" (seen {short_number(seen)}, expected {short_number(expected)}{against})"
 
 
 def short_number(number: float) -> str:
@@ -171,7 +168,7 @@ class Explanation:
     label_names : array of shape (q,)
     thresholds : array of shape (q,)
         Threshold of each label.
-    evidence : Evidence or None
+    evidence : Evidence
         What the training rows show about pairs of labels; texts show it, and list pushes that contradict it last.
     correlation : str
         What the label correlation was learned from, as in :class:`skcamel.CamelClassifier`.
@@ -193,7 +190,7 @@ class Explanation:
     parts: np.ndarray
     label_names: np.ndarray
     thresholds: np.ndarray
-    evidence: Evidence | None = None
+    evidence: Evidence
     correlation: str = "paper"
     features: np.ndarray | None = None
     feature_base: np.ndarray | None = None
@@ -227,8 +224,8 @@ class Explanation:
         Examples
         --------
         >>> parts = np.array([[[0.5, 0.2], [-0.1, 0.4]]])
-        >>> names = np.array(["sea", "sun"], dtype=object)
-        >>> Explanation(np.zeros(2), parts, names, np.zeros(2)).top(1)
+        >>> names, unseen = np.array(["sea", "sun"], dtype=object), Evidence(*np.zeros((3, 2, 2)))
+        >>> Explanation(np.zeros(2), parts, names, np.zeros(2), unseen).top(1)
         [{'sea': [LabelPart(source='sea', amount=0.5)], 'sun': [LabelPart(source='sun', amount=0.4)]}]
         """
         return self._top(self.parts, self.label_names, LabelPart, k)
@@ -242,10 +239,11 @@ class Explanation:
 
         Examples
         --------
-        >>> own, names, none = np.zeros((1, 1, 1)), np.array(["sea"], dtype=object), np.zeros(1)
-        >>> columns = {"feature_base": none, "feature_names": np.array(["price", "text"], dtype=object)}
-        >>> Explanation(none, own, names, none, features=np.array([[[0.1], [-0.3]]]), **columns).top_features(1)
-        [{'sea': [ColumnPart(column='text', value=-0.3)]}]
+        >>> from skcamel import CamelClassifier
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> model = CamelClassifier(lambda2=0.01).fit(X, X[:, :1] > 0)
+        >>> [part.column for part in model.explain(X[2:3], features=True).top_features(1)[0]["label1"]]
+        ['f1']
         """
         return self._top(*self._columns(), ColumnPart, k)
 
@@ -309,11 +307,10 @@ class Explanation:
     def _frame(self, values: np.ndarray, kind: str, names: np.ndarray, value: str) -> Any:
         """Values (n, sources, q) that are not 0, in the order of rows, labels and strength."""
         row, source, label = np.nonzero(values)
-        order = np.lexsort((-abs(values[row, source, label]), label, row))
-        row, source, label = row[order], source[order], label[order]
-        lines = {"row": row, "label": self.label_names[label], kind: names[source], value: values[row, source, label]}
-        score = self.scores[row, label]
-        return data_frame(lines | {"own": source == label, "score": score, "predicted": score > self.thresholds[label]})
+        amount, score = values[row, source, label], self.scores[row, label]
+        lines = {"row": row, "label": self.label_names[label], kind: names[source], value: amount}
+        frame = data_frame(lines | {"own": source == label, "score": score, "predicted": score > self.thresholds[label]})
+        return frame.iloc[np.lexsort((-abs(amount), label, row))].reset_index(drop=True)
 
     def __str__(self) -> str:
         """The first rows as text: predicted labels with base, own part, strongest pushes, and columns if they are known."""

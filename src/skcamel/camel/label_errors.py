@@ -7,7 +7,7 @@ smallest chance come first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,18 +18,19 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skcamel.arrays import namespace, to_device, to_numpy
-from skcamel.camel import classifier, correlation, landmark, spectral
+from skcamel.camel import correlation, landmark, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.camel.explanation import Evidence, Push, cooccurrence, data_frame, ranked_pushes
 from skcamel.camel.learning import learn_correlation
 from skcamel.camel.representation import (
     Data,
+    Grid,
     Representation,
+    all_candidates,
     judged_by,
     label_bases,
     represent,
-    representation_of,
     solver_of,
     targets_of,
 )
@@ -251,16 +252,28 @@ def _least_error(estimator: Any, data: Data, source: Source | None, S: np.ndarra
     judged = data if source is None else judged_by(source.survey.judged)
     known = ~np.isnan(judged.Y)
     least, alpha, scores, best = np.inf, 0.0, judged.Y, None
-    for representation, spectrum, alphas, penalties in _candidates(estimator, data, source):
-        bases = [basis.to_match(spectrum.values) for basis in label_bases(S, alphas)]
+    is_search = isinstance(estimator, CamelClassifierCV)
+    grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X)) if is_search else _own_grid(estimator, source or data)
+    for representation, spectrum in represent(source or data, grid, estimator.device):
+        penalties = grid.penalties(representation.unit(spectrum) if is_search else 1.0)
+        bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
         tried = solver_of(spectrum, judged).leave_one_out(spectrum, targets_of(spectrum, judged), bases, penalties)
         for a, p, left_out in tried:
             found = to_numpy(left_out)
             error = float(((found - judged.Y)[known] ** 2).sum())
             if error < least:
-                least, alpha, scores = error, alphas[a], found
-                best = (representation, spectrum, bases[a], penalties[p]) if source is not None else None
+                least, alpha, scores = error, grid.alphas[a], found
+                best = None if source is None else (representation, spectrum, bases[a], penalties[p])
     return scores if best is None else _of_all_rows(*best, data, estimator.device), alpha
+
+
+def _own_grid(estimator: Any, data: Data | Source) -> Grid:
+    """The parameters of a CamelClassifier as a grid of one candidate."""
+    grid = Grid((estimator.alpha,), (estimator.lambda1,), (estimator.lambda2,), ((estimator.scaling, estimator.kernel, 1.0),))
+    if estimator.bandwidth == "mean":
+        return grid
+    mean = all_candidates(data, grid, estimator.device)[0]["bandwidth"]
+    return replace(grid, places=((estimator.scaling, estimator.kernel, estimator.bandwidth / mean),))
 
 
 def _of_all_rows(
@@ -276,21 +289,3 @@ def _of_all_rows(
         ((_, _, found),) = landmark.leave_one_out(block, targets, [basis], [penalties])
         scores.append(to_numpy(found))
     return np.concatenate(scores)
-
-
-def _candidates(
-    estimator: Any, data: Data, source: Source | None
-) -> Iterator[tuple[Representation, spectral.Spectrum, Sequence[float], list[tuple[float, float]]]]:
-    """Each decomposition that an estimator would make, with the α and the pairs (λ1, λ2) that it would try on it."""
-    if isinstance(estimator, CamelClassifierCV):
-        grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X))
-        for representation, spectrum in represent(source or data, grid, estimator.device):
-            yield representation, spectrum, grid.alphas, grid.penalties(representation.unit(spectrum))
-        return
-    if source is None:
-        representation, K, weights = classifier._represent(estimator, data)
-        spectrum = spectral.decompose(K, weights)
-    else:
-        stream = source.streamed(estimator._begin(source.survey, source.by, source.survey.n_rows))
-        representation, spectrum = representation_of(stream), stream.summary(source.survey.judged)
-    yield representation, spectrum, (estimator.alpha,), [(estimator.lambda1, estimator.lambda2)]

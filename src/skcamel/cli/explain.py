@@ -78,7 +78,7 @@ def explain(
         note("alpha is 0 in this model, so labels do not push each other.")
     cells = {} if rows.table is None else rows.table.slice(row - 1, 1).to_pylist()[0]
     _print(row, file, figures, explanation, cells)
-    say(f"\nLabel correlation learned {learned}.{' ' + LEGEND if explanation.evidence else ''}")
+    say(f"\nLabel correlation learned {learned}. {LEGEND}")
 
 
 def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation, cells: Mapping[str, object]) -> None:

@@ -50,7 +50,7 @@ class CollaborationDisplay:
     S : array of shape (q, q)
         Label correlation; s_ij is the push of label i on label j.
     label_names : sequence of str
-    evidence : Evidence, default=None
+    evidence : Evidence
         What the training rows show about pairs of labels.
     title : str, default=""
 
@@ -59,7 +59,7 @@ class CollaborationDisplay:
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`
     """
 
-    def __init__(self, S: np.ndarray, *, label_names: Any, evidence: Evidence | None = None, title: str = "") -> None:
+    def __init__(self, S: np.ndarray, *, label_names: Any, evidence: Evidence, title: str = "") -> None:
         self.S = np.asarray(S)
         self.evidence, self.title = evidence, title
         self.label_names = [str(name) for name in label_names]

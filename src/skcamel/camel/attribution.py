@@ -115,7 +115,7 @@ def shapley(
     """
     (m, d), (n, q), G = rows.shape, coefficients.shape, len(columns)
     memory.require(
-        8 * (2 * m * (d + G * q) + 2 * d * q + (0 if train is None else 5 * G * n + 3 * n * d)) + 4 * BLOCK_BYTES,
+        8 * (2 * m * (d + G * q) + 2 * d * q + (0 if train is None else 10 * G * n + 3 * n * d)) + 6 * BLOCK_BYTES,
         f"Explaining {m} rows of {G} columns and {q} labels by a model of {n} {'columns' if train is None else 'rows'}",
         "Explain fewer rows at a time, or join columns by sources.",
     )
@@ -129,26 +129,23 @@ def shapley(
     parts = [train[:, group] for group in columns]
     means = np.maximum([_mean_factor(kernel, part) for part in parts], SMALLEST)  # (G, n)
     values = np.empty((m, G, q))
-    at_once = max(1, BLOCK_BYTES // (8 * n * (G + 2 * NODES)))
+    at_once = max(1, BLOCK_BYTES // (8 * n * G))
     for start in range(0, m, at_once):
         new = rows[start : start + at_once]
         factors = np.stack([kernel(new[:, group], part) for group, part in zip(columns, parts, strict=True)])
-        values[start : start + at_once] = _integrated(np.maximum(factors, SMALLEST, out=factors), means, coefficients)
+        values[start : start + at_once] = _integrated(np.maximum(factors, SMALLEST), means, coefficients)
     return values, means.prod(axis=0) @ coefficients
 
 
 def _integrated(factors: np.ndarray, means: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """Values (b, G, q) of some rows from their factors (G, b, n) with the training rows, and the mean factors (G, n)."""
-    points, weights = leggauss(NODES)
-    times = (points[:, None, None] + 1) / 2  # in [0, 1]
     scores = (factors.prod(axis=0) - means.prod(axis=0)) @ coefficients  # (b, q)
-    factors -= means[:, None]
-    product = np.ones((NODES, *factors.shape[1:]))
-    for step, mean in zip(factors, means, strict=True):
-        product *= mean + times * step
-    for step, mean in zip(factors, means, strict=True):
-        step *= np.tensordot(weights / 2, product / (mean + times * step), 1)  # now the integral for each training row
-    values = (factors @ coefficients).transpose(1, 0, 2)
+    steps = factors - means[:, None]
+    integral = np.zeros_like(factors)  # for each training row
+    for point, weight in zip(*leggauss(NODES), strict=True):
+        at_time = means[:, None] + (point + 1) / 2 * steps
+        integral += weight / 2 * at_time.prod(axis=0) / at_time
+    values = (steps * integral @ coefficients).transpose(1, 0, 2)
     sizes = abs(values)
     missing = scores - values.sum(axis=1)
     return values + sizes * (missing / np.maximum(sizes.sum(axis=1), SMALLEST))[:, None]

@@ -84,9 +84,9 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     (array([[3., 1.],
            [1., 1.]]), 3.5)
     """
+    weights = np.ones(len(Y)) if weights is None else weights
     present = (Y > 0).astype(np.float64)
-    weighted = present if weights is None else present * weights[:, None]
-    return present.T @ weighted, float(len(Y) if weights is None else weights.sum())
+    return present.T @ (present * weights[:, None]), float(weights.sum())
 
 
 def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:

@@ -120,10 +120,10 @@ def shapley(
         "Explain fewer rows at a time, or join columns by sources.",
     )
     if kernel.name == "linear":
-        weights = coefficients if train is None else train.T @ coefficients
-        average = mean if train is None else train.mean(axis=0)
-        values = [(dense(rows[:, group]) - average[group]) @ weights[group] for group in columns]
-        return np.stack(values, axis=1), average @ weights
+        if train is not None:
+            coefficients, mean = train.T @ coefficients, train.mean(axis=0)
+        values = [(dense(rows[:, group]) - mean[group]) @ coefficients[group] for group in columns]
+        return np.stack(values, axis=1), mean @ coefficients
     if d == G:  # every column is on its own, so that factors are as large as dense rows
         rows, train = dense(rows), dense(train)
     parts = [train[:, group] for group in columns]
@@ -133,19 +133,19 @@ def shapley(
     for start in range(0, m, at_once):
         new = rows[start : start + at_once]
         factors = np.stack([kernel(new[:, group], part) for group, part in zip(columns, parts, strict=True)])
-        values[start : start + at_once] = _integrated(np.maximum(factors, SMALLEST), means, coefficients)
+        values[start : start + at_once] = _integrated(np.maximum(factors, SMALLEST, out=factors), means, coefficients)
     return values, means.prod(axis=0) @ coefficients
 
 
 def _integrated(factors: np.ndarray, means: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """Values (b, G, q) of some rows from their factors (G, b, n) with the training rows, and the mean factors (G, n)."""
     scores = (factors.prod(axis=0) - means.prod(axis=0)) @ coefficients  # (b, q)
-    steps = factors - means[:, None]
+    factors -= means[:, None]  # steps from absent to present
     integral = np.zeros_like(factors)  # for each training row
     for point, weight in zip(*leggauss(NODES), strict=True):
-        at_time = means[:, None] + (point + 1) / 2 * steps
+        at_time = means[:, None] + (point + 1) / 2 * factors
         integral += weight / 2 * at_time.prod(axis=0) / at_time
-    values = (steps * integral @ coefficients).transpose(1, 0, 2)
+    values = (factors * integral @ coefficients).transpose(1, 0, 2)
     sizes = abs(values)
     missing = scores - values.sum(axis=1)
     return values + sizes * (missing / np.maximum(sizes.sum(axis=1), SMALLEST))[:, None]

@@ -165,7 +165,7 @@ def _mean_factor(kernel: Kernel, part: Array) -> np.ndarray:
         means = np.empty(n)
         means[order] = (np.exp(below) + np.exp(above) - 1) / n
         return means
-    low, high = column.min() - 1, column.max() + 1
+    low, high = column.min() - 0.1, column.max() + 0.1
     degree = int(24 + 5 * (high - low))  # what a mean of Gaussians needs for 16 digits as a Chebyshev series
     if degree > LARGEST_DEGREE:
         return _mean_kernel(kernel, part, part)

@@ -38,7 +38,7 @@ def synthetic() -> list[Row]:
     rows = []
     for n, kernels in ((3000, ("rbf", "laplacian")), (8000, ("rbf",))):
         X, Y = make_data(n + 500, 100, 30)
-        here, there = (CamelClassifierCV(kernels=kernels, threshold="label", device=device) for device in (None, "cuda"))
+        here, there = (CamelClassifierCV(kernels=kernels, threshold="macro_f1", device=device) for device in (None, "cuda"))
         there.fit(X[:200], Y[:200])  # wake the device up
         train = X[:n], Y[:n]
         on_cpu, on_gpu = (seconds(partial(model.fit, *train), 1) for model in (here, there))
@@ -57,7 +57,7 @@ def scale() -> list[Row]:
     rows = []
     X, Y = make_data(20_500, 100, 30)
     for name, options in {"landmark": {"n_landmarks": 1000}, "primal": {"kernels": ["linear"]}}.items():
-        here, there = (CamelClassifierCV(solver=name, threshold="label", device=device, **options) for device in (None, "cuda"))
+        here, there = (CamelClassifierCV(solver=name, threshold="macro_f1", device=device, **options) for device in (None, "cuda"))
         scores = [model.fit(X[:20_000], Y[:20_000]).decision_function(X[20_000:]) for model in (here, there)]
         gap = abs(scores[0] - scores[1]).max() / abs(scores[0]).max()
         rows.append(at_most(f"{name}, n = 20 000: largest relative difference of scores on new rows", float(gap), 1e-8, ""))

@@ -8,13 +8,11 @@ its first k are looked at, where k were planted.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import logit
 from scipy.stats import rankdata
 from sklearn.metrics import average_precision_score
 
 from skcamel import find_label_errors
-from skcamel.camel.label_errors import FORGOTTEN
-from skcamel.camel.thresholds import log_odds
+from skcamel.camel.link import fit_link
 from skcamel.data import load_dataset
 
 SETS = ("emotions", "image", "scene", "yeast", "genbase", "medical", "enron", "business", "science", "arts", "cal500", "rcv1-s1")
@@ -40,17 +38,14 @@ def planted(Y: np.ndarray, way: str, share: float, rng: np.random.Generator) -> 
 def orders(Y: np.ndarray, F: np.ndarray) -> dict[str, np.ndarray]:
     """What entries are sorted by, ascending, (n, q) each."""
     y = np.where(Y == 1, 1.0, -1.0)
-    slopes, offsets = log_odds(Y == 1, F)
-    z = slopes * F + offsets
+    z = fit_link(Y == 1, F).log_odds(F)
     by_score, by_chance = y * F, y * z
     ranks = rankdata(by_score).reshape(y.shape) + rankdata(by_chance).reshape(y.shape)
-    rare = logit((Y.sum(axis=0) + 1) / (len(Y) + 2))
     return {
         "y F": by_score,
         "y z": by_chance,
         "y z / root mean square of z": by_chance / np.sqrt((z**2).mean(axis=0)),
         "mean rank of y F and y z": ranks,
-        f"y (z - {FORGOTTEN:g} logit of the label's share)": y * (z - FORGOTTEN * rare),
     }
 
 

@@ -124,7 +124,7 @@ def run() -> list[Row]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # defects of the public file are known
         yeast = load_dataset("yeast")
-    model = CamelClassifier(scaling="standard", threshold="label").fit(yeast.X[:1500], yeast.labels[:1500])
+    model = CamelClassifier(scaling="standard", threshold="macro_f1").fit(yeast.X[:1500], yeast.labels[:1500])
     row = yeast.X[2000:2001]
     body = json.dumps({"rows": row.tolist()}).encode()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What tuned cuts bring: held-out macro-F1 for several prior counts of rare labels, and for the methods of a study."""
+"""What tuned thresholds bring: held-out macro-F1 for several prior counts of rare labels, and for the methods of a study."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def run() -> list[Row]:
 
 
 def compare(name: str) -> Iterator[Row]:
-    """Gain of tuned cuts over the cut 0, absent labels counting 1, for each prior; the library's must not lose."""
+    """Gain of tuned thresholds over the threshold 0, absent labels counting 1, for each prior; the library's must not lose."""
     data = load_dataset(name)
     zero = mean_macro_f1(data.X, data.Y, "zero")
     chosen = thresholds.PRIOR_POSITIVES
     for prior in PRIORS:
         thresholds.PRIOR_POSITIVES = prior
-        gain = mean_macro_f1(data.X, data.Y, "label") - zero
-        what = f"{name}: gain in macro-F1 over the cut 0, prior {prior:g}"
+        gain = mean_macro_f1(data.X, data.Y, "macro_f1") - zero
+        what = f"{name}: gain in macro-F1 over the threshold 0, prior {prior:g}"
         yield at_least(what, gain, 0, "") if prior == chosen else Row(what, gain, "")
     thresholds.PRIOR_POSITIVES = chosen
 
@@ -48,7 +48,7 @@ def mean_macro_f1(X: np.ndarray, Y: np.ndarray, mode: str) -> float:
 
 
 def methods(name: str) -> Iterator[Row]:
-    """Gain of the comparison methods of preset best, whose cuts are tuned, over the same methods with cuts at 0."""
+    """Gain of the comparison methods of preset best, whose thresholds are tuned, over the same methods with thresholds at 0."""
     data = load_dataset(name)
     for method in ("br", "ecc", "rakel", "llsf", "jfsc"):
         tuned = get_method(method, "best")
@@ -59,5 +59,5 @@ def methods(name: str) -> Iterator[Row]:
                 (outcome,) = one.fit(data.X[train], data.Y[train], seed=0).outcomes(data.X[test]).values()
                 values[key].append([macro_f1(data.Y[test], outcome.decisions), hamming_loss(data.Y[test], outcome.decisions)])
         (f1, loss), (tuned_f1, tuned_loss) = (np.mean(values[key], axis=0) for key in ("zero", "tuned"))
-        yield at_least(f"{name}: gain in macro-F1 over the cut 0 ({f1:.3f}), {method}", float(tuned_f1 - f1), 0, "")
+        yield at_least(f"{name}: gain in macro-F1 over the threshold 0 ({f1:.3f}), {method}", float(tuned_f1 - f1), 0, "")
         yield Row(f"{name}: what it costs in Hamming loss ({loss:.3f}), {method}", float(tuned_loss - loss), "")

@@ -18,7 +18,7 @@ yeast = load_dataset("yeast")
 X_train, X_test, Y_train, Y_test = train_test_split(yeast.X, yeast.labels, train_size=1_000, random_state=0)
 
 # %%
-# One call chooses kernel, scaling, the strength of collaboration, penalty and cuts, by exact leave-one-out inside the training rows.
+# One call chooses kernel, scaling, the strength of collaboration, penalty and thresholds, by exact leave-one-out inside the training rows.
 
 model = CamelClassifierCV.from_preset("quick").fit(X_train, Y_train)
 print(model.best_params_)

@@ -13,7 +13,7 @@ from skcamel.data import load_dataset
 from skcamel.display import plot_columns, plot_explanation
 
 yeast = load_dataset("yeast")
-model = CamelClassifier(alpha=0.3, scaling="standard", kernel="laplacian", correlation="centred", threshold="common")
+model = CamelClassifier(alpha=0.3, scaling="standard", kernel="laplacian", correlation="centred", threshold="micro_f1")
 model.fit(yeast.X[:1_000], yeast.labels[:1_000])
 why = model.explain(yeast.X[1_000:1_050], features=True)
 for push in why.top(3)[0]["Class3"]:  # the strongest parts of one score of the first row
@@ -21,7 +21,7 @@ for push in why.top(3)[0]["Class3"]:  # the strongest parts of one score of the 
 
 # %%
 # **By labels**: the score of the average gene, what the label's own prediction adds, and what the other labels push. A label is predicted
-# where its score exceeds its cut.
+# where its score exceeds its threshold.
 
 plot_explanation(why, row=0)
 plt.show()

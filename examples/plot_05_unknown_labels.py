@@ -32,10 +32,10 @@ for share in shares:
 
 # %%
 # With NaN, average precision on this split hardly moves while less than half of the labels is hidden, and falls slowly after that. Counting
-# unknown labels as "no" teaches the model to say no: macro-F1 falls from the start, and with four fifths hidden nothing exceeds the cut.
+# unknown labels as "no" teaches the model to say no: macro-F1 falls from the start, and with four fifths hidden no score exceeds 0.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-for ax, place, title in zip(axes, (0, 1), ("average precision", "macro-F1, cut at 0"), strict=True):
+for ax, place, title in zip(axes, (0, 1), ("average precision", "macro-F1, threshold 0"), strict=True):
     for (name, values), style in zip(found.items(), ("o-", "s--"), strict=True):
         ax.plot([100 * share for share in shares], [value[place] for value in values], style, label=name)
     ax.set(xlabel="hidden labels in %", title=title)

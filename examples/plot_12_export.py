@@ -14,14 +14,14 @@ from skcamel import CamelClassifier, export
 from skcamel.data import load_dataset
 
 yeast = load_dataset("yeast")
-model = CamelClassifier(0.3, scaling="standard", threshold="common").fit(yeast.X[:800], yeast.Y[:800])
+model = CamelClassifier(0.3, scaling="standard", threshold="micro_f1").fit(yeast.X[:800], yeast.Y[:800])
 new = yeast.X[800:1_300]
 
 # %%
 # A kernel model holds its training rows, and so does what is exported. Where that matters, fit on centres of clusters: 200 of them
 # take the place of 800 genes.
 
-small = CamelClassifier(0.3, scaling="standard", threshold="common", solver="landmark", landmarks="kmeans", n_landmarks=200)
+small = CamelClassifier(0.3, scaling="standard", threshold="micro_f1", solver="landmark", landmarks="kmeans", n_landmarks=200)
 small.fit(yeast.X[:800], yeast.Y[:800])
 exported = {"all rows": (model, export.to_onnx(model)), "centres": (small, export.to_onnx(small))}
 for name, (_, graph) in exported.items():

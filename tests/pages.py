@@ -62,5 +62,5 @@ def table() -> tuple[object, tuple[object, object]]:
     columns = {f"column_number_{j}_with_a_name": given.X[:, j % given.d] + j for j in range(38)}
     said = np.where(given.X[:, 0] > 0, "sun and sea", "rain in the mountains")
     frame = pd.DataFrame(columns | {"said": said, "paid": [f"${abs(x):,.2f}" for x in 900 * given.X[:, 1]]})
-    steps = [("prepare", TablePreparer()), ("classify", CamelClassifier(threshold="label"))]
+    steps = [("prepare", TablePreparer()), ("classify", CamelClassifier(threshold="macro_f1"))]
     return LabelPipeline(steps).fit(frame, given.labels), (frame, given.labels)

@@ -37,7 +37,7 @@ def numbers():
 
     X, Y = rows()
     labels = pd.DataFrame(Y, columns=["sea", "sun", "</script>", 'rain, "heavy"'])
-    return CamelClassifier(0.3, scaling="standard", threshold="label").fit(pd.DataFrame(X, columns=NAMES), labels)
+    return CamelClassifier(0.3, scaling="standard", threshold="macro_f1").fit(pd.DataFrame(X, columns=NAMES), labels)
 
 
 @cache

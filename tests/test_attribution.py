@@ -222,7 +222,7 @@ def test_a_combined_model_shares_the_scores_of_its_members(rng):
     found = model.explain(X[:6], features=True, sources=GROUPED)
     np.testing.assert_allclose(found.feature_base + found.features.sum(axis=1), model.decision_function(X[:6]), atol=1e-9)
     parts = [member.explain(X[:6], features=True, sources=GROUPED) for member in model.members_]
-    expected = model.scales_ * sum(w * part.features for w, part in zip(model.weights_, parts, strict=True))
+    expected = sum(w * part.features for w, part in zip(model.weights_, parts, strict=True))
     np.testing.assert_allclose(found.features, expected, atol=1e-12)
 
 

@@ -5,6 +5,7 @@ import logging
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -13,6 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
 from skcamel.camel.base import BaseCamel, outputs_together
 from skcamel.camel.correlation import learn
+from skcamel.camel.link import fit_link
+from skcamel.camel.thresholds import thresholds
 from skcamel.metrics import LOSSES, NAMES, evaluate
 
 
@@ -37,14 +40,14 @@ def by_hand(model, X, Y, train, test, sample_weight=None):
     return {name: -value if name in LOSSES else value for name, value in values.items()}
 
 
-@pytest.mark.parametrize("threshold", ["zero", "common", "label", 0.1])
+@pytest.mark.parametrize("threshold", ["zero", "micro_f1", "macro_f1", 0.1])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_folds_equal_refitting_each_fold_by_hand(data, threshold, weighted, rng):
     X, Y, _ = data
     weights = rng.choice([0.0, 0.5, 1.0, 2.0], size=50) if weighted else None
     splits = list(KFold(3, shuffle=True, random_state=1).split(X))
     grid = {**SMALL, "bandwidths": (0.5, 1.0), "kernels": ("rbf", "laplacian"), "scalings": ("none", "standard")}
-    search = CamelClassifierCV(**grid, cv=splits, threshold=threshold).fit(X, Y, sample_weight=weights)
+    search = CamelClassifierCV(**grid, cv=splits, threshold=threshold, scoring="micro_f1").fit(X, Y, sample_weight=weights)
     candidates = search.cv_results_["params"]
     assert len(candidates) == 3 * 2 * 2 * 2 * 2 * 2
     for index in range(0, len(candidates), 7):
@@ -253,16 +256,19 @@ def test_one_row_cannot_be_left_out():
         CamelClassifierCV().fit([[1.0]], [[1, 0]])
 
 
-def test_models_of_one_pass_share_the_evaluation_of_their_kernels(rng, monkeypatch):
+def test_models_share_the_evaluation_of_their_kernels(rng, monkeypatch):
     X, Y = rng.normal(size=(60, 4)), rng.integers(2, size=(60, 3))
-    models = list(CamelClassifierCV(scalings=["none", "standard"]).fit_each(X[:50], Y[:50]).values())
+    model = CamelClassifierCV(scalings=["none"], combine=True, representations=[("none", "rbf", 1.0), ("none", "rbf", 2.0)]).fit(
+        X[:50], Y[:50]
+    )
+    models = [*model.members_, model]
     expected = [model.decision_function(X[50:]) for model in models]
     evaluated = []
     original = BaseCamel._kernel_times
     monkeypatch.setattr(BaseCamel, "_kernel_times", lambda model, *rest: evaluated.append(model) or original(model, *rest))
     for found, scores in zip(outputs_together(models, X[50:]), expected, strict=True):
         np.testing.assert_allclose(found.scores, scores, rtol=0, atol=1e-12)
-    assert len(evaluated) == len({model.scaling_ for model in models}) < len(models)
+    assert len(evaluated) == len(model.members_)
 
 
 @pytest.mark.parametrize("splitter", [GroupKFold(3), LeaveOneGroupOut()])
@@ -275,11 +281,6 @@ def test_groups_reach_the_splitter(splitter, data, rng):
     assert grouped.best_params_ == by_hand_.best_params_
     for key in (f"split{k}_test_score" for k in range(len(splits))):
         np.testing.assert_array_equal(grouped.cv_results_[key], by_hand_.cv_results_[key])
-    each, each_by_hand = (
-        CamelClassifierCV(cv=splitter, **SMALL).fit_each(X, Y, groups=groups),
-        CamelClassifierCV(cv=splits, **SMALL).fit_each(X, Y),
-    )
-    assert {name: model.best_score_ for name, model in each.items()} == {name: model.best_score_ for name, model in each_by_hand.items()}
 
 
 def test_groups_reach_the_splitter_through_a_pipeline(data):
@@ -297,8 +298,62 @@ def test_groups_are_routed_where_they_are_asked_for(data):
     assert np.isfinite(found["test_score"]).all()
 
 
-@pytest.mark.parametrize("cv", ["loo", 3, [(np.arange(25), np.arange(25, 50))]])
-def test_groups_that_nobody_would_use_are_refused(cv, data):
+def test_groups_that_nobody_would_use_are_refused(data):
     X, Y, _ = data
-    with pytest.raises(ValueError, match=r"groups were given, but .*cv.* does not use them; .* cv=GroupKFold\(5\)"):
-        CamelClassifierCV(cv=cv, **SMALL).fit(X, Y, groups=np.arange(50))
+    with pytest.raises(ValueError, match=r"groups were given, but cv=3 does not use them; .* cv=GroupKFold\(5\)"):
+        CamelClassifierCV(cv=3, **SMALL).fit(X, Y, groups=np.arange(50))
+
+
+def left_out(model, X, Y, groups):
+    """Scores of every row by refits without its group."""
+    scores = np.empty(Y.shape)
+    for group in set(groups):
+        inside = groups == group
+        scores[inside] = clone(model).fit(X[~inside], Y[~inside]).decision_function(X[inside])
+    return scores
+
+
+@pytest.mark.parametrize("options", [{}, {"solver": "landmark", "landmarks": "all"}, {"kernel": "linear", "solver": "primal"}])
+def test_groups_leave_together_exactly(options, data, rng):
+    X, Y, _ = data
+    options = options | ({"landmarks": X} if "landmarks" in options else {})
+    groups = rng.permutation(np.arange(50) % 13)
+    model = CamelClassifier(alpha=0.0, bandwidth=2.0, **options)  # S and σ are held
+    scores = left_out(model, X, Y, groups)
+    fitted = clone(model).fit(X, Y, groups=[f"person {group}" for group in groups])
+    assert fitted.estimate_ == pytest.approx(evaluate(Y, scores, scores > 0), abs=1e-9)
+    np.testing.assert_allclose(fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X))
+    found = CamelClassifier(alpha=0.0, bandwidth=2.0, threshold="macro_f1", **options).fit(X, Y, groups=groups)
+    np.testing.assert_allclose(found.thresholds_, thresholds("macro_f1", Y > 0, scores), atol=1e-9)
+    link = fit_link(Y > 0, scores)
+    np.testing.assert_allclose(found.link_slopes_, link.slope, rtol=1e-6)
+    one_each = clone(model).fit(X, Y, groups=np.arange(50))
+    assert one_each.estimate_ == pytest.approx(clone(model).fit(X, Y).estimate_, abs=1e-9)
+
+
+@pytest.mark.parametrize("cv", ["loo", GroupKFold(3)])
+def test_a_search_tunes_thresholds_on_groups_that_were_left_out(cv, data, rng):
+    X, Y, _ = data
+    groups = rng.permutation(np.arange(50) % 13)
+    search = CamelClassifierCV((0.0,), lambda2s=(0.1,), cv=cv, threshold="macro_f1", scoring="macro_f1").fit(X, Y, groups=groups)
+    model = CamelClassifier(**search.best_params_)
+    scores = left_out(model, X, Y, groups)
+    np.testing.assert_allclose(search.thresholds_, thresholds("macro_f1", Y > 0, scores), atol=1e-9)
+    if cv == "loo":
+        assert search.best_score_ == pytest.approx(evaluate(Y, scores, scores > search.thresholds_)["macro_f1"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (np.arange(9), r"groups has shape \(9,\); one group for each of the 50 rows"),
+        (np.zeros(50), "All 50 rows are in one group"),
+        (np.full(50, np.nan), "groups holds NaN; give every row a group"),
+    ],
+)
+def test_groups_that_cannot_leave_are_refused(groups, message, data):
+    X, Y, _ = data
+    with pytest.raises(ValueError, match=message):
+        CamelClassifier().fit(X, Y, groups=groups)
+    with pytest.raises(ValueError, match="groups leave together exactly where all labels are known"):
+        CamelClassifier().fit(X, np.where(np.eye(50, 4) > 0, np.nan, Y), groups=np.arange(50) % 7)

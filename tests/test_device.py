@@ -29,16 +29,16 @@ def device(request, torch):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda **o: CamelClassifier(threshold="label", **o),
+        lambda **o: CamelClassifier(threshold="macro_f1", **o),
         lambda **o: CamelClassifier(kernel="laplacian", scaling="standard", **o),
         lambda **o: CamelClassifier(0.1, solver="alternating", tol=1e-10, **o),
-        lambda **o: CamelClassifierCV(kernels=("rbf", "laplacian"), threshold="common", scoring="micro_f1", **o),
+        lambda **o: CamelClassifierCV(kernels=("rbf", "laplacian"), threshold="micro_f1", scoring="micro_f1", **o),
         lambda **o: CamelClassifierCV(cv=3, **o),
-        lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, threshold="label", **o),
+        lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, threshold="macro_f1", **o),
         lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, kernel="laplacian", scaling="standard", landmarks="kmeans", **o),
         lambda **o: CamelClassifier(solver="landmark", n_landmarks=60, bandwidth=40.0, lambda2=0.01, **o),
         lambda **o: CamelClassifier(solver="primal", kernel="linear", **o),
-        lambda **o: CamelClassifierCV(solver="landmark", n_landmarks=20, kernels=("rbf", "linear"), threshold="common", **o),
+        lambda **o: CamelClassifierCV(solver="landmark", n_landmarks=20, kernels=("rbf", "linear"), threshold="micro_f1", **o),
         lambda **o: CamelClassifierCV(solver="primal", kernels=("linear",), cv=3, **o),
     ],
     ids=[

@@ -22,7 +22,7 @@ from skcamel.data import TablePreparer
 from skcamel.export import scores as scores_module
 from skcamel.export import to_onnx
 from skcamel.export.graph import Graph
-from skcamel.pipeline import LabelPipeline
+from skcamel.pipeline import LabelPipeline, final
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed: pip install skcamel[export]")
 ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -54,7 +54,6 @@ def check_answers(found, expected, dtype, scale=None):
     assert len(found) == 2 + (expected.link is not None)
     if expected.link is not None:
         np.testing.assert_allclose(found[2], expected.probabilities, rtol=0, atol=10 * TOLERANCES[dtype])
-        np.testing.assert_array_equal(found[2] > 0.5, found[0] > 0)
 
 
 def check_agreement(model, rows):
@@ -62,7 +61,10 @@ def check_agreement(model, rows):
     for dtype in TOLERANCES:
         session, given_rows = session_of(to_onnx(model, dtype=dtype)), rows.astype(dtype)
         whole = outputs(model, given_rows)
-        check_answers(session.run(None, {"X": given_rows}), whole, dtype)
+        found = session.run(None, {"X": given_rows})
+        check_answers(found, whole, dtype)
+        if final(model).scores == "log_odds" and whole.link is not None:
+            np.testing.assert_array_equal(found[2] > 0.5, found[0] > 0)
         scale = max(abs(whole.scores).max(), 0.1)
         check_answers(session.run(None, {"X": given_rows[:1]}), outputs(model, given_rows[:1]), dtype, scale)
 
@@ -70,7 +72,7 @@ def check_agreement(model, rows):
 @pytest.mark.parametrize("scaling", SCALINGS)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel_and_every_scaling_agree(kernel, scaling):
-    check_agreement(CamelClassifier(kernel=kernel, scaling=scaling, threshold="label").fit(X, Y), NEW)
+    check_agreement(CamelClassifier(kernel=kernel, scaling=scaling, threshold="macro_f1").fit(X, Y), NEW)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +80,12 @@ def test_every_kernel_and_every_scaling_agree(kernel, scaling):
 )
 def test_every_solver_agrees(parameters):
     check_agreement(CamelClassifier(scaling="standard", **parameters).fit(X, Y), NEW)
+
+
+@pytest.mark.parametrize("scores", ["paper", "log_odds"])
+@pytest.mark.parametrize("parameters", [{"threshold": "macro_f1"}, {"miss_cost": {"label2": 5}}, {"threshold": [0.1, -0.2, 0.3]}], ids=str)
+def test_both_kinds_of_scores_agree(scores, parameters):
+    check_agreement(CamelClassifier(scaling="standard", scores=scores, **parameters).fit(X, Y), NEW)
 
 
 @pytest.fixture(scope="module")
@@ -90,11 +98,12 @@ def combined():
         ("unit", "rbf", 0.5),
         ("unit", "linear", 1.0),
     ]
-    model = CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1, 1.0), representations=tried, combine=True, threshold="label").fit(X, Y)
+    model = CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1, 1.0), representations=tried, combine=True, scores="log_odds")
+    model.fit(X, Y)
     members = [CamelClassifier(scaling=scaling, kernel=kernel).fit(X, Y) for scaling, kernel, _ in tried]
     members[1] = CamelClassifier(scaling="rank", kernel="laplacian", bandwidth=members[0].bandwidth_ / 2).fit(X, Y)
     model.members_, model.weights_ = members, np.array([0.3, 0.1, 0.2, 0.25, 0.15])  # all of them, whatever the weights came to
-    model.scales_ = np.array([1.0, 3.0, 0.2])
+    model.link_slopes_ = np.array([1.0, 3.0, 0.2])
     return model
 
 

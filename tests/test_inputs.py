@@ -85,8 +85,16 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
             {"solver": "alternating", "threshold": "label"},
             "needs leave-one-out scores.*use solver='spectral'",
         ),
-        ({"threshold": "half"}, "threshold='half' is not known; choose 'zero', 'common', 'label', 'auto' or a number"),
-        ({"threshold_metric": "accuracy"}, "threshold_metric='accuracy' is not known"),
+        (
+            {"threshold": "half"},
+            "threshold='half' is not known; choose 'zero', 'hamming_loss', 'macro_f1', 'micro_f1', a number, or one for each label",
+        ),
+        ({"threshold": "auto"}, "threshold='auto' is no longer there: threshold='micro_f1', 'macro_f1' or 'hamming_loss' is tuned"),
+        ({"threshold": [0.1, np.nan]}, "threshold=.* is not known"),
+        ({"scores": "raw"}, "scores='raw' is not known; choose one of 'paper', 'log_odds'"),
+        ({"miss_cost": 0}, "miss_cost must be a number > 0 or a mapping from labels to such numbers, got 0"),
+        ({"miss_cost": {"label1": -1}}, "miss_cost must be a number > 0 .*, got -1"),
+        ({"miss_cost": {"sea": 2}}, "miss_cost names sea, and the labels are label1"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

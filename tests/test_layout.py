@@ -31,14 +31,13 @@ ORDER = (
     ("cli", "__main__"),
 )
 OF_CAMEL = (
-    ("correlation", "coverage", "explanation", "kernel", "scaling", "thresholds"),
+    ("correlation", "explanation", "kernel", "link", "scaling", "thresholds"),
     ("attribution", "spectral"),
     ("alternating", "landmark", "unknown"),
     ("stream",),
     ("parameters", "source"),
     ("distributed", "representation"),
-    ("candidates", "combination", "outputs"),
-    ("search",),
+    ("combination", "outputs", "search"),
     ("learning",),
     ("base",),
     ("classifier",),

@@ -18,9 +18,9 @@ from skcamel.report import build_model_report
 
 X, Y = make_multilabel_classification(90, n_features=6, n_classes=4, random_state=0)
 MODELS = [
-    CamelClassifier(threshold="label"),
+    CamelClassifier(threshold="macro_f1"),
     CamelClassifier(0.1, solver="alternating"),
-    CamelClassifierCV(alphas=(0.5,), threshold="common"),
+    CamelClassifierCV(alphas=(0.5,), threshold="micro_f1"),
     BinaryRelevance(),
     EnsembleOfClassifierChains(3, random_state=0),
     RAkEL(random_state=0),

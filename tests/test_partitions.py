@@ -102,7 +102,9 @@ def test_a_search_and_a_combination_take_partitions():
         here, there = (CamelClassifierCV.from_preset(**options, solver="landmark", n_landmarks=30) for _ in range(2))
         here.fit(X, Y)
         there.fit(lazy(X), lazy(Y))
-        assert here.best_params_ == pytest.approx(there.best_params_)
+        for (weight, member), (other_weight, other) in zip(here.weighted_members(), there.weighted_members(), strict=True):
+            assert weight == pytest.approx(other_weight)
+            assert member.bandwidth_ == pytest.approx(other.bandwidth_)
         assert here.estimate_ == pytest.approx(there.estimate_)
         assert_same(there, here)
 
@@ -130,10 +132,10 @@ def test_answers_are_lazy_and_those_of_all_rows(ask):
     np.testing.assert_allclose(answer.compute(), expected, atol=1e-12)
 
 
-def test_the_first_labels_and_other_coverages_are_lazy_too():
+def test_the_first_labels_and_other_confidences_are_lazy_too():
     model = CamelClassifier().fit(X[:100], Y[:100])  # of any solver
     np.testing.assert_array_equal(model.top_k(lazy(X), 2).compute(), model.top_k(X, 2))
-    np.testing.assert_array_equal(model.predict_sets(lazy(X), coverage=0.7).compute(), model.predict_sets(X, 0.7))
+    np.testing.assert_array_equal(model.predict_sets(lazy(X), confidence=0.7).compute(), model.predict_sets(X, 0.7))
 
 
 def test_classes_of_a_1d_y_are_answered_for_partitions():

@@ -34,7 +34,11 @@ MODELS = {
     ),
     "sparse": lambda: CamelClassifier(scaling="minmax", kernel="laplacian").fit(sparse.csr_array(X), Y),
     "ranks": lambda: CamelClassifier(scaling="rank", kernel="linear").fit(X, Y),
-    "thresholds": lambda: CamelClassifier(threshold="label", threshold_metric="micro_f1").fit(X, Y),
+    "thresholds": lambda: CamelClassifier(threshold="micro_f1", scores="log_odds").fit(X, Y),
+    "costs": lambda: CamelClassifier(threshold=[0.1, 0.2, 0.3, 0.4], miss_cost={"label2": 5}).fit(X, Y),
+    "combined": lambda: CamelClassifierCV(
+        **SMALL, scalings=("none", "standard"), combine=True, scores="log_odds", threshold=np.array([0.1, 0.2, 0.3, 0.4]), miss_cost=2.0
+    ).fit(X, Y),
     "far thresholds": lambda: CamelClassifier(threshold=1e100).fit(X, Y),
     "alternating": lambda: CamelClassifier(0.1, solver="alternating").fit(X, Y),
     "centred": lambda: CamelClassifier(correlation="centred").fit(X, Y),
@@ -59,7 +63,10 @@ def test_predictions_on_new_rows_are_identical(kind, tmp_path):
         if hasattr(model, method):
             np.testing.assert_array_equal(getattr(again, method)(new), getattr(model, method)(new))
     np.testing.assert_array_equal(again.explain(new).parts, model.explain(new).parts)
-    assert again.get_params() == model.get_params()
+    np.testing.assert_equal(again.get_params(), model.get_params())
+    if hasattr(model, "set_thresholds_"):
+        np.testing.assert_array_equal(again.predict_sets(new), model.predict_sets(new))
+        np.testing.assert_equal(again.label_estimates_, model.label_estimates_)
     assert vars(again).keys() == vars(model).keys()
     assert list(again.label_names_) == list(model.label_names_)
     if hasattr(model, "cv_results_"):

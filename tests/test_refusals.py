@@ -25,9 +25,12 @@ def export_with_a_function(_):
 
 
 REFUSALS = [  # what is tried, and what its error says to do
-    (lambda _: CamelClassifier(solver="alternating", threshold="auto").fit(X, Y), "use solver='spectral'"),
+    (lambda _: CamelClassifier(solver="alternating", threshold="micro_f1").fit(X, Y), "use solver='spectral'"),
+    (lambda _: CamelClassifier(solver="alternating", miss_cost=2).fit(X, Y), "use solver='spectral'"),
+    (lambda _: CamelClassifier(miss_cost=2).fit(X, Y[:, 0]), "give a matrix with one column per label"),
     (lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_proba, "use solver='spectral'"),
     (lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_sets(X), "use solver='spectral'"),
+    (lambda _: CamelClassifier().fit(X, np.arange(12) % 3).predict_sets(X), "use decision_function"),
     (lambda _: find_label_errors(X, Y, CamelClassifier(solver="alternating")), "use solver='spectral'"),
     (lambda _: CamelClassifierCV(solver="alternating").fit(X, Y), "use CamelClassifier, or solver='auto'"),
     (lambda _: CamelClassifier(solver="alternating").fit(X, GAPS), "use solver='spectral'"),
@@ -67,7 +70,9 @@ def test_what_does_not_go_together_is_refused_with_what_to_do(tried, hint, tmp_p
 
 
 def test_much_goes_together():
-    CamelClassifierCV(combine=True, threshold="auto").fit(sparse.csr_array(X), Y, sample_weight=np.ones(12)).predict_proba(X)
+    CamelClassifierCV(combine=True, scores="log_odds", threshold="micro_f1", miss_cost={"label1": 5}).fit(
+        sparse.csr_array(X), Y, sample_weight=np.ones(12)
+    ).predict_proba(X)
 
 
 def made(solver, **parameters):
@@ -157,7 +162,7 @@ USES = {
     "sample weights": weighted,
     "sparse rows": sparse_rows,
     "Dask collections": lambda solver, _: made(solver).fit(*lazily()).predict(X),
-    "tuned thresholds": lambda solver, _: made(solver, threshold="label").fit(X, Y).predict(X),
+    "tuned thresholds": lambda solver, _: made(solver, threshold="macro_f1").fit(X, Y).predict(X),
     "save and load": stored,
     "page of the model": page,
     "device": on_device,

@@ -15,7 +15,7 @@ from reference.solver import leave_one_out_scores
 from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
 from skcamel.baselines import LLSF
 from skcamel.camel import correlation
-from skcamel.camel.thresholds import log_odds
+from skcamel.camel.link import fit_link
 from skcamel.data import TablePreparer
 
 FIXED = CamelClassifier(alpha=0.4, lambda2=0.3, bandwidth=1.5)
@@ -102,11 +102,18 @@ def test_chances_are_those_of_a_link_for_each_label_and_set_the_order():
     Y[:, 2] &= X[:, 0] > 0.8  # a rare label
     found = find_label_errors(X, Y, FIXED)
     F = signed(Y) * matrix(found, Y.shape)
-    slopes, offsets = log_odds(Y > 0, F)
-    share = (Y.sum(axis=0) + 1) / 62
-    z = slopes * F + offsets - np.log(share / (1 - share)) / 4
+    z = fit_link(Y > 0, F).log_odds(F)
     np.testing.assert_allclose(matrix(found, Y.shape, "chance"), 1 / (1 + np.exp(-signed(Y) * z)), atol=1e-9)
     assert (np.diff(found.chance) >= 0).all()
+
+
+def test_copies_of_a_row_vouch_for_each_other_unless_they_belong_together():
+    X, Y = made(n=60)
+    X, Y = np.vstack([X, X[:6]]), np.vstack([Y, Y[:6]])
+    Y[[0, 60], 0] ^= 1
+    apart, together = (find_label_errors(X, Y, FIXED, groups=groups) for groups in (None, np.r_[:60, :6]))
+    places = [list(zip(found.rows, found.labels, strict=True)).index((0, 0)) for found in (together, apart)]
+    assert places[0] < places[1]
 
 
 def test_planted_flips_come_first():

@@ -56,6 +56,9 @@ INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skca
     "sparsity='noise'": "sparsity=0.01, as in the paper; a greater share makes S sparser",
     "skcamel.compress": "fit with solver='landmark', landmarks='kmeans': such a model holds centres and no training row",
     "skcamel compress": "use 'skcamel fit --landmarks 500': such a model holds centres and no training row",
+    "threshold='auto'": "threshold='micro_f1', 'macro_f1' or 'hamming_loss' is tuned for that metric",
+    "skcamel predict --coverage": "--sets 0.9 makes two promises over all labels together",
+    "skcamel evaluate --coverage": "use --sets 0.9",
     "skcamel fit --dask": "in Python, give Dask collections to fit",
 }
 

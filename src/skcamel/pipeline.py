@@ -213,9 +213,9 @@ class LabelPipeline(Pipeline):
         """See :func:`label_sets`."""
         return label_sets(self, X)
 
-    def predict_sets(self, X: Any, coverage: float = 0.9) -> Any:
-        """Answers yes (1), no (0) or open (-1) with a stated coverage; see :meth:`CamelClassifier.predict_sets`."""
-        return final(self).predict_sets(prepared(self, X), coverage)
+    def predict_sets(self, X: Any, confidence: float = 0.9) -> Any:
+        """Answer yes (1), no (0) or open (-1); see :meth:`CamelClassifier.predict_sets`."""
+        return final(self).predict_sets(prepared(self, X), confidence)
 
     def explain(self, X: Any, **options: Any) -> Any:
         """See :func:`explain`."""

@@ -31,7 +31,7 @@ class Predictions:
     def of(
         cls, outputs: Outputs, asked: Collection[str], sets: np.ndarray | None, ids: Mapping[str, Sequence[str]], first: int = 0
     ) -> Predictions:
-        """Those of KINDS that are asked for, and `sets`, the answers with a stated coverage (n, q), where there are any.
+        """Those of KINDS that are asked for, and `sets`, the prediction sets (n, q), where there are any.
 
         Examples
         --------
@@ -86,7 +86,7 @@ def explained(estimator: Any, X: Any, sources: Sequence[str] | None, *, features
 
 
 def worth_showing(explanation: Explanation, row: int) -> list[int]:
-    """Positions of the labels predicted for a row, highest margin first; where there is none, the one nearest to its cut."""
+    """Positions of the labels predicted for a row, highest margin first; where there is none, the one nearest to its threshold."""
     import numpy as np
 
     margin = explanation.scores[row] - explanation.thresholds

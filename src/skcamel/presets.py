@@ -46,7 +46,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     | {
         "correlation": "centred",
         "representations": (("none", "rbf", 1.0), ("standard", "rbf", 1.0), ("standard", "laplacian", 0.5)),
-        "threshold": "auto",
+        "scores": "log_odds",
+        "threshold": "micro_f1",
     },
     "paper": {},
     "best": {
@@ -55,6 +56,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "representations": STRONG,
         "correlation": "centred",
         "combine": True,
-        "threshold": "auto",
+        "scores": "log_odds",
+        "threshold": "micro_f1",
     },
 }

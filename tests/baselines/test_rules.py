@@ -1,4 +1,4 @@
-"""One rule for the cuts of all comparison methods, and weights that equal repeated rows."""
+"""One rule for the thresholds of all comparison methods, and weights that equal repeated rows."""
 
 import numpy as np
 import pytest
@@ -13,10 +13,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
-from reference import thresholds as literal
 from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.baselines.base import WithCuts
-from skcamel.camel.thresholds import Rule
+from skcamel.camel.thresholds import METRICS, thresholds
 from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import LOSSES
@@ -48,17 +47,17 @@ def test_estimator_check(estimator, check):
     check(estimator)
 
 
-def test_a_classifier_without_probabilities_has_no_cuts():
+def test_a_classifier_without_probabilities_has_no_thresholds():
     with pytest.raises(TypeError, match="estimator must be a classifier with predict_proba, got RidgeClassifier"):
         WithCuts(RidgeClassifier()).fit(X, Y)
 
 
-def test_sparse_probabilities_are_cut_as_dense_ones():
+def test_sparse_probabilities_are_taken_as_dense_ones():
     class Sparse(KNeighborsClassifier):
         def predict_proba(self, X):
             return sparse.lil_array(np.column_stack([P[:, 1] for P in super().predict_proba(X)]))
 
-    thin, dense = (WithCuts(base, threshold="auto").fit(X, Y) for base in (Sparse(), KNeighborsClassifier()))
+    thin, dense = (WithCuts(base, threshold="macro_f1").fit(X, Y) for base in (Sparse(), KNeighborsClassifier()))
     np.testing.assert_array_equal(thin.decision_function(X), dense.decision_function(X))
     np.testing.assert_array_equal(thin.thresholds_, dense.thresholds_)
 
@@ -81,7 +80,7 @@ def test_a_linear_score_of_exactly_one_half_is_predicted(model):
 
 
 @each_model
-def test_a_number_is_a_cut_of_the_scores(model):
+def test_a_number_is_a_threshold_of_the_scores(model):
     fitted = clone(model).set_params(threshold=-0.1).fit(X, Y)
     np.testing.assert_array_equal(fitted.thresholds_, np.full(4, -0.1))
     np.testing.assert_array_equal(fitted.predict(X), fitted.decision_function(X) > -0.1)
@@ -97,25 +96,20 @@ def held_out(model, X, Y, weights=None):
 
 
 @each_model
-@pytest.mark.parametrize("metric", [None, "hamming_loss"])
-def test_tuned_cuts_are_those_of_the_scores_of_inner_folds(model, metric):
-    scores = held_out(model, X, Y)
-    for mode in ("common", "label"):
-        fitted = clone(model).set_params(threshold=mode, threshold_metric=metric).fit(X, Y)
-        np.testing.assert_allclose(fitted.thresholds_, Rule(mode, metric).cuts(Y > 0, scores), atol=1e-12)
-        np.testing.assert_array_equal(fitted.predict(X), fitted.decision_function(X) > fitted.thresholds_)
-        np.testing.assert_array_equal(fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X))
-    best, _ = literal.best_common(metric or "micro_f1", Y > 0, scores)
-    common = clone(model).set_params(threshold="common", threshold_metric=metric).fit(X, Y).thresholds_
-    assert literal.value(metric or "micro_f1", Y > 0, scores, common) == best
+@pytest.mark.parametrize("metric", METRICS)
+def test_tuned_thresholds_are_those_of_the_scores_of_inner_folds(model, metric):
+    fitted = clone(model).set_params(threshold=metric).fit(X, Y)
+    np.testing.assert_allclose(fitted.thresholds_, thresholds(metric, Y > 0, held_out(model, X, Y)), atol=1e-12)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.decision_function(X) > fitted.thresholds_)
+    np.testing.assert_array_equal(fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X))
 
 
 def test_weights_and_sparse_rows_reach_the_inner_folds():
     weights = np.random.default_rng(0).uniform(0.5, 3, size=len(X))
     scores = held_out(BinaryRelevance(), X, Y, weights)
-    model = BinaryRelevance(threshold="label").fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(model.thresholds_, Rule("label").cuts(Y > 0, scores, weights), atol=1e-12)
-    thin = BinaryRelevance(threshold="label").fit(sparse.csr_array(X), Y, sample_weight=weights)
+    model = BinaryRelevance(threshold="macro_f1").fit(X, Y, sample_weight=weights)
+    np.testing.assert_allclose(model.thresholds_, thresholds("macro_f1", Y > 0, scores, weights), atol=1e-12)
+    thin = BinaryRelevance(threshold="macro_f1").fit(sparse.csr_array(X), Y, sample_weight=weights)
     np.testing.assert_allclose(thin.thresholds_, model.thresholds_, atol=1e-6)
 
 
@@ -125,7 +119,7 @@ def test_labels_that_are_constant_in_a_fold_are_legal(model):
     rare[:, 0], rare[:, 1], rare[:, 2] = 0, 1, 0
     rare[3, 2] = 1
     with pytest.warns(ConstantLabelWarning):
-        fitted = clone(model).set_params(threshold="label").fit(X, rare)
+        fitted = clone(model).set_params(threshold="macro_f1").fit(X, rare)
     assert np.isfinite(fitted.thresholds_).all()
     assert not fitted.predict(X)[:, 0].any()
     assert fitted.predict(X)[:, 1].all()
@@ -136,33 +130,33 @@ def test_one_row_cannot_be_folded():
         pytest.warns(ConstantLabelWarning),
         pytest.raises(ValueError, match="tuned on inner folds, which need at least 2 rows, got n_samples = 1"),
     ):
-        BinaryRelevance(threshold="label").fit(X[:1], Y[:1])
+        BinaryRelevance(threshold="macro_f1").fit(X[:1], Y[:1])
 
 
 @each_search
 @pytest.mark.parametrize("cv", [3, ShuffleSplit(2, random_state=0)], ids=["folds", "some rows twice"])
 def test_a_search_tunes_on_the_scores_of_its_test_parts(search, cv):
-    model = clone(search).set_params(threshold="label", cv=cv).fit(X, Y)
+    model = clone(search).set_params(threshold="macro_f1", cv=cv).fit(X, Y)
     splits = list((KFold(3) if cv == 3 else cv).split(X))
     single = {LLSFCV: LLSF, JFSCCV: JFSC}[type(search)]
     for k, params in enumerate(model.cv_results_["params"]):
         tried = single(**params, preset="fair")
         scores = [clone(tried).fit(X[train], Y[train]).decision_function(X[test]) for train, test in splits]
         truth = [Y[test] for _, test in splits]
-        cuts = Rule("label").cuts(np.concatenate(truth) > 0, np.concatenate(scores))
+        expected_at = thresholds("macro_f1", np.concatenate(truth) > 0, np.concatenate(scores))
         for name in NAMES:
-            values = [evaluate(y, s, s > cuts)[name] for y, s in zip(truth, scores, strict=True)]
+            values = [evaluate(y, s, s > expected_at)[name] for y, s in zip(truth, scores, strict=True)]
             expected = np.mean(values) * (-1 if name in LOSSES else 1)
             assert model.cv_results_[f"mean_test_{name}"][k] == pytest.approx(expected, abs=1e-9)
         if k == model.best_index_:
-            np.testing.assert_allclose(model.thresholds_, cuts, atol=1e-9)
+            np.testing.assert_allclose(model.thresholds_, expected_at, atol=1e-9)
 
 
 @each_search
 def test_a_search_that_cannot_hold_its_scores_says_what_to_do(search, monkeypatch):
     monkeypatch.setattr("skcamel.memory.available", lambda device=None: 1000)
     with pytest.raises(MemoryError, match="Give fewer candidates, or threshold='zero'"):
-        clone(search).set_params(threshold="label").fit(X, Y)
+        clone(search).set_params(threshold="macro_f1").fit(X, Y)
     clone(search).fit(X, Y)
 
 
@@ -202,8 +196,8 @@ def test_rows_without_weight_are_as_if_they_were_not_there(search):
     kept = np.flatnonzero(weights)
     folds = [(np.arange(60, 120), np.arange(60)), (np.arange(60), np.arange(60, 120))]
     places = [tuple(np.searchsorted(kept, part[weights[part] > 0]) for part in fold) for fold in folds]
-    one = clone(search).set_params(cv=folds, threshold="label").fit(X, Y, sample_weight=weights)
-    other = clone(search).set_params(cv=places, threshold="label").fit(X[kept], Y[kept], sample_weight=weights[kept])
+    one = clone(search).set_params(cv=folds, threshold="macro_f1").fit(X, Y, sample_weight=weights)
+    other = clone(search).set_params(cv=places, threshold="macro_f1").fit(X[kept], Y[kept], sample_weight=weights[kept])
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-12)
     np.testing.assert_allclose(one.thresholds_, other.thresholds_, atol=1e-12)
     assert one.cv_results_["mean_test_macro_f1"] == pytest.approx(other.cv_results_["mean_test_macro_f1"])

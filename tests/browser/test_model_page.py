@@ -136,7 +136,7 @@ def test_the_threshold_curve_follows_the_label_chosen_in_the_table(show):
     model, rows = pages.model(174, 500, 40), pages.new_rows(174, 500, 40)
     truth, found = rows.Y[:, 10], model.predict(rows.X)[:, 10]
     f1 = 2 * (truth * found).sum() / (truth.sum() + found.sum())
-    assert page.inner_text("#curve-readout").startswith(f"label 11: F1 {f1:.3f} at the cut")
+    assert page.inner_text("#curve-readout").startswith(f"label 11: F1 {f1:.3f} at the threshold")
 
 
 def test_the_parts_of_a_row_are_those_of_explain(show):

@@ -131,17 +131,17 @@ def test_labels_are_saved_as_the_server_told_them(visit, addresses):
     page = visit("table")
     _, text = saved(page, "#labels [data-download=csv]")
     example = httpx.get(f"{addresses['table']}/model").json()["example"]  # the same question without the browser
-    told = httpx.post(f"{addresses['table']}/predict", json={"rows": [example], "coverage": 0.9}).json()["predictions"][0]
+    told = httpx.post(f"{addresses['table']}/predict", json={"rows": [example], "confidence": 0.9}).json()["predictions"][0]
     assert {row["label"]: float(row["probability"]) for row in rows_of(text)} == told["probabilities"]
     assert {row["label"]: row["set"] for row in rows_of(text)} == told["sets"]
 
 
-def test_coverage_and_the_request_for_programs(visit):
+def test_the_confidence_and_the_request_for_programs(visit):
     page = visit("table")
-    answered_after(page, lambda: page.select_option("#coverage", "0.99"))
+    answered_after(page, lambda: page.select_option("#confidence", "0.99"))
     command = page.text_content("#program-command")
     request = json.loads(command[command.index("-d '") + 4 : -1])
-    assert request["coverage"] == 0.99
+    assert request["confidence"] == 0.99
     assert set(request["rows"][0]) == {"opened", "plan", "paid", "smoker", "topics", "note"}
 
 

@@ -44,25 +44,27 @@ def test_fit_predict_evaluate_is_what_python_gives(cli, model, suffix):
     assert by_files.stdout == by_model.stdout
 
 
-def test_measured_coverage(cli, refused, model):
+def test_prediction_sets_are_measured(cli, refused, model):
     fitted, X, Y = model
-    found = json.loads(cli("evaluate", "m.skcamel", "truth.csv", "--coverage", "0.8", "--per-label", "--json").stdout)["sets"]
+    found = json.loads(cli("evaluate", "m.skcamel", "truth.csv", "--sets", "0.8", "--per-label", "--json").stdout)["sets"]
     answers = fitted.predict_sets(X, 0.8)
-    has, lacks, is_open = Y == 1, Y == 0, answers == -1
-    assert (found["coverage"], found["always_open"], found["open"]) == (0.8, [], is_open.mean())
-    assert found["positives"] == (answers[has] != 0).mean()
-    assert found["negatives"] == (answers[lacks] != 1).mean()
+
+    def rates(Y, answers):
+        return [(Y[answers == 1] == 1).mean(), (answers[Y == 1] == 0).mean(), (answers == -1).mean()]
+
+    assert list(found) == ["confidence", "right", "missed", "open", "per_label"]
+    assert [found[key] for key in ("confidence", "right", "missed", "open")] == pytest.approx([0.8, *rates(Y, answers)])
     for j, row in enumerate(found["per_label"]):
-        expected = [(answers[has[:, j], j] != 0).mean(), (answers[lacks[:, j], j] != 1).mean(), is_open[:, j].mean()]
-        assert list(row.values()) == [HOSTILE[j], *expected]
-    said = cli("evaluate", "m.skcamel", "truth.csv", "--coverage", "0.97", "--per-label").stdout
-    assert "100.0%  of the answers are open" in said
-    assert "4  labels are too rare, or too frequent, in training to be decided, and always open: sea" in said
-    assert "100.0%     100.0%     100.0%  semi;colon" in said
+        assert list(row) == ["label", "right", "missed", "open"]
+        assert list(row.values()) == [HOSTILE[j], *(pytest.approx(rate, nan_ok=True) for rate in rates(Y[:, j], answers[:, j]))]
+    said = cli("evaluate", "m.skcamel", "truth.csv", "--sets", "1", "--per-label").stdout
+    assert "Prediction sets at a confidence of 1:" in said
+    assert "-  of the yes answers are right" in said
+    assert "0.0%  of the labels that rows have are answered no" in said
     assert "sets" not in json.loads(cli("evaluate", "m.skcamel", "truth.csv", "--json").stdout)
     cli("predict", "m.skcamel", "new.csv", "-o", "p.csv")
-    sentence = "--coverage needs the model itself; give MODEL and FILE."
-    refused(2, sentence, "evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--coverage", "0.9")
+    sentence = "--sets needs the model itself; give MODEL and FILE."
+    refused(2, sentence, "evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--sets", "0.9")
 
 
 def test_labels_of_the_truth_go_by_name(cli, model, tmp_path):

@@ -178,7 +178,7 @@ def test_a_solver_that_was_not_asked_for_is_told_in_one_note(cli, tmp_path, monk
     assert result.stderr.count("Note: ") == 1
     assert result.stderr.startswith("Note: solver='auto' works with 1,000 landmarks")
     assert "Warning" not in result.stderr
-    assert "Solved by sums over rows, with 40 landmarks; cuts and estimates come from 40 rows." in result.stdout
+    assert "Solved by sums over rows, with 40 landmarks; thresholds and estimates come from 40 rows." in result.stdout
     assert "solver=" not in cli("fit", "mine.csv", "--labels", "sea,sun", "--landmarks", "12", "--force").stderr
 
 

@@ -43,9 +43,9 @@ def test_every_form_holds_exactly_what_python_says(cli, model, suffix):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
-def test_answers_with_a_stated_coverage(cli, model, suffix, tmp_path):
+def test_prediction_sets(cli, model, suffix, tmp_path):
     fitted, X = model
-    cli("predict", "m.skcamel", "new.csv", "-o", f"p{suffix}", "--coverage", "0.8")
+    cli("predict", "m.skcamel", "new.csv", "-o", f"p{suffix}", "--sets", "0.8")
     names, values = read_predictions(f"p{suffix}")
     assert (names, list(values)) == (HOSTILE, ["scores", "decisions", "sets"])
     np.testing.assert_array_equal(values["sets"], fitted.predict_sets(X, 0.8))
@@ -53,7 +53,7 @@ def test_answers_with_a_stated_coverage(cli, model, suffix, tmp_path):
     if suffix == ".json":
         words = json.loads((tmp_path / "p.json").read_text())[0]["sets"]
         assert words == {name: ("no", "yes", "open")[answer] for name, answer in zip(HOSTILE, fitted.predict_sets(X, 0.8)[0], strict=True)}
-    cli("predict", "m.skcamel", "new.csv", "-o", f"p{suffix}", "--coverage", "0.8", "--no-scores", "--no-decisions")
+    cli("predict", "m.skcamel", "new.csv", "-o", f"p{suffix}", "--sets", "0.8", "--no-scores", "--no-decisions")
     names, values = read_predictions(f"p{suffix}")
     assert (names, list(values)) == (HOSTILE, ["sets"])
 
@@ -61,14 +61,14 @@ def test_answers_with_a_stated_coverage(cli, model, suffix, tmp_path):
 def test_a_model_without_leave_one_out_scores_has_no_answers(refused, model, tmp_path):
     fitted, X = model
     save(CamelClassifier(0.1, solver="alternating").fit(X, np.eye(20, 2, dtype=int)), tmp_path / "slow.skcamel")
-    refused(2, "use solver='spectral'. Or leave out --coverage.", "predict", "slow.skcamel", "new.csv", "--coverage", "0.9")
+    refused(2, "use solver='spectral'. Or leave out --sets.", "predict", "slow.skcamel", "new.csv", "--sets", "0.9")
     for wrong in ("0", "1.5"):
-        refused(2, "is not in the range 0<x<=1", "predict", "m.skcamel", "new.csv", "--coverage", wrong)
-    refused(2, "coverage must be a number above 0 and at most 1", "predict", "m.skcamel", "new.csv", "--coverage", "nan")
+        refused(2, "is not in the range 0<x<=1", "predict", "m.skcamel", "new.csv", "--sets", wrong)
+    refused(2, "confidence must be a number above 0 and at most 1", "predict", "m.skcamel", "new.csv", "--sets", "nan")
 
 
 def test_one_evaluation_of_the_kernel_serves_all_that_is_asked_for(cli, model, evaluations):
-    assert cli("predict", "m.skcamel", "new.csv", "--probabilities", "--coverage", "0.9").exit_code == 0
+    assert cli("predict", "m.skcamel", "new.csv", "--probabilities", "--sets", "0.9").exit_code == 0
     assert evaluations == [20]
 
 

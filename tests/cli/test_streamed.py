@@ -162,7 +162,7 @@ def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, 
     table = made(60, seed=1)
     table = table.set_column(2, "colour", pa.array(["violet" if k in (3, 50) else "red" for k in range(60)])).append_column("y", table["x"])
     pq.write_table(table, model.parent / "new.parquet", row_group_size=25)
-    asked = ("predict", model, "new.parquet", "--probabilities", "--coverage", "0.8")
+    asked = ("predict", model, "new.parquet", "--probabilities", "--sets", "0.8")
     whole = cli(*asked, "-o", f"whole{suffix}")
     monkeypatch.setattr("skcamel.data.batches.BATCH_ROWS", 16)
     parts = cli(*asked, "-o", f"parts{suffix}")

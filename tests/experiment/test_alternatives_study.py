@@ -55,14 +55,14 @@ def test_every_unit_belongs_to_the_protocol_and_ran_once(records):
 
 @pytest.mark.filterwarnings("ignore:Converting data to scipy sparse matrix")  # of LightGBM, each time
 @pytest.mark.parametrize("package", ["sklearn", "lightgbm", "mlrl.boosting", "skmultilearn"])
-def test_its_own_methods_take_sparse_rows_and_tune_their_cuts(package):
+def test_its_own_methods_take_sparse_rows_and_tune_their_thresholds(package):
     pytest.importorskip(package)
     names = {"sklearn": "hist_gradient_boosting", "lightgbm": "lightgbm", "mlrl.boosting": "boomer", "skmultilearn": "mlknn"}
     method = get_method(f"{STUDY / 'methods.py'}:{names[package]}")
     X, Y = make_multilabel_classification(60, n_features=4, n_classes=2, random_state=0)
     found = method.fit(sparse.csr_array(X), Y, seed=0).outcomes(sparse.csr_array(X))[""]
     assert found.scores.shape == found.decisions.shape == (60, 2)
-    assert "'threshold': 'auto'" in str(method.settings)
+    assert "'threshold': 'micro_f1'" in str(method.settings)
 
 
 def test_the_records_stay_small():

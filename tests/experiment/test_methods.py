@@ -18,8 +18,10 @@ from sklearn.tree import DecisionTreeClassifier
 import study_methods
 from skcamel import CamelClassifierCV
 from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance
+from skcamel.camel.thresholds import METRICS as DECISION
 from skcamel.experiment import METHOD_TITLES, EstimatorMethod, get_method
 from skcamel.experiment.compute import measured
+from skcamel.experiment.identity import jsonable
 from skcamel.experiment.methods import PRESETS
 from skcamel.metrics import NAMES, evaluate
 from study_methods import Mean, made
@@ -75,7 +77,9 @@ def test_a_unit_of_camel_is_what_the_public_estimator_gives(preset):
     assert set(one) == {"average_precision"}
     assert set(each) == set(NAMES)
     for criterion in NAMES:
-        model = CamelClassifierCV.from_preset(preset, scoring=criterion, random_state=3).fit(*train)
+        tuned = {"threshold": criterion} if criterion in DECISION and preset != "paper" else {}
+        model = CamelClassifierCV.from_preset(preset, scoring=criterion, random_state=3, **tuned).fit(*train)
+        assert each[criterion].params == jsonable(model.best_params_)
         figures = evaluate(test[1], model.decision_function(test[0]), model.predict(test[0]))
         assert records[criterion] == figures[criterion]
         for metric, value in figures.items():
@@ -86,13 +90,12 @@ def test_a_unit_of_camel_is_what_the_public_estimator_gives(preset):
 
 
 @pytest.mark.parametrize("name", [name for name in METHOD_TITLES if name != "camel"])
-def test_all_that_camel_is_compared_with_tunes_its_cuts_by_one_rule_in_preset_best(name, few_trees):
+def test_all_that_camel_is_compared_with_tunes_its_thresholds_in_preset_best(name, few_trees):
     data = made(40)
-    for preset, rule in (("quick", "zero"), ("paper", "zero"), ("best", "auto")):
+    for preset, rule in (("quick", "zero"), ("paper", "zero"), ("best", "micro_f1")):
         told = get_method(name, preset).estimator.get_params()
         rules = {value for key, value in told.items() if key.rpartition("__")[2] == "threshold"}
-        assert rules == ({rule} if rule == "auto" or name not in ("extra-trees", "random-forest") else set())
-        assert not any(value for key, value in told.items() if key.endswith("threshold_metric"))
+        assert rules == ({rule} if rule != "zero" or name not in ("extra-trees", "random-forest") else set())
     outcomes = get_method(name, "best").fit(data.X, data.Y, seed=0).outcomes(data.X)
     assert {outcome.decisions.shape for outcome in outcomes.values()} == {data.Y.shape}
 

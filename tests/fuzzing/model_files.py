@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, load, outputs, save
 from skcamel.data import TablePreparer
 from skcamel.pipeline import final, transformers
 
@@ -83,12 +83,14 @@ def base_files():
     models = [
         known,
         CamelClassifier(kernel="laplacian", scaling="minmax").fit(thin, Y),
-        CamelClassifier(kernel="exponential", scaling="unit", threshold="label").fit(X, Y),
+        CamelClassifier(kernel="exponential", scaling="unit", threshold="macro_f1").fit(X, Y),
         CamelClassifier(kernel="linear", scaling="standard").fit(X, words),
         CamelClassifier(kernel="laplacian", scaling="rank").fit(X, Y),
         CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(ROWS) % 4),
         CamelClassifier(solver="alternating", alpha=0.1).fit(thin, many),
         CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(X, Y),
+        CamelClassifier(scores="log_odds", threshold=[0.1] * LABELS, miss_cost={"label1": 5}).fit(X, Y),
+        CamelClassifierCV(**SMALL, scalings=("none", "standard"), combine=True, scores="log_odds").fit(X, Y),
         CamelClassifierCV(**SMALL, cv=2, scalings=("none", "standard")).fit(thin, words),
         make_pipeline("passthrough", Pipeline([("same", None), ("model", CamelClassifier())])).fit(X, Y),
         *(make_pipeline(TablePreparer(scaling=scaling), CamelClassifier()).fit(table(), Y) for scaling in ("rank", "none")),
@@ -170,7 +172,13 @@ def assert_sound(model):
             assert len(numbers) == len(rows), method
             if method in ("decision_function", "predict_proba", "explain"):
                 assert np.isfinite(numbers).all(), method
+        found = outputs(model, X)
+        if not isinstance(found.set_thresholds, str):
+            sets = found.sets(0.9)
+            assert (found.decisions[sets == 1] == 1).all()
+            assert (found.decisions[sets == 0] == 0).all()
     repr(model)
+    str(inspect(model))
 
 
 def pick(rng, things):

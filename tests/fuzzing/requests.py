@@ -19,7 +19,7 @@ ODD = [
 ]  # fmt: skip
 FLAGS = [True, False]
 OPTIONS: dict[str, list[Any]] = {
-    "scores": FLAGS, "decisions": FLAGS, "probabilities": FLAGS, "coverage": [0.9, 0.5, 1], "reasons": [True], "top": [0, 3, 99],
+    "scores": FLAGS, "decisions": FLAGS, "probabilities": FLAGS, "confidence": [0.9, 0.5, 1], "reasons": [True], "top": [0, 3, 99],
     "labels": [["sea"], ["label1"], []],
 }  # fmt: skip
 TYPES = ("application/json", "text/csv", "application/json; charset=utf-16", "text/plain", "", "TEXT/CSV;x", "multipart/form-data")

@@ -35,7 +35,7 @@ ON_DATA = ["quality", "calibration", "answers", "why", "importance", "doubted"]
 FIRST, LAST = ["glance", "collaboration"], ["correlation", "experts"]
 ALL = [*FIRST, *ON_DATA, *LAST]
 ALONE = ["glance", *ON_DATA, "experts"]  # where no label pushes another
-WITHOUT_PROBABILITIES = [name for name in ALL if name != "calibration"]
+WITHOUT_PROBABILITIES = [name for name in ALL if name not in ("calibration", "answers")]
 
 
 @pytest.fixture
@@ -196,30 +196,23 @@ def cells(html, table):
     return [re.findall(r'data-key="([^"]*)"', row) for row in body.split("</tr>")[:-1]]
 
 
-def test_measured_coverage_is_what_the_answers_come_to(page_of):
+def test_prediction_sets_are_measured(page_of):
     model, rows = pages.model(6, 60), pages.new_rows(6, 60)
-    html, has = page_of(model, rows), rows.Y > 0
+    html, Y = page_of(model, rows), rows.Y
+
+    def rates(Y, answers):
+        right = (Y[answers == 1] > 0).mean() if (answers == 1).any() else np.nan
+        shares = [right, (answers[Y > 0] == 0).mean(), (answers == -1).mean()]
+        return pytest.approx(shares, abs=1e-5, nan_ok=True)
+
     found = cells(html, "covered")
     assert [row[0] for row in found] == ["0.80", "0.90", "0.95"]
-    for asked, *shown, always in found:
-        answers = model.predict_sets(rows.X, float(asked))
-        expected = [(answers[has] != 0).mean(), (answers[~has] != 1).mean(), (answers == -1).mean()]
-        assert [float(share) for share in shown] == pytest.approx(expected, abs=1e-5)
-        assert int(float(always)) == model.outputs(rows.X).always_open(float(asked)).sum()
+    for confidence, *shown in found:
+        assert [float(share or "nan") for share in shown] == rates(Y, model.predict_sets(rows.X, float(confidence)))
     answers = model.predict_sets(rows.X, 0.9)
-    for j, (name, positives, negatives, is_open) in enumerate(cells(html, "covered-labels")):
-        expected = [(answers[has[:, j], j] != 0).mean(), (answers[~has[:, j], j] != 1).mean(), (answers[:, j] == -1).mean()]
+    for j, (name, *shown) in enumerate(cells(html, "covered-labels")):
         assert name == f"label {j + 1}"
-        assert [float(share) for share in (positives, negatives, is_open)] == pytest.approx(expected, abs=1e-5)
-
-
-def test_labels_that_are_always_open_are_named(page_of):
-    rows, given = pages.new_rows(6, 60), pages.data(6, 120)
-    rare = np.array(given.Y[:60])
-    rare[:, 2] = np.arange(60) < 8
-    model = CamelClassifier().fit(given.X[:60], pd.DataFrame(rare, columns=list(given.label_names)))
-    assert "; 1 label has fewer and is always open: label 3." in page_of(model, rows)
-    assert "at 0.9; all have them." in page_of(pages.model(6, 120), pages.new_rows(6, 120))
+        assert [float(share or "nan") for share in shown] == rates(Y[:, j], answers[:, j])
 
 
 def test_reliability_is_drawn_from_the_probabilities(page_of):
@@ -242,7 +235,7 @@ def test_reliability_is_drawn_from_the_probabilities(page_of):
 def test_a_model_without_leave_one_out_scores_has_neither_section(page_of):
     rows = pages.new_rows(6, 60)
     html = page_of(pages.model(6, 60, alpha=0.1, solver="alternating", threshold="zero"), rows)
-    assert sections(html) == [name for name in ALL if name not in ("calibration", "answers")]
+    assert sections(html) == WITHOUT_PROBABILITIES
 
 
 @pytest.mark.parametrize(("kind", "words"), [("paper", "learned as in the paper"), ("centred", "learned from centred labels")])
@@ -522,14 +515,23 @@ def test_the_page_of_a_model_fitted_by_sums_over_rows_says_so_and_claims_no_more
     assert sections(html) == ALL
     shown = facts_of(model)
     assert (shown["Training rows"], shown["Solver"]) == ("60", f"sums over rows, by {kept}")
-    assert shown["Cuts and probabilities"] == "leave-one-out of all rows"
+    assert shown["Thresholds and probabilities"] == "leave-one-out of all rows"
 
 
-def test_the_page_says_how_many_rows_cuts_come_from():
+def test_the_page_says_how_many_rows_thresholds_come_from():
     given = pages.data(4, 12_000)
     model = CamelClassifier(solver="landmark", n_landmarks=5).fit(given.X, given.labels)
     assert 5_000 < model.n_judged_ < 12_000
-    assert facts_of(model)["Cuts and probabilities"] == f"leave-one-out of a sample of {model.n_judged_:,} rows"
+    assert facts_of(model)["Thresholds and probabilities"] == f"leave-one-out of a sample of {model.n_judged_:,} rows"
+    told = f"on a sample of {model.n_judged_:,} training rows, each left out in turn."
+    assert model_page.model_page(model, None).findings[0].endswith(told)
+
+
+def test_a_member_of_a_combination_has_a_page():
+    given = pages.data(4, 60)
+    options = {"alphas": (0.3,), "lambda2s": (0.1,), "scalings": ("none", "standard"), "solver": "landmark", "n_landmarks": 20}
+    member = CamelClassifierCV(combine=True, **options).fit(given.X, given.labels).members_[0]
+    assert "Thresholds and probabilities" not in facts_of(member)
 
 
 @pytest.mark.parametrize(("solver", "told"), [("spectral", "exact closed form"), ("alternating", "the paper’s Algorithm 1")])

@@ -45,7 +45,7 @@ def test_answers_equal_those_of_this_process_to_the_last_bit(plain, n):
     X = rows(200)[0][:n]
     expected = numbers().outputs(pd.DataFrame(X, columns=NAMES))
     for sent in ([dict(zip(NAMES, row, strict=True)) for row in X.tolist()], X.tolist()):
-        response = ask(plain, "POST", "/predict", **body(sent, decisions=True, coverage=0.8))
+        response = ask(plain, "POST", "/predict", **body(sent, decisions=True, confidence=0.8))
         assert response.status_code == 200
         told = response.json()
         np.testing.assert_array_equal(values(told, "scores"), expected.scores)
@@ -54,6 +54,9 @@ def test_answers_equal_those_of_this_process_to_the_last_bit(plain, n):
         assert [tuple(record["labels"]) for record in told["predictions"]] == expected.label_sets
         words = np.array(["no", "yes", "open"])[expected.sets(0.8)]
         np.testing.assert_array_equal(values(told, "sets"), words)
+        for record in told["predictions"]:
+            assert {name for name, word in record["sets"].items() if word == "yes"} <= set(record["labels"])
+            assert not {name for name, word in record["sets"].items() if word == "no"} & set(record["labels"])
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
@@ -124,7 +127,7 @@ def test_only_what_is_asked_for(plain):
     X = rows()[0][:1].tolist()
     (told,) = ask(plain, "POST", "/predict", **body(X, scores=False, probabilities=False)).json()["predictions"]
     assert sorted(told) == ["labels", "row"]
-    response = ask(plain, "POST", "/predict?scores=false&coverage=0.9", **body(X))
+    response = ask(plain, "POST", "/predict?scores=false&confidence=0.9", **body(X))
     assert sorted(response.json()["predictions"][0]) == ["labels", "probabilities", "row", "sets"]
 
 
@@ -152,8 +155,8 @@ def test_numbers_come_as_text_too_where_a_person_types_them(plain):
         (b'{"rows": [[1, 2, "deep"]]}', "'deep' in column '<b>depth</b>', row 1"),
         (b'{"rows": [[1, 2, 1' + b"0" * 400 + b"]]}", "more than 308 digits"),
         (b'{"rows": [[1, 2, 1e308]], "colour": 1}', "'colour' cannot be asked for"),
-        (b'{"rows": [[1, 2, 3]], "coverage": 2}', "coverage must be a number above 0 and at most 1"),
-        (b'{"rows": [[1, 2, 3]], "coverage": "nan"}', "coverage must be"),
+        (b'{"rows": [[1, 2, 3]], "confidence": 2}', "confidence must be a number above 0 and at most 1"),
+        (b'{"rows": [[1, 2, 3]], "confidence": "nan"}', "confidence must be"),
         (b'{"rows": [[1, 2, 3]], "scores": 2}', "scores must be true or false"),
         (b'{"rows": [[1, 2, 3]], "top": -1}', "top must be a whole number"),
         (b'{"rows": [[1, 2, 3]], "labels": "sea"}', "labels must be a list"),
@@ -179,10 +182,10 @@ def test_models_that_lack_something_say_so_and_answer_the_rest():
     X, Y = rows()
     app = create_app(Served(CamelClassifier(0.1, solver="alternating").fit(X, Y), "old"))
     facts = ask(app, "GET", "/model").json()
-    assert facts["answers"] == {"probabilities": False, "coverage": False}
+    assert facts["answers"] == {"probabilities": False, "sets": False}
     assert [column["name"] for column in facts["columns"]] == ["x1", "x2", "x3"]
-    for option, said in (("coverage", "no answers with a stated coverage"), ("probabilities", "scores but no probabilities")):
-        response = ask(app, "POST", "/predict", **body([[1, 2, 3]], **{option: 1.0 if option == "coverage" else True}))
+    for option, said in (("confidence", "no prediction sets"), ("probabilities", "scores but no probabilities")):
+        response = ask(app, "POST", "/predict", **body([[1, 2, 3]], **{option: 1.0 if option == "confidence" else True}))
         assert (response.status_code, said in response.json()["error"]) == (422, True)
     assert ask(app, "POST", "/predict", **body([[1, 2, 3]])).status_code == 200
     words = make_pipeline(CountVectorizer(), CamelClassifier()).fit(["sun", "sea", "sun sea"], np.array([[1, 0], [0, 1], [1, 1]]))

@@ -55,7 +55,7 @@ def main(folder: Path) -> list[float]:
     ]
     figures = [evaluate(Y, model.decision_function(rows), model.predict(rows))["macro_f1"]]
 
-    single = CamelClassifier(0.5, 1.0, 0.1, kernel="laplacian", threshold="label").fit(X, Y, sample_weight=np.ones(60))
+    single = CamelClassifier(0.5, 1.0, 0.1, kernel="laplacian", threshold="macro_f1").fit(X, Y, sample_weight=np.ones(60))
     text.append(f"{single.label_correlation_.shape} {single.collaboration_.shape} {single.thresholds_} {single.n_iter_}")
     text.append(f"{cross_val_score(single, X, Y, scoring=get_scorer('ranking_loss'), cv=3)}")
     methods = BinaryRelevance(), EnsembleOfClassifierChains(2), RAkEL(2), LLSF(), JFSC()

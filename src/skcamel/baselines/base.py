@@ -1,4 +1,4 @@
-"""What all methods of the comparison share: parameters and checks, scores F - 1/2, and cuts tuned on inner folds."""
+"""What all methods of the comparison share: parameters and checks, scores F - 1/2, and thresholds tuned on inner folds."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from skcamel.arrays import Array
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.parameters import check_threshold
-from skcamel.camel.search import chosen_rule
-from skcamel.camel.thresholds import AUTO, MODES, Rule
+from skcamel.camel.thresholds import WORDS, is_tuned, thresholds
 from skcamel.checks import check_labels, check_rows, check_weights, unchanged_on_error, warn_of_constant_labels
 from skcamel.rows import dense
 
@@ -29,20 +28,19 @@ TrainingData = tuple[Array, np.ndarray, np.ndarray | None]  # X (n, d), Y (n, q)
 
 @dataclass(eq=False, repr=False)  # fields are the parameters, as in its subclasses
 class Baseline(MultiLabelClassifier):
-    """A method that rates labels by F (m, q); its scores are F - 1/2, and labels with a score above their cut are predicted.
+    """A method that rates labels by F (m, q); its scores are F - 1/2, and labels with a score above their threshold are predicted.
 
     A subclass checks its parameters in `_check_parameters`, learns in `_learn(X, Y, weights)` from float64 rows (array or CSR),
     labels in {0, 1}, NaN where unknown, and positive weights or None, and answers with F in `_confidences(X)`.
     """
 
     _: KW_ONLY
-    threshold: float | str = "zero"
-    threshold_metric: str | None = None
-    THRESHOLDS: ClassVar[tuple[str, ...]] = MODES
+    threshold: float | str | Array = "zero"
+    THRESHOLDS: ClassVar[tuple[str, ...]] = WORDS
     PROBABILISTIC: ClassVar[bool] = False  # whether F is a probability
 
     def _check_parameters(self) -> None:
-        check_threshold(self.threshold, self.threshold_metric, self.THRESHOLDS)
+        check_threshold(self.threshold, self.THRESHOLDS)
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         raise NotImplementedError
@@ -87,19 +85,15 @@ class Baseline(MultiLabelClassifier):
         return self
 
     def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """Learn from the rows that have weight, and return the cuts, (q,)."""
+        """Learn from the rows that have weight, and return the thresholds, (q,)."""
         X, Y, weights = with_weight(X, Y, weights)
         self._learn(X, Y, weights)
         return self._cuts(X, Y, weights)
 
     def _cuts(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """Cuts of the labels, (q,); tuned ones come from the scores of inner folds."""
-        rule = self._rule()
-        if not rule.is_tuned and rule.mode != AUTO:
-            return rule.cuts(Y > 0, Y, weights)
-        scores = self._held_out_scores(X, Y, weights)
-        rule = chosen_rule(Y > 0, below_known(Y, scores), rule, getattr(self, "scoring", ""), weights=weights)
-        return tuned_cuts(rule, Y, scores, weights)
+        """Thresholds of the labels, (q,); tuned ones come from the scores of inner folds."""
+        scores = self._held_out_scores(X, Y, weights) if is_tuned(self.threshold) else Y
+        return known_thresholds(self.threshold, Y, scores, weights)
 
     def _held_out_scores(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """Score of every row by a model that learned without its fold, (n, q)."""
@@ -138,14 +132,14 @@ def _confidences_of(F: np.ndarray, _scores: np.ndarray) -> np.ndarray:
 
 @dataclass(eq=False, repr=False)
 class WithCuts(Baseline):
-    """One classifier for all labels together, such as a forest; its probabilities are cut like those of the other methods.
+    """One classifier for all labels together, such as a forest; its probabilities are decided like those of the other methods.
 
     The estimator has a `predict_proba` for label matrices, in any form of scikit-learn, or sparse as in scikit-multilearn.
 
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.ensemble import ExtraTreesClassifier
     >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
-    >>> WithCuts(ExtraTreesClassifier(10, random_state=0), threshold="label").fit(X, Y).predict(X).shape
+    >>> WithCuts(ExtraTreesClassifier(10, random_state=0), threshold="macro_f1").fit(X, Y).predict(X).shape
     (60, 3)
     """
 
@@ -175,25 +169,12 @@ class WithCuts(Baseline):
         return class_one(given, self.estimator_.classes_)[:, None] if len(self.label_names_) == 1 else np.asarray(dense(given))
 
 
-def below_known(Y: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Scores (n, q) in which those of unknown entries of Y lie below all others.
-
-    A cut that tells known entries apart then counts unknown ones neither as hits nor as false alarms.
-
-    >>> below_known(np.array([[1.0], [np.nan], [0.0]]), np.array([[2.0], [5.0], [-1.0]])).ravel()
-    array([ 2., -2., -1.])
-    """
-    unknown = np.isnan(Y)
-    if not unknown.any():
-        return scores
-    known = scores[~unknown]
-    low, high = (known.min(), known.max()) if len(known) else (0.0, 0.0)
-    return np.where(unknown, low - max(high - low, 3e-6) / 3, scores)
-
-
-def tuned_cuts(rule: Rule, Y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Cuts of a rule, (q,), that the known entries of Y decide."""
-    return rule.cuts(Y > 0, below_known(Y, scores), weights)
+def known_thresholds(threshold: Any, Y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Thresholds of the labels, (q,), that the known entries of Y decide."""
+    known = ~np.isnan(Y)
+    if not known.all():
+        weights = known * (1.0 if weights is None else weights[:, None])
+    return thresholds(threshold, Y > 0, np.where(known, scores, 0.0), weights)
 
 
 def half_less(F: np.ndarray) -> np.ndarray:

@@ -171,7 +171,7 @@ class JFSC(BaseJFSC):
         "faithful": rows of unit length. "fair": columns mapped to [0, 1].
     intercept : bool, default=True
         "faithful": a constant column is appended, penalised like any other. "fair": X and Y are centred.
-    threshold, threshold_metric, max_iter
+    threshold, max_iter
         As in :class:`LLSF`.
     tol : float, default=1e-4
         The sequence ends when the objective changes by at most this.
@@ -220,8 +220,8 @@ class JFSCCV(LinearSearch, BaseJFSC):
     grid : {"coarse", "paper"}, default="coarse"
         "paper": α, β and γ in 4^-5, 4^-4, …, 4^5 and η in 0.1, 1, 10, together 3 993 candidates. "coarse": every second power
         from 4^-4 to 4^4 and η = 0.1, 125 candidates.
-    preset, intercept, threshold, threshold_metric, max_iter, tol
-        As in :class:`JFSC`, the tuning of cuts as in :class:`LLSFCV`.
+    preset, intercept, threshold, max_iter, tol
+        As in :class:`JFSC`, the tuning of thresholds as in :class:`LLSFCV`.
     cv, scoring, device, random_state
         As in :class:`LLSFCV`.
 

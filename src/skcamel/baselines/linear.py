@@ -1,4 +1,4 @@
-"""What LLSF and JFSC share as estimators: presets of the features, linear scores, the authors' cut, and candidates solved together."""
+"""What LLSF and JFSC share as estimators: presets of the features, linear scores, the authors' threshold, candidates solved together."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from sklearn.model_selection import BaseCrossValidator
 
 from skcamel import memory
 from skcamel.arrays import Array, check_device
-from skcamel.baselines.base import Baseline, TrainingData, half_less, some_rows, tuned_cuts, with_weight
+from skcamel.baselines.base import Baseline, TrainingData, half_less, known_thresholds, some_rows, with_weight
 from skcamel.baselines.proximal import MAX_ITER, TOL, Problem
 from skcamel.camel import scaling
-from skcamel.camel.candidates import Scores, candidate_metrics, tabulate
-from skcamel.camel.thresholds import MODES
+from skcamel.camel.search import Scores, candidate_metrics, tabulate
+from skcamel.camel.thresholds import WORDS, is_tuned
 from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, choice
 
 PRESETS = ("faithful", "fair")
 N_CUTS = 51
-TUNED = "tuned"  # the authors' rule for the cut
+TUNED = "tuned"  # the authors' rule
 
 Axes = dict[str, tuple[float, ...]]
 Candidate = Mapping[str, Any]
 Folds = list[tuple[np.ndarray, np.ndarray]]  # rows of the training and the test part of each
-Judged = tuple[list[list[Scores]], list[np.ndarray]]  # metrics of each candidate in each fold; tuned cuts of each candidate
+Judged = tuple[list[list[Scores]], list[np.ndarray]]  # metrics of each candidate in each fold; tuned thresholds of each candidate
 
 
 class Prepared(NamedTuple):
@@ -123,7 +123,7 @@ class LinearBaseline(Baseline):
     preset: str = "faithful"
     max_iter: int = MAX_ITER
     tol: float = TOL
-    THRESHOLDS: ClassVar[tuple[str, ...]] = (*MODES, TUNED)
+    THRESHOLDS: ClassVar[tuple[str, ...]] = (*WORDS, TUNED)
     PROBLEM: ClassVar[type[Problem]]
 
     def __sklearn_tags__(self) -> Any:
@@ -214,7 +214,7 @@ class LinearSearch(LinearBaseline):
             raise ValueError(f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them without a search.")
         candidates = [dict(zip(self.PROBLEM.PENALTIES, values, strict=True)) for values in product(*self._axes().values())]
         folds = inner_splits(self, X, Y, self._target, weights)
-        tuned = self._rule().is_tuned
+        tuned = is_tuned(self.threshold) and self.threshold != TUNED
         results, cuts = (self._judge_together if tuned else self._judge_apart)((X, Y, weights), folds, candidates)
         found = tabulate(candidates, results, self.scoring)
         self.cv_results_, self.scoring_ = found.table, found.scoring
@@ -227,17 +227,17 @@ class LinearSearch(LinearBaseline):
         return cuts[found.best_index]
 
     def _judge_apart(self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]) -> Judged:
-        """The seven metrics of every candidate in every fold, with fixed cuts or those that its training part gives."""
+        """The seven metrics of every candidate in every fold, with fixed thresholds or those that its training part gives."""
         results = []
         for train, test in folds:
             known, (X, Y, weights) = some_rows(*data, train), some_rows(*data, test)
-            fixed = None if self.threshold == TUNED else self._rule().cuts(known[1] > 0, known[1])
+            fixed = None if self.threshold == TUNED else known_thresholds(self.threshold, known[1], known[1], None)
             rated = self._rated(known, X, candidates)
             results.append([judged(Y, half_less(F), cuts if fixed is None else fixed, weights) for F, cuts in rated])
         return results, []
 
     def _judge_together(self, data: TrainingData, folds: Folds, candidates: Sequence[Candidate]) -> Judged:
-        """The same with cuts tuned on the held-out scores of all folds, as CAMEL's are on leave-one-out scores; and these cuts."""
+        """The same with thresholds tuned on the held-out scores of all folds, as CAMEL's are on leave-one-out scores; and these."""
         held = [some_rows(*data, test) for _, test in folds]
         truth = np.concatenate([Y for _, Y, _ in held])
         memory.require(
@@ -250,14 +250,14 @@ class LinearSearch(LinearBaseline):
         for (train, _), (X, *_) in zip(folds, held, strict=True):
             scores.append([half_less(F) for F, _ in self._rated(some_rows(*data, train), X, candidates)])
         weights = None if data[2] is None else data[2][np.concatenate([test for _, test in folds])]
-        cuts = [tuned_cuts(self._rule(), truth, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
+        cuts = [known_thresholds(self.threshold, truth, np.concatenate(parts), weights) for parts in zip(*scores, strict=True)]
         results = []
         for (_, Y, of_rows), of_fold in zip(held, scores, strict=True):
             results.append([judged(Y, F, own, of_rows) for F, own in zip(of_fold, cuts, strict=True)])
         return results, cuts
 
     def _rated(self, train: TrainingData, X_test: Array, candidates: Sequence[Candidate]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """F of the test part by each candidate, and the authors' cuts, from F of the training part, where they are asked for."""
+        """F of the test part by each candidate, and the authors' thresholds, from F of the training part, where they are asked for."""
         X, Y, weights = train
         prepared, problem = self._problem(X, filled(Y, weights), weights, self.device)
         new, known = scaled(prepared.scale, X_test), scaled(prepared.scale, X)
@@ -268,7 +268,7 @@ class LinearSearch(LinearBaseline):
 
 
 def judged(Y: np.ndarray, scores: np.ndarray, cuts: np.ndarray, weights: np.ndarray | None) -> Scores:
-    """The seven metrics of scores (n, q) with cuts (q,), over the known entries of Y."""
+    """The seven metrics of scores (n, q) with thresholds (q,), over the known entries of Y."""
     if np.isnan(Y).any():
         return evaluate(Y, scores, scores > cuts, sample_weight=weights)
     return candidate_metrics(Y > 0, scores[None], cuts, weights)[0]
@@ -290,12 +290,12 @@ def filled(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
 
 
 def authors_cuts(Y: np.ndarray, F: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Cuts of the scores F - 1/2 that decide as F >= τ does, (q,), for the τ of :func:`tuned_cut`."""
+    """Thresholds of the scores F - 1/2 that decide as F >= τ does, (q,), for the τ of :func:`tuned_cut`."""
     return np.full(Y.shape[1], just_below(tuned_cut(Y, F, weights)))
 
 
 def just_below(tau: float) -> float:
-    """The cut of scores F - 1/2 that the smallest F >= τ exceeds."""
+    """The threshold of scores F - 1/2 that the smallest F >= τ exceeds."""
     return float(np.nextafter(tau - 0.5, -np.inf))
 
 

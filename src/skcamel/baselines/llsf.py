@@ -76,11 +76,9 @@ class LLSF(BaseLLSF):
         Penalty of the ridge regression from which the sequence starts.
     preset : {"faithful", "fair"}, default="faithful"
         "faithful": rows of unit length, no intercept, as the authors do. "fair": columns mapped to [0, 1], intercept.
-    threshold : {"zero", "common", "label", "tuned"} or float, default="zero"
-        As in :class:`BinaryRelevance`; "tuned" is the authors' rule: of 51 cuts between F = 0 and the largest F of the training rows
+    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss", "tuned"}, float or array of shape (q,), default="zero"
+        As in :class:`BinaryRelevance`; "tuned" is the authors' rule: of 51 thresholds between F = 0 and the largest F of the training rows
         the first with the best example-based F1 there.
-    threshold_metric
-        As in :class:`BinaryRelevance`.
     max_iter : int, default=100
         Iterations at most; 0 gives the ridge regression.
     tol : float, default=1e-4
@@ -106,7 +104,7 @@ class LLSF(BaseLLSF):
     Row weights weight the squares, the cosines of R and the means of the fair preset.
 
     Unknown labels (NaN) are replaced by the weighted mean of the known entries of their label, in the targets and in R. To leave them
-    out of the loss instead, each label would need a Gram matrix of its own. Cuts are tuned, and penalties chosen, on known entries.
+    out of the loss instead, each label would need a Gram matrix of its own. Thresholds are tuned, and penalties chosen, on known entries.
 
     On dense numeric features rows of unit length and no intercept cost much accuracy, so the faithful preset carries
     scikit-learn's tag `poor_score`; the fair preset does not.
@@ -136,9 +134,9 @@ class LLSFCV(LinearSearch, BaseLLSF):
     grid : {"coarse", "paper"}, default="coarse"
         "paper": α and β in 2^-10, 2^-9, …, 2^10 and ρ in 0.1, 1, 10, together 1 323 candidates. "coarse": every third power
         from 2^-9 to 2^9 and the same ρ, 147 candidates.
-    preset, threshold, threshold_metric, max_iter, tol
-        As in :class:`LLSF`, but "common" and "label" are tuned on the scores that the search has of its test parts. Candidates are
-        compared with the cuts that they would be deployed with. (The authors stop earlier, at tol=1e-2, while tuning.)
+    preset, threshold, max_iter, tol
+        As in :class:`LLSF`, but tuned thresholds come from the scores that the search has of its test parts. Candidates are
+        compared with the thresholds that they would be deployed with. (The authors stop earlier, at tol=1e-2, while tuning.)
     cv : int, splitter or iterable of (train, test), default=5
         An int means that many folds as in scikit-learn: in the order of the rows, or shuffled where `random_state` is given.
     scoring : str, default="average_precision"

@@ -71,11 +71,9 @@ class BinaryRelevance(LogisticBaseline):
         Any scikit-learn classifier, cloned for each label. None: logistic regression with ridge 1e-8 on standardised
         columns, all labels solved together. A classifier without `predict_proba` is asked for its `decision_function` s, and
         1 / (1 + exp(-s)) stands for the probability.
-    threshold : {"zero", "common", "label"} or float, default="zero"
-        Cut between scores F - 1/2 and decisions: 0, one tuned cut, one tuned cut per label, or a number. Tuned on the scores of
-        5 shuffled inner folds; cuts of rare labels are drawn towards the common cut.
-    threshold_metric : {"micro_f1", "macro_f1", "hamming_loss"}, default=None
-        What tuned cuts aim at; None: micro_f1 for "common", macro_f1 for "label".
+    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,), default="zero"
+        Where scores F - 1/2 become decisions: at 0, at thresholds of the labels that are best for a metric on the scores of 5 shuffled
+        inner folds, those of rare labels drawn to the one that is best for all, or at numbers.
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
     tol : float, default=1e-4
@@ -84,7 +82,7 @@ class BinaryRelevance(LogisticBaseline):
     Attributes
     ----------
     thresholds_ : array of shape (q,)
-        Cuts; a label is predicted where its score exceeds its cut.
+        Thresholds; a label is predicted where its score exceeds its own.
     n_iter_ : int
         Steps of the slowest label; 1 with a `base_estimator`.
     label_names_ : array of shape (q,)
@@ -171,7 +169,7 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     n_jobs : int, default=None
         Groups of members fitted at the same time, in threads. A group is one batch of the logistic solver; on small data all
         members form one group, with a `base_estimator` each member does. Results do not depend on it.
-    threshold, threshold_metric, max_iter, tol
+    threshold, max_iter, tol
         As in :class:`BinaryRelevance`.
 
     Attributes
@@ -301,7 +299,7 @@ class RAkEL(LogisticBaseline):
         As in :class:`BinaryRelevance`, cloned for each set, with one class for each pattern. None: multinomial logistic
         regression, all sets with equally many patterns solved together.
     random_state : int, RandomState or None, default=None
-    threshold, threshold_metric, max_iter, tol
+    threshold, max_iter, tol
         As in :class:`BinaryRelevance`.
 
     Attributes
@@ -318,7 +316,7 @@ class RAkEL(LogisticBaseline):
     Notes
     -----
     F is the share of votes for a label among the sets that hold it, 0 for a label in no set. A set votes for its most probable
-    pattern; among equals, for the one with the lowest code. At cut 0, half of the votes predict a label. F takes few values, so
+    pattern; among equals, for the one with the lowest code. At threshold 0, half of the votes predict a label. F takes few values, so
     ranking metrics depend much on the rule for ties.
 
     A set learns from the rows in which all its labels are known; with fewer than two such rows it votes for none of them. Labels without

@@ -19,14 +19,15 @@ from skcamel.arrays import Array, to_device, to_numpy
 from skcamel.camel import attribution
 from skcamel.camel.distributed import Partitions
 from skcamel.camel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
-from skcamel.camel.learning import Answering, Model
+from skcamel.camel.landmark import JUDGED_ROWS
+from skcamel.camel.learning import Answers
+from skcamel.camel.link import Link, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
-from skcamel.camel.parameters import BY_SUMS, Alive, check_landmarks, check_memory
-from skcamel.camel.representation import Data, Representation, judged_by
+from skcamel.camel.parameters import BY_SUMS, Alive, check_groups, check_landmarks, check_memory
+from skcamel.camel.representation import Data, judged_by
+from skcamel.camel.search import Model
 from skcamel.camel.source import Batch, Batches, InMemory, Source
-from skcamel.camel.spectral import Solution
 from skcamel.camel.stream import Streaming
-from skcamel.camel.thresholds import probabilities
 from skcamel.checks import Labels, check_labels, check_rows, check_weights, warn_of_constant_labels
 from skcamel.rows import alike, column_names, default_names, is_lazy, on_device
 
@@ -49,27 +50,23 @@ FITTED = (
     "_kept",
     "_lambda2",
     "_offset",
-    "_reference",
     "_scaling",
-    "_shift",
-    "_slopes",
+    "_constant",
     "_target",
     "_stream",
 )
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 BY_LEAVE_ONE_OUT = "leave-one-out scores, which Algorithm 1 (solver='alternating') does not give; use solver='spectral'."
-NO_REFERENCE = (
-    "This model does not hold the leave-one-out scores that answers with a stated coverage are drawn from: "
-    "it is a member of a combination. Ask the combination."
-)
+NO_SETS = "This model is a member of a combination, which keeps the thresholds of prediction sets; ask the combination."
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
 
 class BaseCamel(MultiLabelClassifier):
     """What a fitted CAMEL model can do, however its hyper-parameters were found."""
 
-    # parameters that studies of earlier versions lack, and what stands for them
+    scores: str  # parameters of both
+    miss_cost: Any
 
     def __sklearn_tags__(self) -> Any:
         """Pairwise for a precomputed kernel, which is not sparse."""
@@ -85,7 +82,7 @@ class BaseCamel(MultiLabelClassifier):
         """Whether there is a model: rows may have been summed up without one."""
         return hasattr(self, "label_correlation_")
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         """Drop what an earlier fit found out."""
         for key in [key for key in vars(self) if key.endswith("_") or key in FITTED]:
             delattr(self, key)
@@ -106,7 +103,7 @@ class BaseCamel(MultiLabelClassifier):
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
         if getattr(self, "_target", None) == "multiclass":
             raise AttributeError("Scores of more than two classes are not calibrated; use decision_function, not predict_proba.")
-        if hasattr(self, "_target") and self._slopes is None:
+        if hasattr(self, "_target") and not hasattr(self, "link_slopes_"):
             raise AttributeError(f"Probabilities need {BY_LEAVE_ONE_OUT}")
         return hasattr(self, "_target")
 
@@ -115,9 +112,12 @@ class BaseCamel(MultiLabelClassifier):
         X: Array,
         Y: Array,
         sample_weight: Array | None,
+        groups: Array | None = None,
         alive: Alive = Alive(),  # noqa: B008 - it is frozen
     ) -> tuple[Data, Labels, Source | None]:
         """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows."""
+        if groups is not None and (is_lazy(X) or isinstance(X, Batches)):
+            raise ValueError("groups leave together where all rows are judged, which those of Dask or of files are not; give arrays.")
         if is_lazy(X):
             return self._checked_lazily(X, Y, sample_weight)
         if isinstance(X, Batches):
@@ -132,7 +132,12 @@ class BaseCamel(MultiLabelClassifier):
             rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         else:
             labels = replace(labels, Y=labels.Y.astype(np.int8))
-        data = Data(rows, labels.Y, weights)
+        data = Data(rows, labels.Y, weights, check_groups(groups, labels.Y))
+        if by is not None and groups is not None and rows.shape[0] > JUDGED_ROWS:
+            raise ValueError(
+                f"groups leave together where all rows are judged; solver={self.solver!r} judges {JUDGED_ROWS:,} of these "
+                f"{rows.shape[0]:,} rows. Give fewer rows, or solver='spectral'."
+            )
         source = None if by is None else in_memory(data, replace(by, tell=self._tell_rows))
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights) if source is None else source.survey.counts
         if not data.is_complete:
@@ -221,38 +226,47 @@ class BaseCamel(MultiLabelClassifier):
         )
         return False
 
-    def _store(self, model: Model, labels: Labels, kept: np.ndarray | None) -> None:
-        """Set the fitted attributes; arrays are numpy, wherever the fit took place."""
-        self._store_answering(model.answering, model.S, labels)
-        self.collaboration_ = model.G
-        self._store_solution(model.representation, model.solution, model.lambda2, model.solver)
-        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
-
-    def _store_solution(self, representation: Representation, solution: Solution, lambda2: float, solver: str) -> None:
-        """Set what scores are computed from."""
-        self.dual_coef_, self.intercept_ = to_numpy(solution.dual_coef), to_numpy(solution.intercept)
-        self.A_, self.b_ = to_numpy(solution.A), to_numpy(solution.b)
-        self.__dict__.pop("Z_", None)  # of the larger model, where this is a smaller one
+    def _store(self, model: Model, S: np.ndarray, kept: np.ndarray | None) -> None:
+        """Set what scores are computed from; arrays are numpy, wherever the fit took place."""
+        solution, representation = model.solution.on_cpu(), model.representation
+        self.label_correlation_, self.collaboration_ = S, model.G
+        self.dual_coef_, self.intercept_, self.A_, self.b_ = solution.dual_coef, solution.intercept, solution.A, solution.b
         if solution.Z is not None:
-            self.Z_ = to_numpy(solution.Z)
-        self.n_iter_, self.solver_ = solution.n_iter, solver
+            self.Z_ = solution.Z
+        self.n_iter_, self.solver_ = solution.n_iter, model.solver
         if solution.convergence is not None:
-            self.convergence_ = to_numpy(solution.convergence)
+            self.convergence_ = solution.convergence
         self.bandwidth_ = representation.kernel.bandwidth
         self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
-        self._kernel_mean, self._lambda2 = to_numpy(solution.kernel_mean), lambda2
+        self._kernel_mean, self._lambda2 = solution.kernel_mean, model.params["lambda2"]
         self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
         self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
         self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
+        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
 
-    def _store_answering(self, answering: Answering, S: np.ndarray, labels: Labels) -> None:
-        """Set what a model has whether it is combined or not."""
+    def _store_answers(self, answers: Answers, labels: Labels) -> None:
+        """Set how scores become answers."""
         self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
-        self.label_correlation_, self.n_iter_ = S, 1
-        self.thresholds_, self.threshold_rule_ = answering.cuts, answering.rule.mode
-        self._slopes: Any = answering.slopes  # None after the alternating solver
-        self._reference = answering.reference
+        self.thresholds_ = answers.thresholds
+        if answers.link is not None:
+            self.link_slopes_, self.link_offsets_ = answers.link.slope, answers.link.offset
+        if answers.n_rows:
+            self.estimate_, self.n_judged_ = answers.estimate, answers.n_rows
+            if answers.link is not None:
+                self.label_estimates_ = answers.of_labels
+        if answers.sets is not None:
+            self.set_thresholds_ = answers.sets
+
+    @property
+    def probability_thresholds_(self) -> np.ndarray:
+        """Thresholds as probabilities, (q,)."""
+        if self._link() is None:
+            raise AttributeError("This model has no probabilities; thresholds_ are those of its scores.")
+        return self._probabilities(self.thresholds_)
+
+    def _link(self) -> Link | None:
+        return Link(self.link_slopes_, self.link_offsets_) if hasattr(self, "link_slopes_") else None
 
     def _outputs(self, X: Array) -> Outputs:
         (found,) = outputs_together([self], X)
@@ -260,25 +274,37 @@ class BaseCamel(MultiLabelClassifier):
 
     def _answers(self, scores: np.ndarray) -> Outputs:
         """What the scores (m, q) of some rows mean."""
-        linked = self._slopes is not None and self._target != "multiclass"
-        link = partial(probabilities, slopes=self._slopes) if linked else None
-        without = NO_REFERENCE if self._slopes is not None else f"Answers with a stated coverage need {BY_LEAVE_ONE_OUT}"
-        reference = self._reference or without
-        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, link, reference)
+        link = self._link()
+        without = NO_SETS if link is not None else f"Prediction sets need {BY_LEAVE_ONE_OUT}"
+        if self._target == "multiclass":
+            without = "Of more than two classes each row has exactly one, so there are no prediction sets; use decision_function."
+        sets = getattr(self, "set_thresholds_", without)
+        to_probabilities = None if link is None else self._probabilities
+        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, to_probabilities, sets)
+
+    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities (m, q) of scores."""
+        link = self._link()
+        if link is None or self.scores == "log_odds":
+            return probabilities(scores)
+        return probabilities(_narrowed(link.log_odds(scores.astype(np.float64)), scores.dtype))
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
-        """Weights and models whose scores add up to this model's, before labels are scaled: itself, unless a search combined several."""
+        """Weights and models whose scores add up to this model's, before the link: itself, unless a search combined several."""
         check_is_fitted(self)
         return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
 
-    def _constant(self) -> np.ndarray:
-        """What is added to the weighted scores of the members, (q,); 0 of a single model."""
-        return self._shift.copy() if hasattr(self, "members_") else np.zeros(len(self.label_names_))
+    def _added(self) -> np.ndarray:
+        """What is added to the scores of the :meth:`_summands`, (q,)."""
+        constant = self._constant.copy() if hasattr(self, "members_") else np.zeros(len(self.label_names_))
+        link = self._link()
+        return link.log_odds(constant) if link is not None and self.scores == "log_odds" else constant
 
     def _summands(self) -> list[tuple[Any, BaseCamel]]:
         """Models and their weights for all labels or for each, (q,), with which scores add up to this model's."""
-        scales = self.scales_ if hasattr(self, "members_") else 1.0
-        return [(weight * scales, member) for weight, member in self.weighted_members()]
+        link = self._link()
+        scale = link.slope if link is not None and self.scores == "log_odds" else 1.0
+        return [(weight * scale, member) for weight, member in self.weighted_members()]
 
     def explain(self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None) -> Explanation:
         """Exact additive parts of every score: the label's own prediction and the push of every other label; the columns' if asked.
@@ -330,7 +356,7 @@ class BaseCamel(MultiLabelClassifier):
         """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
         names, columns = attribution.column_groups(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
         q = len(self.label_names_)
-        values, base = np.zeros((rows.shape[0], len(columns), q)), self._constant()
+        values, base = np.zeros((rows.shape[0], len(columns), q)), self._added()
         for weight, own in self._summands():
             of_member, absent = attribution.shapley(
                 own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns, mean=own._kernel_mean
@@ -358,13 +384,7 @@ class BaseCamel(MultiLabelClassifier):
     @property
     def base_scores_(self) -> np.ndarray:
         """Scores of the average training row, (q,)."""
-        return self._constant() + sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self._summands())
-
-    @property
-    def n_judged_(self) -> int | None:
-        """Rows whose leave-one-out scores set cuts and probabilities, a sample if rows were summed up; None where there are none."""
-        reference = self._reference
-        return None if reference is None else int(np.diff(reference.ends.ravel(), prepend=0).reshape(-1, 2).sum(axis=1).max())
+        return self._added() + sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self._summands())
 
     def scaled_rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.
@@ -430,7 +450,7 @@ def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
     found = []
     for model in models:
         parts = [(weight, own[id(member)], member._offset) for weight, member in model._summands()]
-        found.append(model._answers(_weighted_sum(parts, model._constant())))
+        found.append(model._answers(_weighted_sum(parts, model._added())))
     return found
 
 

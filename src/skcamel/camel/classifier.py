@@ -12,26 +12,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.camel import alternating, correlation, kernel, scaling, spectral, unknown
-from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, check_solver, choose_solver
-from skcamel.camel.landmark import Sample
-from skcamel.camel.learning import Answering, Held, Model, learn_correlation, learn_to_answer, warn_of_filling, warn_of_rounding
+from skcamel.camel import alternating, correlation, spectral
+from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, check_solver, choose_solver, seed_of
+from skcamel.camel.learning import Answers, learn_answers, learn_correlation, warn_of_digits
 from skcamel.camel.parameters import check_bandwidth, check_kernel, check_scaling, check_shared_parameters
-from skcamel.camel.representation import (
-    Data,
-    Representation,
-    judged_by,
-    label_bases,
-    representation_of,
-    rows_for,
-    solver_name,
-    solver_of,
-    targets_of,
-)
+from skcamel.camel.representation import Data, Grid, Problem, judged_by, kernel_matrices, label_bases, represent, representation_of
+from skcamel.camel.search import Model
 from skcamel.camel.source import Batch, Survey, surveyed
-from skcamel.camel.stream import STREAM_ROWS, Stream, Streaming, begin
+from skcamel.camel.stream import Stream, Streaming, begin
+from skcamel.camel.thresholds import is_tuned, thresholds
 from skcamel.checks import Labels, check_in_unit_interval, check_positive, unchanged_on_error
-from skcamel.rows import on_device
 
 FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
 
@@ -94,16 +84,21 @@ class CamelClassifier(BaseCamel):
         Most iterations of the label correlation and of the alternating solver.
     tol : float, default=1e-6
         Tolerance of both: KKT violation in units of the penalty, and ||ΔZ|| / ||Z||.
-    threshold : {"zero", "common", "label"} or float, default="zero"
-        Cut between scores and decisions: the paper's 0, one tuned cut, one tuned cut per label, or a number. Tuned on
-        exact leave-one-out scores; cuts of rare labels are drawn towards the common cut.
-    threshold_metric : {"micro_f1", "macro_f1", "hamming_loss"}, default=None
-        What tuned cuts aim at; None: micro_f1 for "common", macro_f1 for "label".
+    scores : {"paper", "log_odds"}, default="paper"
+        What `decision_function` gives: f(x)G as printed, or log-odds a_j f(x)G_j + b_j, whose slopes and offsets are fitted to
+        leave-one-out scores, label by label and drawn to those of all labels. Log-odds rank labels better. Their sigmoid is
+        `predict_proba` in both cases.
+    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,), default="zero"
+        A label is predicted where its score exceeds it: the paper's 0; thresholds of the labels that are best for a metric on exact
+        leave-one-out scores, those of rare labels drawn to the one that is best for all; or numbers.
+    miss_cost : float > 0 or mapping from labels to such, default=None
+        How many false predictions of a label a missed one is worth: it is predicted from the probability 1 / (1 + cost) on. Labels
+        that a mapping does not name follow `threshold`.
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
-        Seed of landmarks, and of the sample of rows that sets cuts and probabilities; other solvers are not random. None: 0, so that
-        fits repeat.
+        Seed of landmarks, of the sample of rows that sets thresholds and probabilities where rows are summed up, and of the deal of
+        rows by which prediction sets and estimates are judged. None: 0, so that fits repeat.
 
     Attributes
     ----------
@@ -125,8 +120,19 @@ class CamelClassifier(BaseCamel):
     bandwidth_ : float
         σ; 1 for kernels without one.
     thresholds_ : array of shape (q,)
+        On the scale of `decision_function`.
+    probability_thresholds_ : array of shape (q,)
+        The same as probabilities.
+    link_slopes_, link_offsets_ : arrays of shape (q,)
+        Log-odds are ``link_slopes_ * scores + link_offsets_`` with the printed scores.
+    set_thresholds_ : SetThresholds
+        Thresholds on probabilities by which `predict_sets` answers.
+    estimate_ : dict
+        The seven metrics by leave-one-out.
+    label_estimates_ : dict of arrays of shape (q,)
+        The same for each label: rows, positives, precision, recall and f1.
     n_judged_ : int
-        Rows whose leave-one-out scores set cuts and probabilities: all, or a sample with solver="landmark" or "primal".
+        Rows whose leave-one-out scores set thresholds and probabilities: all, or a sample with solver="landmark" or "primal".
     n_iter_ : int
         Alternations; 1 for the direct solver, or its rounds where labels are unknown.
     convergence_ : array of shape (n_iter_,)
@@ -142,7 +148,7 @@ class CamelClassifier(BaseCamel):
     Notes
     -----
     Where labels are unknown, the term of λ1 counts known entries alone, and the model is the exact minimum of that. S comes from the
-    rows in which both labels are known. Cuts and probabilities count known entries; the leave-one-out scores behind them are exact
+    rows in which both labels are known. Thresholds and probabilities count known entries; the leave-one-out scores behind them are exact
     but for the effect of a row on what the unknown entries of other rows are filled with, which is accounted for on average.
 
     A row without any known label helps to scale the features, and sets σ and the average row; else nothing depends on it. A label
@@ -163,8 +169,8 @@ class CamelClassifier(BaseCamel):
     >>> model = CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], Y[:80])
     >>> model.predict(X[80:]).shape, model.label_sets(X[80:82])
     ((20, 3), [('label1', 'label2', 'label3'), ('label2',)])
-    >>> gaps = np.where(np.random.default_rng(0).random(Y.shape) < 0.4, np.nan, Y)  # nobody knows 40 % of the labels
-    >>> CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], gaps[:80]).label_sets(X[80:82])
+    >>> partly = np.where(np.random.default_rng(0).random(Y.shape) < 0.4, np.nan, Y)  # nobody knows 40 % of the labels
+    >>> CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], partly[:80]).label_sets(X[80:82])
     [('label1', 'label2', 'label3'), ('label2', 'label3')]
     """
 
@@ -185,8 +191,9 @@ class CamelClassifier(BaseCamel):
         max_memory: int | str | None = None,
         max_iter: int = 10_000,
         tol: float = 1e-6,
-        threshold: float | str = "zero",
-        threshold_metric: str | None = None,
+        scores: str = "paper",
+        threshold: float | str | Array = "zero",
+        miss_cost: float | dict[str, float] | None = None,
         device: str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -204,15 +211,16 @@ class CamelClassifier(BaseCamel):
         self.max_memory = max_memory
         self.max_iter = max_iter
         self.tol = tol
+        self.scores = scores
         self.threshold = threshold
-        self.threshold_metric = threshold_metric
+        self.miss_cost = miss_cost
         self.device = device
         self.random_state = random_state
 
     def _is_pairwise(self) -> bool:
         return self.kernel == "precomputed"
 
-    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
+    def fit(self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None) -> Self:
         """Learn label correlations and the classifier.
 
         Parameters
@@ -222,6 +230,10 @@ class CamelClassifier(BaseCamel):
             Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame are kept. A 1-d y of classes is accepted too.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row.
+        groups : array of shape (n,), default=None
+            Rows that belong together, such as those of one person: they are left out together wherever rows are left out, which
+            decides about thresholds, probabilities, prediction sets and estimates, and not about the scores. A group leaves with all
+            its weight.
 
         Returns
         -------
@@ -229,23 +241,36 @@ class CamelClassifier(BaseCamel):
         """
         with unchanged_on_error(self):
             self._check_parameters()
-            self._forget()
-            data, labels, source = self._checked(X, y, sample_weight)
-            data, kept = data.with_weight(self._is_pairwise())
+            self._reset()
+            whole, labels, source = self._checked(X, y, sample_weight, groups)
+            data, kept = whole.with_weight(self._is_pairwise())
             S = learn_correlation(self, data if source is None else source.survey.counts)
-            G = correlation.collaboration(S, self.alpha)
-            if source is None:
-                model = (_alternating if self.solver == "alternating" else _exact)(self, data, S, G)
+            if self.solver == "alternating":
+                model, answers = _alternating(self, data, S)
             else:
-                stream = source.streamed(self._begin(source.survey, source.by, source.survey.n_rows))
-                model = _summed(self, stream, source.survey.judged, S, G)
-            self._store(model, labels, kept)
+                ((representation, spectrum),) = represent(source or data, self._grid(), self.device)
+                judged = data if source is None else judged_by(source.survey.judged, data.groups)
+                model = self._solved(Problem(representation, spectrum, judged), S)
+                answers = learn_answers(self, judged, labels, model.scores, seed_of(self.random_state))
+            self._store(model, S, kept)
+            self._store_answers(answers, labels)
         return self
 
-    def _begin(self, survey: Survey, by: Streaming, n_rows: int) -> Stream:
-        """Scaling, bandwidth and landmarks, for sums over so many rows."""
-        given = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
-        return begin(self.scaling, self.kernel, survey.sample, by, bandwidth=given, n_rows=n_rows, lambda2=self.lambda2)
+    def _grid(self) -> Grid:
+        """The one candidate."""
+        bandwidth = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
+        return Grid((self.alpha,), (self.lambda1,), (self.lambda2,), ((self.scaling, self.kernel, 1.0),), bandwidth)
+
+    def _solved(self, problem: Problem, S: np.ndarray) -> Model:
+        """The model of these parameters, and leave-one-out scores."""
+        G = correlation.collaboration(S, self.alpha)
+        (basis,) = label_bases(S, (self.alpha,))
+        values = problem.spectrum.values
+        solution, scores = problem.solve(basis.to_match(values), (self.lambda1, self.lambda2))
+        params = {"lambda2": self.lambda2}
+        model = Model(params, problem.representation, G, solution, scores, problem.solver_name, spectral.greatest(problem.spectrum))
+        warn_of_digits(model)
+        return model
 
     @available_if(_keeps_sums)
     def partial_fit(
@@ -256,7 +281,8 @@ class CamelClassifier(BaseCamel):
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
         bandwidth may also be given as parameters. From then on these parameters must stay as they are, while others such as `lambda2` may
         change, and it does not matter in which batches rows come: all give the model of one fit on
-        all of them, cuts and probabilities included, but for rounding. If a call fails, it changes nothing.
+        all of them, thresholds and probabilities included, but for rounding (the order of rows deals those by which prediction sets and
+        estimates are judged). If a call fails, it changes nothing.
 
         Parameters
         ----------
@@ -293,21 +319,25 @@ class CamelClassifier(BaseCamel):
             self._check_parameters()
             before: _Partial | None = getattr(self, "_stream", None)
             if before is None:
-                self._forget()
+                self._reset()
             batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
             by, fixed = self._sums(batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
             if before is not None:
                 seen = before.under(by, fixed).add(batch)
             elif batch.Y.shape[0]:
                 survey = surveyed(batch, by)
-                seen = _Partial(self._begin(survey, by, STREAM_ROWS).add(batch.X, batch.Y, batch.weights), survey, labels, fixed)
+                bandwidth = self._grid().bandwidth
+                started = begin(self.scaling, self.kernel, survey.sample, by, bandwidth=bandwidth, lambda2=self.lambda2)
+                seen = _Partial(started.add(batch.X, batch.Y, batch.weights), survey, labels, fixed)
             else:
                 raise ValueError("All weights in sample_weight are zero, and no row came before; at least one row must count.")
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.survey.counts
-                S = learn_correlation(self, seen.survey.counts)
-                G = correlation.collaboration(S, self.alpha)
-                self._store(_summed(self, seen.stream, seen.survey.judged, S, G), replace(labels, Y=labels.Y[:0]), None)
+                S, judged = learn_correlation(self, seen.survey.counts), seen.survey.judged
+                problem = Problem(representation_of(seen.stream), seen.stream.summary(judged), judged_by(judged))
+                model = self._solved(problem, S)
+                self._store(model, S, None)
+                self._store_answers(learn_answers(self, problem.data, labels, model.scores, by.seed), labels)
             self._stream = seen
         return self
 
@@ -320,42 +350,22 @@ class CamelClassifier(BaseCamel):
         check_scaling(self.scaling, self.kernel)
         if not (isinstance(self.bandwidth, str) and self.bandwidth == "mean"):
             check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
-        if choose_solver(self.solver) == "alternating" and self.threshold in ("common", "label", "auto"):
-            raise ValueError(f"threshold={self.threshold!r} needs {BY_LEAVE_ONE_OUT}")
+        if choose_solver(self.solver) == "alternating":
+            for name in ("threshold", "scores", "miss_cost"):
+                value = getattr(self, name)
+                if is_tuned(value) if name == "threshold" else value not in (None, "paper"):
+                    raise ValueError(f"{name}={value!r} needs {BY_LEAVE_ONE_OUT}")
         check_solver(self.solver, [self.kernel])
 
 
-def _exact(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
-    """Exact fit of one candidate."""
-    representation, K, weights = _represent(estimator, data)
-    spectrum = spectral.decompose(K, weights)
-    targets, basis = targets_of(spectrum, data), spectral.label_basis(to_match(G, K))
-    penalties = estimator.lambda1, estimator.lambda2
-    warn_of_rounding(spectral.greatest(spectrum), estimator.lambda2)
-    if data.is_complete:
-        solution = spectral.solve_in(spectrum, targets, basis, lambda1=penalties[0], lambda2=penalties[1])
-        ((_, _, scores),) = spectral.leave_one_out(spectrum, targets, [basis], [penalties])
-    else:
-        solution, scores = unknown.solve(spectrum, targets, basis, lambda1=penalties[0], lambda2=penalties[1])
-        warn_of_filling(solution)
-    (answering,) = learn_to_answer([Held(scores, estimator._rule())], data)
-    return Model(representation, S, G, estimator.lambda2, solution, answering)
-
-
-def _alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Model:
-    """Fit by Algorithm 1, with a warning where it stops early."""
-    representation, K, weights = _represent(estimator, data)
-    Y = to_match(data.Y, K)
-    solution = alternating.solve(
-        K,
-        Y,
-        to_match(G, K),
-        lambda1=estimator.lambda1,
-        lambda2=estimator.lambda2,
-        weights=weights,
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-    )
+def _alternating(estimator: Any, data: Data, S: np.ndarray) -> tuple[Model, Answers]:
+    """Fit by Algorithm 1, with a warning where it stops early; it has no leave-one-out scores."""
+    representation, K = next(kernel_matrices(data, estimator._grid(), estimator.device))
+    G = correlation.collaboration(S, estimator.alpha)
+    weights = None if data.weights is None else to_device(data.weights, estimator.device)
+    penalties = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
+    stop = {"tol": estimator.tol, "max_iter": estimator.max_iter}
+    solution = alternating.solve(K, to_match(data.Y, K), to_match(G, K), weights=weights, **penalties, **stop)
     relative = float(to_numpy(solution.convergence)[-1]) / max(float(np.linalg.norm(to_numpy(solution.Z))), 1e-300)
     if relative > estimator.tol:
         warnings.warn(
@@ -364,21 +374,8 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray, G: np.ndarray) -> Mo
             ConvergenceWarning,
             stacklevel=3,
         )
-    rule = estimator._rule()
-    return Model(representation, S, G, estimator.lambda2, solution, Answering(rule, to_numpy(rule.cuts(Y > 0, Y))), "alternating")
-
-
-def _summed(estimator: Any, stream: Stream, sample: Sample, S: np.ndarray, G: np.ndarray) -> Model:
-    """Fit by sums over rows; cuts and probabilities come from leave-one-out scores of a sample."""
-    summary, judged = stream.summary(sample), judged_by(sample)
-    solver = solver_of(summary, judged)
-    (basis,) = (basis.to_match(summary.values) for basis in label_bases(S, (estimator.alpha,)))
-    warn_of_rounding(spectral.greatest(summary), estimator.lambda2)
-    solution = solver.solve_in(summary, summary.targets, basis, lambda1=estimator.lambda1, lambda2=estimator.lambda2)
-    ((_, _, scores),) = solver.leave_one_out(summary, summary.targets, [basis], [(estimator.lambda1, estimator.lambda2)])
-    (answering,) = learn_to_answer([Held(scores, estimator._rule())], judged)
-    representation = representation_of(stream)
-    return Model(representation, S, G, estimator.lambda2, solution, answering, solver_name(summary, representation))
+    model = Model({"lambda2": estimator.lambda2}, representation, G, solution, data.Y, "alternating")
+    return model, Answers(None, thresholds(estimator.threshold, data.Y > 0, data.Y))
 
 
 class _Partial(NamedTuple):
@@ -403,15 +400,3 @@ class _Partial(NamedTuple):
         numbered = batch._replace(first=self.survey.n_rows)
         survey = self.survey.plus(surveyed(numbered, self.stream.by))
         return self._replace(survey=survey, stream=self.stream.add(batch.X, batch.Y, batch.weights))
-
-
-def _represent(estimator: Any, data: Data) -> tuple[Representation, Array, Array | None]:
-    """The one representation of a plain fit, its kernel matrix and the weights, all on the device."""
-    plain = scaling.fitted(estimator.scaling, data.X, data.weights)
-    scaler, rows = rows_for(estimator.kernel, plain, data.X)
-    X = on_device(rows, estimator.device)
-    weights = None if data.weights is None else to_device(data.weights, estimator.device)
-    with np.errstate(over="ignore", invalid="ignore"):  # a matrix that is not finite is refused by both solvers
-        rounding = scaler.rounding(X.shape[1])
-        fitted, K = kernel.fitted(estimator.kernel, X, bandwidth=estimator.bandwidth, weights=weights, rounding=rounding)
-    return Representation(scaler, fitted, rows, X), K, weights

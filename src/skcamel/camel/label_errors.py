@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -23,30 +22,26 @@ from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.camel.explanation import Evidence, Push, cooccurrence, data_frame, ranked_pushes
 from skcamel.camel.learning import learn_correlation
+from skcamel.camel.link import fit_link, probabilities
 from skcamel.camel.representation import (
     Data,
-    Grid,
+    Problem,
     Representation,
-    all_candidates,
     judged_by,
     label_bases,
     represent,
-    solver_of,
-    targets_of,
 )
 from skcamel.camel.source import Source
-from skcamel.camel.thresholds import log_odds
 from skcamel.checks import check_count
 from skcamel.rows import is_lazy
 from skcamel.text import one_line
 
-FORGOTTEN = 0.25  # weight of how rare a label is; measured by benchmarks/label_errors.py
 PUSHES = 3  # listed for each entry
 SHOWN = 10  # lines of text
 COLUMNS = ("row", "label", "given", "suggested", "score", "chance", "why")
 
 
-def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | None = None) -> LabelErrors:
+def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | None = None, groups: Any = None) -> LabelErrors:
     """List the entries of Y, the ones most likely to be wrong first.
 
     Every candidate that the estimator would try scores each row by exact leave-one-out; the scores of the candidate with the least
@@ -62,6 +57,8 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
         on all rows.
     limit : int, default=None
         Keep only so many, the first; None: all known entries.
+    groups : array of shape (n,), default=None
+        Rows that belong together, such as copies, are left out together, so that they cannot vouch for each other.
 
     Returns
     -------
@@ -70,7 +67,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     Notes
     -----
     A label that is wrong in the same way throughout looks right: only entries that differ from similar rows stand out. A wrong
-    row that occurs twice vouches for itself.
+    row that occurs twice vouches for itself, unless `groups` says that both belong together.
 
     Examples
     --------
@@ -95,7 +92,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     model._check_parameters()
     if model.solver == "alternating":
         raise ValueError(f"find_label_errors needs {BY_LEAVE_ONE_OUT}")
-    data, labels, source = model._checked(X, Y, None)
+    data, labels, source = model._checked(X, Y, None, groups)
     if labels.target != "matrix":
         raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")
     if len(labels.Y) < 2:
@@ -104,7 +101,8 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     scores, alpha = _least_error(model, data, source, S)
     Y = data.Y.astype(np.float64)
     known = ~np.isnan(Y)
-    right = (Y * _log_odds(Y > 0, scores, known))[known]
+    weights = known.astype(np.float64)
+    right = (Y * fit_link(Y > 0, scores, weights).log_odds(scores))[known]
     first = np.argsort(right, kind="stable")[:limit]
     rows, columns = (positions[first] for positions in np.nonzero(known))
     G = correlation.collaboration(S, alpha)
@@ -116,7 +114,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
         labels=columns,
         scores=(Y * scores)[rows, columns],
         given=(Y[rows, columns] > 0).astype(np.int64),
-        chance=expit(right[first]),
+        chance=probabilities(right[first]),
         label_names=labels.names,
         row_names=row_names,
         base=(means @ inverse @ G)[rows, columns],
@@ -237,43 +235,26 @@ def in_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in safe]
 
 
-def _log_odds(relevant: np.ndarray, scores: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Log-odds of every label (n, q) by leave-one-out scores, raised for rare labels, which are more often forgotten than made up."""
-    slopes, offsets = log_odds(relevant, scores, known.astype(np.float64))
-    share = (relevant.sum(axis=0) + 1) / (known.sum(axis=0) + 2)
-    return slopes * scores + offsets - FORGOTTEN * logit(share)
-
-
 def _least_error(estimator: Any, data: Data, source: Source | None, S: np.ndarray) -> tuple[np.ndarray, float]:
     """Leave-one-out scores (n, q) and α of the candidate with the least squared error, the first of equal ones.
 
     Where rows are summed up, candidates are compared by the sample, and the best one then scores all rows.
     """
-    judged = data if source is None else judged_by(source.survey.judged)
+    judged = data if source is None else judged_by(source.survey.judged, data.groups)
     known = ~np.isnan(judged.Y)
     least, alpha, scores, best = np.inf, 0.0, judged.Y, None
     is_search = isinstance(estimator, CamelClassifierCV)
-    grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X)) if is_search else _own_grid(estimator, source or data)
+    grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X)) if is_search else estimator._grid()
     for representation, spectrum in represent(source or data, grid, estimator.device):
         penalties = grid.penalties(representation.unit(spectrum) if is_search else 1.0)
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
-        tried = solver_of(spectrum, judged).leave_one_out(spectrum, targets_of(spectrum, judged), bases, penalties)
-        for a, p, left_out in tried:
+        for a, p, left_out in Problem(representation, spectrum, judged).leave_one_out(bases, penalties):
             found = to_numpy(left_out)
             error = float(((found - judged.Y)[known] ** 2).sum())
             if error < least:
                 least, alpha, scores = error, grid.alphas[a], found
                 best = None if source is None else (representation, spectrum, bases[a], penalties[p])
     return scores if best is None else _of_all_rows(*best, data, estimator.device), alpha
-
-
-def _own_grid(estimator: Any, data: Data | Source) -> Grid:
-    """The parameters of a CamelClassifier as a grid of one candidate."""
-    grid = Grid((estimator.alpha,), (estimator.lambda1,), (estimator.lambda2,), ((estimator.scaling, estimator.kernel, 1.0),))
-    if estimator.bandwidth == "mean":
-        return grid
-    mean = all_candidates(data, grid, estimator.device)[0]["bandwidth"]
-    return replace(grid, places=((estimator.scaling, estimator.kernel, estimator.bandwidth / mean),))
 
 
 def _of_all_rows(

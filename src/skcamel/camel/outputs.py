@@ -14,16 +14,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel.arrays import Array, to_match, to_numpy
-from skcamel.camel.coverage import Reference
 from skcamel.camel.distributed import by_partition
-from skcamel.camel.thresholds import Rule
-from skcamel.checks import as_number, check_count, check_labels
+from skcamel.camel.link import SetThresholds
+from skcamel.checks import check_count, check_labels
+from skcamel.gone import without
 from skcamel.metrics.ranking import best_labels
 
-NO_REFERENCE = (
-    "Answers with a stated coverage are drawn from leave-one-out scores, which this model does not have; "
-    "use CamelClassifier or CamelClassifierCV."
-)
+NO_SETS = "Prediction sets come from leave-one-out scores, which this model does not have; use CamelClassifier or CamelClassifierCV."
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +32,16 @@ class Outputs:
     scores : float array of shape (m, q)
         Higher is more likely.
     thresholds : array of shape (q,)
-        Cut of each label.
+        Threshold of each label.
     label_names : array of shape (q,)
     classes : array
         ``arange(q)`` for label matrices, the classes of a 1-d y.
     target : {"matrix", "binary", "multiclass"}
         What the model was fitted on; a binary 1-d y has q = 1.
     link : callable, default=None
-        Scores (m, q) ► probabilities (m, q), above ½ only where a score is above 0; None where the model has none.
-    reference : Reference or str
-        Leave-one-out scores that answers with a stated coverage are drawn from; the reason where the model has none.
+        Scores (m, q) ► probabilities (m, q); None where the model has none.
+    set_thresholds : SetThresholds or str
+        Thresholds of prediction sets; the reason where the model has none.
 
     Examples
     --------
@@ -60,11 +57,11 @@ class Outputs:
     classes: np.ndarray
     target: str
     link: Callable[[np.ndarray], np.ndarray] | None = None
-    reference: Reference | str = NO_REFERENCE
+    set_thresholds: SetThresholds | str = NO_SETS
 
     @cached_property
     def decisions(self) -> np.ndarray:
-        """1 where a score exceeds its cut, both in the precision of the scores: int64 (m, q); of exclusive classes the best one alone."""
+        """1 where a score exceeds its threshold, both in the precision of the scores: int64 (m, q); of exclusive classes the best alone."""
         if self.target == "multiclass":
             return (np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]).astype(np.int64)
         return (self.scores > self.thresholds.astype(self.scores.dtype)).astype(np.int64)
@@ -76,20 +73,11 @@ class Outputs:
             raise AttributeError("These scores have no probabilities; ask the model's predict_proba why.")
         return self.link(self.scores)
 
-    def sets(self, coverage: float = 0.9) -> np.ndarray:
-        """Answers with a stated coverage, int8 (m, q): 1 yes, 0 no, -1 open; see :meth:`MultiLabelClassifier.predict_sets`."""
-        return self._checked_reference(coverage).sets(self.scores, coverage)
-
-    def always_open(self, coverage: float = 0.9) -> np.ndarray:
-        """Labels that are too rare, or too frequent, in training to be decided at this coverage, bool (q,)."""
-        return self._checked_reference(coverage).always_open(coverage)
-
-    def _checked_reference(self, coverage: float) -> Reference:
-        if isinstance(self.reference, str):
-            raise AttributeError(self.reference)  # noqa: TRY004 (as for predict_proba)
-        if not 0 < as_number(coverage) <= 1:
-            raise ValueError(f"coverage must be a number above 0 and at most 1, such as 0.9, got {coverage!r}.")
-        return self.reference
+    def sets(self, confidence: float = 0.9) -> np.ndarray:
+        """Prediction sets, int8 (m, q): 1 yes, 0 no, -1 open; see :meth:`MultiLabelClassifier.predict_sets`."""
+        if isinstance(self.set_thresholds, str):
+            raise AttributeError(self.set_thresholds)  # noqa: TRY004 (as for predict_proba)
+        return self.set_thresholds.answers(self.probabilities, self.decisions, confidence)
 
     @property
     def label_sets(self) -> list[tuple[str, ...]]:
@@ -147,8 +135,7 @@ def _offers_probabilities(estimator: Any) -> bool:
 class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     """An estimator that scores labels; a subclass gives `_outputs`, and says in `_has_probabilities` whether they have any."""
 
-    threshold: Any  # parameters of every subclass
-    threshold_metric: str | None
+    threshold: Any  # parameter of every subclass
 
     def __sklearn_tags__(self) -> Any:
         """Multi-label, also single-label; sparse rows."""
@@ -162,9 +149,6 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def _has_probabilities(self) -> bool:
         return False
 
-    def _rule(self) -> Rule:
-        return Rule(self.threshold, self.threshold_metric)
-
     def outputs(self, X: Array) -> Outputs:
         """Scores, decisions, probabilities, label sets and ranks from one evaluation of the model.
 
@@ -175,8 +159,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         Outputs
-            With numpy arrays, also where X is a tensor. Scores of CAMEL are f(x)G, or log-odds where a search combined models and
-            found these to rank labels better; float32 for float32 rows, else float64. Those of the comparison methods are F - 1/2, or
+            With numpy arrays, also where X is a tensor. Scores of CAMEL are f(x)G or log-odds, as its parameter `scores` says;
+            float32 for float32 rows, else float64. Those of the comparison methods are F - 1/2, or
             the smallest positive number where F is 1/2, for they predict a label then.
         """
         check_is_fitted(self)
@@ -213,7 +197,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     @available_if(_offers_probabilities)
     @by_partition
     def predict_proba(self, X: Array) -> Array:
-        """Probability of every label, above ½ only where its score is above 0.
+        """Probability of every label: the share of rows like this one that have it.
 
         It does not depend on the thresholds: a tuned threshold may predict a label whose probability is below ½, as it should
         where F1 counts.
@@ -237,19 +221,19 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         found = self.outputs(X)
         return to_match(found.probabilities if found.target == "matrix" else found.class_probabilities, X)
 
+    @without(coverage="predict_sets(X, confidence=0.9) makes two promises over all labels together")
     @by_partition
-    def predict_sets(self, X: Array, coverage: float = 0.9) -> Array:
-        """Answers yes, no or open that are seldom wrong: of the rows that have a label, and of those that lack it.
+    def predict_sets(self, X: Array, confidence: float = 0.9) -> Array:
+        """Answer yes, no or open, such that both answers are seldom wrong.
 
-        A new score is compared with the leave-one-out scores of the training rows. Let ε = 1 - coverage. A yes is ruled out where at
-        most a share ε of the training rows that have the label score as low, a no where at most a share ε of those that lack it score
-        as high. If just one of them is ruled out, the other is the answer; if both or neither are, it is open. No rows are set aside.
+        Two promises hold for all labels together: of the yes answers about `confidence` are right, and of the labels that rows have
+        at most about 1 - `confidence` are answered no. A yes is always predicted, a no never.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
-        coverage : float in (0, 1], default=0.9
-            1 leaves everything open. A larger coverage never turns an answer.
+        confidence : float in (0, 1], default=0.9
+            Raising it only turns answers into open ones; 1 leaves all open. It is rounded up to three digits.
 
         Returns
         -------
@@ -263,16 +247,10 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
         Notes
         -----
-        For each label, a share of at least about `coverage` of the rows that have it are answered yes or open, and as many of those that
-        lack it no or open. This holds label by label, not for all labels of a row together, and only for new rows of the same kind as
-        the training rows. In practice the share is about 1 - ε or more: at 0.9 between 0.89 and 0.98 on emotions, scene, yeast, image
-        and medical (``benchmarks/finished.md``). Theory promises 1 - 2 ε, and that for a relative, the jackknife+, which scores the
-        new row by n models that each lack one training row. This method scores it once, by the model of all rows; both agree where one
-        row more or less hardly moves the scores.
-
-        Labels with fewer than 1/ε - 1 positives or negatives in training (9 at 0.9) are always open: among so few, no score is unusual.
-        ``outputs(X).always_open(coverage)`` tells which. Entries that were unknown in training do not count; a weight counts as that
-        many rows.
+        A predicted label is a yes if its probability is at least the lowest t for which the promise holds among the training rows,
+        each scored by the model without it and linked by rows without it, with a margin of 1.28 standard errors. A label that is not
+        predicted is a no below the highest t for which the other promise holds. The promises are for new rows of the same kind, and for
+        all labels together: a rare label may be missed every time. ``skcamel evaluate --confidence 0.9`` shows the rates of each label.
 
         Examples
         --------
@@ -280,11 +258,11 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         >>> from skcamel import CamelClassifier
         >>> X, Y = make_multilabel_classification(300, n_classes=3, random_state=0)
         >>> model = CamelClassifier(scaling="standard").fit(X[:200], Y[:200])
-        >>> model.predict_sets(X[200:203], coverage=0.9).tolist()
-        [[0, 0, 1], [0, -1, 0], [0, -1, -1]]
+        >>> model.predict_sets(X[200:203], confidence=0.9).tolist()
+        [[0, 0, 1], [0, 1, 0], [0, 1, 1]]
         """
         found = self.outputs(X)
-        answers = found.sets(coverage)
+        answers = found.sets(confidence)
         return to_match(answers[:, 0] if found.target == "binary" else answers, X)
 
     def label_sets(self, X: Array) -> list[tuple[str, ...]]:

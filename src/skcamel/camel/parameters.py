@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ from skcamel.gone import hint
 from skcamel.metrics.conventions import choice
 from skcamel.rows import dense
 
+SCORES = ("paper", "log_odds")
+
 
 def check_shared_parameters(estimator: Any) -> None:
     """Parameters that both estimators have."""
@@ -29,7 +31,9 @@ def check_shared_parameters(estimator: Any) -> None:
         raise ValueError(f"correlation={estimator.correlation!r} is not known; choose 'paper' or 'centred'.")
     check_positive("tol", estimator.tol)
     check_count("max_iter", estimator.max_iter)
-    check_threshold(estimator.threshold, estimator.threshold_metric)
+    check_threshold(estimator.threshold)
+    choice(estimator.scores, SCORES, "scores")
+    check_miss_cost(estimator.miss_cost)
     check_device(estimator.device)
     check_count("n_landmarks", estimator.n_landmarks)
     if isinstance(estimator.landmarks, str):
@@ -41,12 +45,42 @@ def check_shared_parameters(estimator: Any) -> None:
             raise ValueError(f"max_memory: {error}") from error
 
 
-def check_threshold(threshold: Any, metric: Any, words: tuple[str, ...] = thresholds.MODES) -> None:
-    """Refuse unknown rules for the cuts: neither one of `words` nor a finite number, or tuned for an unknown metric."""
-    if not (threshold in words if isinstance(threshold, str) else np.isfinite(as_number(threshold))):
-        raise ValueError(f"threshold={threshold!r} is not known; choose {', '.join(map(repr, words))} or a number.")
-    if metric not in (None, *thresholds.METRICS):
-        raise ValueError(f"threshold_metric={metric!r} is not known; choose one of {', '.join(thresholds.METRICS)}.")
+def check_threshold(threshold: Any, words: tuple[str, ...] = thresholds.WORDS) -> None:
+    """Refuse a threshold that is neither one of `words`, nor a finite number, nor a vector of such."""
+    if isinstance(threshold, str):
+        if why := hint(f"threshold={threshold!r}"):
+            raise ValueError(why)
+        known = threshold in words
+    elif np.ndim(threshold) == 1 and len(threshold):
+        known = all(np.isfinite(as_number(value)) for value in np.asarray(threshold).tolist())
+    else:
+        known = bool(np.isfinite(as_number(threshold)))
+    if not known:
+        shown = [word for word in words if word not in thresholds.OTHER_NAMES]
+        raise ValueError(f"threshold={threshold!r} is not known; choose {', '.join(map(repr, shown))}, a number, or one for each label.")
+
+
+def check_miss_cost(miss_cost: Any) -> None:
+    """Refuse costs that are neither a positive number nor positive numbers for labels."""
+    if miss_cost is None:
+        return
+    for value in miss_cost.values() if isinstance(miss_cost, Mapping) else [miss_cost]:
+        check_positive("miss_cost", value, "or a mapping from labels to such numbers")
+
+
+def check_groups(groups: Any, Y: np.ndarray) -> np.ndarray | None:
+    """Groups of the rows as whole numbers from 0 on, (n,); labels are known then."""
+    if groups is None:
+        return None
+    groups = np.asarray(to_numpy(groups))
+    if groups.shape != (len(Y),):
+        raise ValueError(f"groups has shape {groups.shape}; one group for each of the {len(Y)} rows is needed.")
+    if groups.dtype.kind == "f" and np.isnan(groups).any():
+        raise ValueError("groups holds NaN; give every row a group, a row by itself one of its own.")
+    if np.isnan(Y).any():
+        raise ValueError("groups leave together exactly where all labels are known, and some of Y are unknown (NaN); leave out those rows.")
+    _, codes = np.unique(groups.astype(str) if groups.dtype.kind == "O" else groups, return_inverse=True)
+    return codes
 
 
 def check_bandwidth(name: str, value: Any, otherwise: str = "") -> None:

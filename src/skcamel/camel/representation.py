@@ -30,6 +30,7 @@ class Data:
     X: Array  # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel; any floats where rows are summed up
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
     weights: np.ndarray | None  # (n,)
+    groups: np.ndarray | None = None  # (n,) whole numbers; rows of one group leave together
 
     @cached_property
     def is_complete(self) -> bool:
@@ -38,7 +39,7 @@ class Data:
 
     @property
     def counts(self) -> np.ndarray | None:
-        """What criteria and cuts count by: the weights (n,) or, if labels are unknown, those of entries (n, q), 0 where unknown."""
+        """Weights of rows (n,) or None; if labels are unknown, those of entries (n, q), 0 where unknown."""
         if self.is_complete:
             return self.weights
         return ~np.isnan(self.Y) * (np.ones(len(self.Y)) if self.weights is None else self.weights)[:, None]
@@ -46,7 +47,8 @@ class Data:
     def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
         X = self.X[index] if columns is None else self.X[index][:, columns]
-        return Data(X, self.Y[index], None if self.weights is None else self.weights[index])
+        weights = None if self.weights is None else self.weights[index]
+        return Data(X, self.Y[index], weights, None if self.groups is None else self.groups[index])
 
     def with_weight(self, pairwise: bool) -> tuple[Data, np.ndarray | None]:
         """The rows that have weight, and their indices (None where all have)."""
@@ -56,9 +58,9 @@ class Data:
         return self.rows(kept, kept if pairwise else None), kept
 
 
-def judged_by(sample: Sample) -> Data:
+def judged_by(sample: Sample, groups: np.ndarray | None = None) -> Data:
     """A sample of rows as the data that candidates are judged by."""
-    return Data(sample.X, sample.Y.astype(np.float64), None if (sample.weights == 1).all() else sample.weights)
+    return Data(sample.X, sample.Y.astype(np.float64), None if (sample.weights == 1).all() else sample.weights, groups)
 
 
 Place = tuple[str, Any, float]  # scaling, kernel, multiple of the mean distance
@@ -72,6 +74,7 @@ class Grid:
     lambda1s: Sequence[float]
     lambda2s: Sequence[float]
     places: Sequence[Place] = (("none", "rbf", 1.0),)
+    bandwidth: float | None = None  # σ itself, in place of multiples of the mean distance
 
     @property
     def width(self) -> int:
@@ -159,23 +162,40 @@ def _by_sums(source: Source, grid: Grid) -> Iterator[Decomposed]:
     survey = source.survey
     for scaling_name, name, multiple in grid.places:
         log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", survey.n_rows, scaling_name, name, multiple)
-        options: dict[str, Any] = {"multiple": multiple, "n_rows": survey.n_rows, "lambda2": min(grid.lambda2s)}
+        options: dict[str, Any] = {
+            "multiple": multiple,
+            "bandwidth": grid.bandwidth,
+            "n_rows": survey.n_rows,
+            "lambda2": min(grid.lambda2s),
+        }
         stream = source.streamed(begin(scaling_name, name, survey.sample, source.by, **options))
         yield representation_of(stream), stream.summary(survey.judged)
 
 
 def _exactly(data: Data, grid: Grid, device: Any) -> Iterator[Decomposed]:
     weights = None if data.weights is None else to_device(data.weights, device)
+    for representation, K in kernel_matrices(data, grid, device):
+        own = representation.scaling.name, representation.kernel.name, representation.kernel.bandwidth
+        log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", *own, len(K))
+        yield representation, spectral.decompose(K, weights)
+
+
+def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Representation, Array]]:
+    """Every representation of the grid with its kernel matrix (n, n), free to be overwritten."""
+    options: dict[str, Any] = {"weights": None if data.weights is None else to_device(data.weights, device)}
     for scaling_name, of_scaling in groupby(grid.places, itemgetter(0)):
         plain = scaling.fitted(scaling_name, data.X, data.weights)
         for name, of_kernel in groupby(of_scaling, itemgetter(1)):
             scaler, rows = rows_for(name, plain, data.X)
             X = on_device(rows, device)
             multiples = [multiple for _, _, multiple in of_kernel]
-            rounding = scaler.rounding(X.shape[1])
-            for fitted, K in _quiet(kernel.fitted_many(name, X, multiples, weights=weights, rounding=rounding)):
-                log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", scaling_name, name, fitted.bandwidth, len(K))
-                yield Representation(scaler, fitted, rows, X), spectral.decompose(K, weights)
+            options["rounding"] = scaler.rounding(X.shape[1])
+            if grid.bandwidth is None:
+                kernels = kernel.fitted_many(name, X, multiples, **options)
+            else:
+                kernels = (kernel.fitted(name, X, bandwidth=sigma, **options) for sigma in [grid.bandwidth])
+            for fitted, K in _quiet(kernels):
+                yield Representation(scaler, fitted, rows, X), K
 
 
 def represent_ahead(data: Data | Source, grid: Grid, device: Any) -> Iterator[Decomposed]:
@@ -246,26 +266,58 @@ def _quiet(kernels: Iterator[tuple[kernel.Kernel, Array]]) -> Iterator[tuple[ker
         del following
 
 
-def solver_name(spectrum: spectral.Spectrum, representation: Representation) -> str:
-    """What users call the solver of a decomposition."""
-    if not isinstance(spectrum, landmark.Summary):
-        return "spectral"
-    return "primal" if representation.rows is None else "landmark"
+@dataclass(frozen=True)
+class Problem:
+    """Labels in the eigenbasis of one representation, and the module that solves for them."""
 
+    representation: Representation
+    spectrum: spectral.Spectrum
+    data: Data  # all rows, or those of a sample where rows are summed up
 
-def solver_of(spectrum: spectral.Spectrum, data: Data) -> Any:
-    """The module of :mod:`skcamel.camel.spectral` that goes on from a decomposition."""
-    if isinstance(spectrum, landmark.Summary):
-        return landmark
-    return spectral if data.is_complete else unknown
+    @cached_property
+    def solver(self) -> Any:
+        """:mod:`skcamel.camel.spectral`, or a module with the same functions."""
+        if isinstance(self.spectrum, landmark.Summary):
+            return landmark
+        return spectral if self.data.is_complete else unknown
 
+    @property
+    def solver_name(self) -> str:
+        """What users call the solver."""
+        if not isinstance(self.spectrum, landmark.Summary):
+            return "spectral"
+        return "primal" if self.representation.rows is None else "landmark"
 
-def targets_of(spectrum: spectral.Spectrum, data: Data) -> spectral.Targets | Array:
-    """What the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`."""
-    if isinstance(spectrum, landmark.Summary):
-        return spectrum.targets
-    Y = to_match(data.Y, spectrum.values)
-    return spectral.project(spectrum, Y) if data.is_complete else Y
+    @cached_property
+    def targets(self) -> spectral.Targets | Array:
+        """What the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`."""
+        if isinstance(self.spectrum, landmark.Summary):
+            return self.spectrum.targets
+        Y = to_match(self.data.Y, self.spectrum.values)
+        return spectral.project(self.spectrum, Y) if self.data.is_complete else Y
+
+    def leave_one_out(
+        self, bases: Sequence[spectral.LabelBasis], penalties: Sequence[tuple[float, float]]
+    ) -> Iterator[tuple[int, int, Array]]:
+        """Number of the basis, that of (λ1, λ2), and scores (n, q) of the rows; those of a group are left out together."""
+        return self.solver.leave_one_out(self.spectrum, self.targets, bases, penalties, self.data.groups)
+
+    def held_out(
+        self, bases: Sequence[spectral.LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
+    ) -> Iterator[tuple[int, int, Array]]:
+        """The same for other rows, from their kernel K (m, n) with the training rows or landmarks."""
+        return self.solver.held_out(self.spectrum, self.targets, bases, penalties, K)
+
+    def solve(
+        self, basis: spectral.LabelBasis, penalty: tuple[float, float], scores: Array | None = None
+    ) -> tuple[spectral.Solution, Array]:
+        """The solution for one (G, λ1, λ2), and leave-one-out scores (n, q), unless they are known and exact."""
+        lambda1, lambda2 = penalty
+        if self.solver is unknown:
+            return unknown.solve(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2)
+        if scores is None:
+            ((_, _, scores),) = self.leave_one_out([basis], [penalty])
+        return self.solver.solve_in(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2), scores
 
 
 def label_bases(S: Array, alphas: Sequence[float]) -> list[Any]:

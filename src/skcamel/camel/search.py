@@ -1,47 +1,46 @@
-"""One pass over all candidates ► for each criterion the winner, its leave-one-out scores and its cuts, and the whole table.
+"""Grid ► a table of candidates, scored by exact leave-one-out or by folds, and the best of them, solved.
 
-Scoring a candidate gives all seven metrics, so further criteria cost only the models of their winners. No decomposition is
-kept: the leaders of a representation are solved before the next one is decomposed.
+No decomposition is kept: the best candidate of a representation is solved before the next one is decomposed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 
-from skcamel.arrays import Array, as_floats, cast, namespace, to_match, to_numpy
-from skcamel.camel import correlation, spectral, unknown
-from skcamel.camel.candidates import Results, Scores, candidate_metrics, stacks
-from skcamel.camel.combination import LARGEST_ALPHA
-from skcamel.camel.representation import Data, Decomposed, Grid, Place, Representation, label_bases, solver_name, solver_of, targets_of
-from skcamel.camel.spectral import Solution
-from skcamel.camel.thresholds import AUTO, METRICS, Rule, Sorted
+from skcamel.arrays import Array, is_tensor, namespace, to_device, to_match, to_numpy
+from skcamel.camel import correlation, spectral
+from skcamel.camel.representation import Data, Decomposed, Grid, Place, Problem, Representation, judged_by, label_bases, represent
+from skcamel.camel.source import Batch, InMemory
+from skcamel.camel.stream import Streaming
+from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
+from skcamel.metrics.decision import count, decision_metrics
+from skcamel.metrics.ranking import ranking_metrics
+from skcamel.rows import dense
 
-ZERO = Rule("zero")
-SHORTLIST = 3  # candidates of a representation, for each of the seven metrics, whose cuts are tuned
-PARTS = 9  # a training part is nine times the test part of ten folds
-GROUPS = 3  # of parts; cuts are judged on the group that did not set them
+LARGEST_ALPHA = 0.5  # of a candidate that is combined
+STACK_BYTES = 2**28  # scores that a GPU judges at a time
+Scores = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Winner:
-    """A candidate, its solution, and its leave-one-out scores."""
+class Model:
+    """A candidate that was solved."""
 
-    index: int  # among all candidates
     params: dict[str, Any]
-    score: float  # by its criterion; larger is better
-    rule: Rule | None  # None: not decided yet
     representation: Representation
     G: np.ndarray  # (q, q)
-    solution: Solution
-    largest: float  # eigenvalue of the kernel matrix
+    solution: spectral.Solution
     scores: Array  # (n, q) by leave-one-out
     solver: str = "spectral"
+    largest: float = 0.0  # eigenvalue of the kernel matrix
 
 
 @dataclass(frozen=True)
@@ -50,25 +49,14 @@ class Found:
 
     params: list[dict[str, Any]] = field(default_factory=list)  # of every candidate
     metrics: list[Scores] = field(default_factory=list)
-    winners: dict[str, Winner] = field(default_factory=dict)  # by criterion; if there are members, of the first representation
-    members: list[Winner] = field(default_factory=list)  # the least squared error of each representation that may be combined
+    models: list[Model] = field(default_factory=list)  # one, or one for each representation that may be combined
 
 
-class Chosen(NamedTuple):
-    """What a search came to for one criterion."""
-
-    results: Results
-    winners: list[tuple[float, Winner]]  # with their weights; one unless models are combined
-    scores: Array  # (n, q) leave-one-out scores of the winner or of the combination
-    rule: Rule | None = None  # None: not decided yet
-    shift: np.ndarray | float = 0.0  # (q,) that it adds to the scores of each member
-    scales: np.ndarray | float = 1.0  # (q,) by which their weighted sum is multiplied
-
-    def linked(self, slope: Array, offset: Array) -> Chosen:
-        """The same with slope · score + offset, (q,) each, in place of its scores."""
-        scales = to_numpy(slope)
-        shift = self.shift + to_numpy(offset) / (scales * sum(weight for weight, _ in self.winners))
-        return self._replace(scores=slope * self.scores + offset, shift=shift, scales=scales)
+def larger_is_better(name: str, value: float) -> float:
+    """A metric as a score; undefined is worse than anything."""
+    if math.isnan(value):
+        return -math.inf
+    return -value if name in LOSSES else value
 
 
 def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:
@@ -87,233 +75,215 @@ def search(
     data: Data,
     grid: Grid,
     S: np.ndarray,
-    rule: Rule,
-    criteria: Sequence[str],
+    criterion: str,
     *,
-    seed: int = 0,
+    threshold: Any = "zero",
     combine: bool = False,
     tell: Callable[[Found], None] = lambda _: None,
 ) -> Found:
-    """Score every candidate by exact leave-one-out; among equal scores the first in the order of the grid wins.
+    """Score every candidate; among equal ones the first in the order of the grid is the best.
 
-    `represented` comes from :func:`skcamel.camel.representation.represent`. S (q, q) is the label correlation of the training
-    rows. Each of the `criteria` gets its own winner. `tell` is called with what is found so far after each representation.
+    Parameters
+    ----------
+    represented : iterable of decompositions
+        From :func:`skcamel.camel.representation.represent`.
+    data : Data
+        Rows that judge the candidates.
+    grid : Grid
+    S : array of shape (q, q)
+        Label correlation.
+    criterion : str
+        One of the seven metrics.
+    threshold : see :func:`skcamel.camel.thresholds.thresholds`
+        Tuned for every candidate if the criterion is a metric of decisions; else decisions in the table are those at 0.
+    combine : bool, default=False
+        Whether to keep, for each representation, the candidate of least squared error and α ≤ ½ in place of the best one.
+    tell : callable
+        Is called with what is found so far after each representation.
 
-    Under the rule "auto" the table shows candidates with the cut 0. For a criterion of decisions the best of each metric are also
-    tried with one tuned cut, and with one for each label. Every cut is judged on rows that did not set it, and the F1 metrics as
-    means over ninths of the rows, dealt by `seed`: macro-F1 depends on how many labels a test part lacks.
-
-    With `combine`, each representation also gives a member, the candidate of α ≤ ½ with the least squared error; winners
-    are then those of the first representation.
-
+    Examples
+    --------
     >>> from skcamel.camel.representation import represent
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), None)
     >>> grid = Grid((0.0, 0.5), (1.0,), (0.1, 1.0))
-    >>> found = search(represent(data, grid, None), data, grid, np.zeros((2, 2)), Rule("zero"), NAMES)
-    >>> len(found.params), found.winners["one_error"].params["alpha"]
+    >>> found = search(represent(data, grid, None), data, grid, np.zeros((2, 2)), "one_error")
+    >>> len(found.params), found.models[0].params["alpha"]
     (4, 0.0)
     """
     found = Found()
-    bases, tried = label_bases(S, grid.alphas), iter(grid.places)
+    threshold = threshold if criterion in METRICS or not is_tuned(threshold) else "zero"
+    bases, places, best = label_bases(S, grid.alphas), iter(grid.places), -math.inf
     for representation, spectrum in represented:
         bases = [basis.to_match(spectrum.values) for basis in bases]
-        place = next(tried)
-        start = len(found.params)
-        wanted = () if combine and start else criteria
-        turn = _Turn(data, grid, rule, wanted, representation, spectrum, bases, seed, combine=combine)
-        params = grid.candidates(place, representation.kernel.bandwidth, turn.unit)
-        for criterion, (local, score, own) in turn.best().items():
-            if criterion not in found.winners or score > found.winners[criterion].score:
-                found.winners[criterion] = turn.solved(local, start, S, params[local], score, own)
-        if combine and _may_be_combined(place, data):
-            local = turn.least_error()
-            found.members.append(turn.solved(local, start, S, params[local], -turn.errors[local], None))
+        place, problem = next(places), Problem(representation, spectrum, data)
+        unit = representation.unit(spectrum)
+        params = grid.candidates(place, representation.kernel.bandwidth, unit)
+        penalties = grid.penalties(unit)
+        tried = (scores for _, _, scores in problem.leave_one_out(bases, penalties))
+        metrics, leader = _judged(problem, stacks(tried), criterion, threshold, _combinable(grid, place, data) if combine else None)
+        if leader is not None and (combine or leader.value > best):
+            basis, penalty = divmod(leader.index, len(penalties))
+            solution, scores = problem.solve(bases[basis], penalties[penalty], leader.scores)
+            own, largest = params[leader.index], spectral.greatest(spectrum)
+            G = correlation.collaboration(S, own["alpha"])
+            model = Model(own, representation, G, solution.on_cpu(), scores, problem.solver_name, largest)
+            found.models[:] = [*found.models, model] if combine else [model]
+            best = leader.value
         found.params.extend(params)
-        found.metrics.extend(turn.metrics)
+        found.metrics.extend(metrics)
         tell(found)
-        del representation, spectrum, turn  # before the next kernel matrix is made
+        del representation, spectrum, problem, tried, leader  # before the next kernel matrix is made
     return found
 
 
-def _may_be_combined(place: Place, data: Data) -> bool:
-    """Not if columns of sparse rows are standardised, which makes leave-one-out optimistic."""
-    return place[0] != "standard" or not hasattr(data.X, "toarray")
+def _combinable(grid: Grid, place: Place, data: Data) -> Sequence[bool]:
+    """Which candidates of a representation may be combined; none if columns of sparse rows are standardised and others are not.
 
-
-class _Turn:
-    """One representation: its candidates, and which of them lead."""
-
-    def __init__(
-        self,
-        data: Data,
-        grid: Grid,
-        rule: Rule,
-        criteria: Sequence[str],
-        representation: Representation,
-        spectrum: spectral.Spectrum,
-        bases: Sequence[spectral.LabelBasis],
-        seed: int,
-        *,
-        combine: bool,
-    ) -> None:
-        self.representation, self.spectrum = representation, spectrum
-        self.bases, self.criteria, self.rule, self.seed = bases, criteria, rule, seed
-        self.unit = self.representation.unit(self.spectrum)
-        self.penalties = grid.penalties(self.unit)
-        self.Y, self.is_complete = to_match(data.Y, self.spectrum.values), data.is_complete
-        self.targets, self.solver = targets_of(spectrum, data), solver_of(spectrum, data)
-        self.relevant = self.Y > 0
-        self.weights: Array = None if data.counts is None else to_match(data.counts, self.Y)  # of rows, or of entries
-        self.tries_rules = rule.mode == AUTO and any(criterion in METRICS for criterion in criteria)
-        # squared errors are compared between candidates of these α alone
-        allowed = [k for k, alpha in enumerate(grid.alphas) if alpha <= LARGEST_ALPHA] or range(len(grid.alphas))
-        self.comparable = {a * len(self.penalties) + p for a in allowed for p in range(len(self.penalties))} if combine else set()
-        self.errors: dict[int, float] = {}
-        self.metrics: list[Scores] = []
-        self.kept: dict[int, Array] = {}  # leave-one-out scores of those that lead
-        self.solutions: dict[int, Solution] = {}
-        scores = self.solver.leave_one_out(self.spectrum, self.targets, self.bases, self.penalties)
-        for stack in stacks(F for _, _, F in scores):
-            self._judge(stack)
-
-    def _judge(self, stack: Array) -> None:
-        """Metrics and errors of the candidates of a stack (c, n, q); only the scores of those that lead are kept."""
-        first = len(self.metrics)
-        metrics, errors = self._scored(stack)
-        self.metrics += metrics
-        self.errors |= {k: error for k, error in enumerate(errors, first) if k in self.comparable}
-        leading = self._leading()
-        self.kept |= {k: stack[k - first] if len(stack) == 1 else stack[k - first] + 0.0 for k in leading if k >= first}
-        self.kept = {k: scores for k, scores in self.kept.items() if k in leading}
-
-    def _scored(self, scores: Array) -> tuple[list[Scores], list[float]]:
-        """The seven metrics and the squared error of each candidate of scores (c, n, q)."""
-        xp, weights = namespace(scores), self.weights
-        tuned = scores if self.rule.is_tuned else scores[:1]
-        cuts = xp.stack([self.rule.cuts(self.relevant, F, weights)[None] for F in tuned])
-        metrics = candidate_metrics(self.relevant, scores, cuts, weights)
-        if not self.comparable:
-            return metrics, [math.nan] * len(metrics)
-        if not self.is_complete:
-            errors = xp.where(self.weights > 0, self.weights * (scores - self.Y) ** 2, 0.0)
-            return metrics, to_numpy(xp.sum(xp.sum(errors, axis=2), axis=1)).tolist()
-        rows = xp.sum((scores - self.Y) ** 2, axis=2)  # (c, n)
-        return metrics, to_numpy(xp.sum(rows, axis=1) if weights is None else rows @ weights).tolist()
-
-    def least_error(self) -> int:
-        """The candidate of least squared error among those that may be combined."""
-        return min(self.errors, key=self.errors.__getitem__)
-
-    def _leading(self) -> set[int]:
-        """Candidates whose scores may be wanted later; few, so that memory does not grow with the grid."""
-        names, how_many = (NAMES, SHORTLIST) if self.tries_rules else (self.criteria, 1)
-        return {k for name in names for k in self._ranked(name)[:how_many]} | ({self.least_error()} if self.errors else set())
-
-    def _ranked(self, criterion: str) -> list[int]:
-        values = [larger_is_better(criterion, scores[criterion]) for scores in self.metrics]
-        return sorted(range(len(values)), key=lambda k: -values[k])
-
-    def best(self) -> dict[str, tuple[int, float, Rule | None]]:
-        """For each criterion the leading candidate, its score, and its rule where that is known."""
-        found: dict[str, tuple[int, float, Rule | None]] = {}
-        tried = Rules(self.relevant, self.weights, self.seed) if self.tries_rules else None
-        shortlist = {k for name in NAMES for k in self._ranked(name)[:SHORTLIST]}
-        for criterion in self.criteria:
-            if tried is not None and criterion in METRICS:
-                found[criterion] = tried.best_of({k: self.kept[k] for k in shortlist}, criterion)
-            else:
-                first = self._ranked(criterion)[0]
-                score = larger_is_better(criterion, self.metrics[first][criterion])
-                found[criterion] = first, score, None if self.rule.mode == AUTO else self.rule
-        return found
-
-    def solved(self, local: int, start: int, S: np.ndarray, params: dict[str, Any], score: float, rule: Rule | None) -> Winner:
-        """A candidate with its solution; criteria that agree on it share one."""
-        basis = self.bases[local // len(self.penalties)]
-        if local not in self.solutions:
-            penalties = {key: params[key] for key in ("lambda1", "lambda2")}
-            if self.is_complete:
-                solution = self.solver.solve_in(self.spectrum, self.targets, basis, **penalties)
-            else:  # filled to the last digits
-                solution, self.kept[local] = unknown.solve(self.spectrum, self.targets, basis, **penalties)
-            self.solutions[local] = solution.on_cpu()
-        G = correlation.collaboration(S, params["alpha"])
-        largest, name = spectral.greatest(self.spectrum), solver_name(self.spectrum, self.representation)
-        return Winner(start + local, params, score, rule, self.representation, G, self.solutions[local], largest, self.kept[local], name)
-
-
-def larger_is_better(name: str, value: float) -> float:
-    """A metric as a score; undefined is worse than anything."""
-    return -math.inf if math.isnan(value) else -value if name in LOSSES else value
-
-
-class Rules:
-    """Which rule for the cuts is best: decisions with cuts that other rows set, metrics as means over ninths of the rows.
-
-    Relevance is a bool array (n, q), weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown. `seed` deals the
-    rows to the ninths.
+    With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has helped to learn S, so a label of few
+    rows is known through S, the more so the larger α is. It has also helped to scale the columns, so a word of two rows weighs half of
+    what it weighs for a new row.
     """
-
-    def __init__(self, relevant: Array, weights: Array | None, seed: int) -> None:
-        self.relevant, self.weights = relevant, weights
-        part = np.random.default_rng(seed).permutation(len(relevant)) % PARTS
-        self.members = as_floats(np.arange(PARTS)[:, None] == part, relevant)  # (PARTS, n)
-        self.by_entry = weights is not None and weights.ndim == 2
-        if weights is not None and not self.by_entry:
-            self.members = self.members * weights
-        self.groups = [to_match(part % GROUPS == g, relevant) for g in range(GROUPS)]  # (n,) bool each
-        self.truths = self._totals(relevant)
-        self.sorted: dict[int, Sorted] = {}  # by the identity of the scores
-
-    def best_of(self, candidates: Mapping[int, Array], metric: str) -> tuple[int, float, Rule]:
-        """The candidate, its score and its rule: the best candidate of each rule is judged on rows that did not set its cuts."""
-        judged = []
-        for rule in (ZERO, Rule("common", metric), Rule("label", metric)):
-            seen = {k: self.value(metric, scores > rule.of(self._sorted(scores))) for k, scores in candidates.items()}
-            best = max(sorted(seen), key=seen.__getitem__)
-            judged.append((best, self.value(metric, self.decisions(candidates[best], rule)), rule))
-        return max(judged, key=lambda verdict: verdict[1])
-
-    def decisions(self, scores: Array, rule: Rule) -> Array:
-        """Decisions (n, q); the cuts of a group of parts come from the other groups."""
-        decided = scores > 0
-        for group in self.groups if rule.is_tuned else ():
-            decided[group] = scores[group] > rule.of(self._sorted(scores).rows(~group))
-        return decided
-
-    def value(self, metric: str, decided: Array) -> float:
-        """Mean of the metric over the parts, larger is better."""
-        xp = namespace(self.members)
-        if metric == "hamming_loss":
-            if self.by_entry:
-                return -float(xp.sum(self.weights * (self.relevant != decided)) / xp.sum(self.weights))
-            wrong = xp.mean(cast(self.relevant != decided, "float64"), axis=1)  # (n,)
-            return -float(xp.mean(wrong) if self.weights is None else self.weights @ wrong / xp.sum(self.weights))
-        hits, size = (self._totals(x) for x in (self.relevant & decided, decided))
-        size = size + self.truths
-        if metric == "micro_f1":
-            hits, size = xp.sum(hits, axis=1), xp.sum(size, axis=1)
-        return float(xp.mean(xp.where(size > 0, 2 * hits / xp.where(size > 0, size, 1.0), 1.0)))
-
-    def _totals(self, x: Array) -> Array:
-        """How many entries of each label are true in each part, by weight, (PARTS, q)."""
-        return self.members @ (self.weights * x if self.by_entry else cast(x, "float64"))
-
-    def _sorted(self, scores: Array) -> Sorted:
-        """Scores sorted once for all metrics and rules; the caller keeps them alive."""
-        if id(scores) not in self.sorted:
-            self.sorted[id(scores)] = Sorted(self.relevant, scores, self.weights)
-        return self.sorted[id(scores)]
+    others = any(other[0] != "standard" for other in grid.places)
+    if place[0] == "standard" and others and hasattr(data.X, "toarray"):
+        return [False] * grid.width
+    small = [alpha <= LARGEST_ALPHA for alpha in grid.alphas]
+    allowed = small if any(small) else [True] * len(small)
+    return np.repeat(allowed, grid.width // len(allowed)).tolist()
 
 
-def chosen_rule(relevant: Array, scores: Array, rule: Rule, scoring: str, *, weights: Array | None = None, seed: int = 0) -> Rule:
-    """What "auto" stands for: the best of "zero", "common" and "label" by its metric; any other rule is itself.
+class _Leader(NamedTuple):
+    """The best candidate of a representation."""
 
-    The metric is that of the rule, else the criterion if it is a metric of decisions, else micro-F1.
+    index: int
+    value: float  # larger is better
+    scores: Array  # (n, q)
+
+
+def _judged(
+    problem: Problem, stacks: Iterable[Array], criterion: str, threshold: Any, combinable: Sequence[bool] | None
+) -> tuple[list[Scores], _Leader | None]:
+    """Metrics of the candidates by their scores, stacks (c, n, q), and the best one: by criterion, or by squared error to be combined."""
+    data, like = problem.data, problem.spectrum.values
+    xp, Y = namespace(like), to_match(data.Y, like)
+    relevant = Y > 0
+    weights = None if data.counts is None else to_match(data.counts, like)
+    entries = weights if weights is None or weights.ndim == 2 else weights[:, None]
+    metrics: list[Scores] = []
+    leader: _Leader | None = None
+    for stack in stacks:
+        tuned = stack if is_tuned(threshold) else stack[:1]
+        at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
+        new = candidate_metrics(relevant, stack, at, weights)
+        if combinable is None:
+            values = [larger_is_better(criterion, own[criterion]) for own in new]
+        else:
+            squares = (stack - Y) ** 2 if entries is None else xp.where(entries > 0, entries * (stack - Y) ** 2, 0.0)
+            errors = to_numpy(xp.sum(xp.sum(squares, axis=2), axis=1)).tolist()
+            values = [-error if combinable[k] else -math.inf for k, error in enumerate(errors, len(metrics))]
+        k = int(np.argmax(values))
+        if values[k] > (-math.inf if leader is None else leader.value) or (leader is None and combinable is None):
+            leader = _Leader(len(metrics) + k, values[k], stack[k] + 0.0)
+        metrics += new
+    return metrics, leader
+
+
+def score_fold(
+    train: Data, test: Data, grid: Grid, S: np.ndarray, threshold: Any, device: Any, by: Streaming | None = None
+) -> Iterator[list[Scores]]:
+    """For each representation, the metrics of its candidates on the test part, as refitting each would give them.
+
+    A tuned threshold comes from the leave-one-out scores of the training part.
     """
-    if rule.mode != AUTO:
-        return rule
-    metric = rule.metric or (scoring if scoring in METRICS else "micro_f1")
-    return Rules(relevant, weights, seed).best_of({0: scores}, metric)[2]
+    relevant = to_device(dense(test.Y), device) > 0
+    counts = None if test.counts is None else to_device(test.counts, device)
+    source = None if by is None else InMemory(Batch(train.X, train.Y, train.weights), by)
+    judged = train if source is None else judged_by(source.survey.judged, train.groups)
+    for representation, spectrum in represent(train if source is None else source, grid, device):
+        problem = Problem(representation, spectrum, judged)
+        penalties = grid.penalties(representation.unit(spectrum))
+        bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
+        left_out = problem.leave_one_out(bases, penalties) if is_tuned(threshold) else None
+        known = to_match(judged.Y, spectrum.values) > 0
+        weights = None if judged.counts is None else to_match(judged.counts, spectrum.values)
+        held_out = problem.held_out(bases, penalties, representation.kernel_rows(test.X, device))
+        results: list[Scores] = []
+        for _, _, scores in held_out:
+            own = scores[:0] if left_out is None else next(left_out)[2]
+            at = thresholds(threshold, known, own, weights)
+            results += candidate_metrics(relevant, scores[None], at, counts)
+        yield results
+        del representation, spectrum, problem, left_out, held_out  # before the next kernel matrix is made
+
+
+def stacks(scores: Iterable[Array]) -> Iterator[Array]:
+    """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache; many on a GPU, which is slow to start.
+
+    Threads would gain nothing here: those of BLAS still wait for the next product while the scores are sorted.
+    """
+    waiting = iter(scores)
+    for first in waiting:
+        size = max(1, STACK_BYTES // (8 * math.prod(first.shape))) if is_tensor(first) else 1
+        some = [first, *islice(waiting, size - 1)]
+        yield namespace(first).stack(some) if len(some) > 1 else first[None]
+
+
+def candidate_metrics(relevant: Array, scores: Array, at: Array, weights: Array | None) -> list[Scores]:
+    """The seven metrics of c candidates: scores (c, n, q), relevance bool (n, q), thresholds (q,) or (c, 1, q).
+
+    Weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown; then all metrics are those of known entries.
+    """
+    xp = namespace(scores)
+    known = None
+    if weights is not None and weights.ndim == 2:
+        known, weights = weights > 0, xp.amax(weights, axis=1)
+        relevant = relevant & known
+    values = ranking_metrics(relevant, scores, weights=weights, known=known)
+    values |= decision_metrics(count(relevant, scores > at, weights, known))
+    columns = to_numpy(xp.stack([values[name] for name in NAMES])).T.tolist()  # one transfer from a device
+    return [dict(zip(NAMES, column, strict=True)) for column in columns]
+
+
+class Results(NamedTuple):
+    """What a search reports."""
+
+    table: dict[str, Any]  # as `cv_results_`
+    best_index: int
+    best_score: float
+    scoring: str  # the criterion that was used
+
+
+def tabulate(
+    candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], scoring: str, *, split_scores: bool = True
+) -> Results:
+    """Table of all candidates from the parameters of each, and for each fold the seven metrics of each; the first of equal ones is best.
+
+    If the criterion `scoring` is undefined on every row (a ranking metric with one label), the Hamming loss decides.
+    `split_scores` adds the score of every fold to the table; leave-one-out has none.
+
+    >>> fold = [dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.7)]
+    >>> found = tabulate([{"alpha": 1.0}, {"alpha": 2.0}], [fold, fold], "micro_f1")
+    >>> found.best_index, found.table["rank_test_score"].tolist(), found.table["mean_test_one_error"].tolist()
+    (1, [2, 1], [-0.5, -0.7])
+    """
+    table: dict[str, Any] = {"params": [dict(candidate) for candidate in candidates]}
+    for key in candidates[0]:
+        values = [candidate[key] for candidate in candidates]
+        are_numbers = all(isinstance(value, int | float) for value in values)
+        table[f"param_{key}"] = np.array(values, dtype=float if are_numbers else object)
+    by_fold = {name: np.array([[larger_is_better(name, own[name]) for own in fold] for fold in folds]) for name in NAMES}
+    means = {}
+    for name, values in by_fold.items():
+        values[values == -np.inf] = np.nan  # undefined; the mean is over the folds that define it
+        with np.errstate(invalid="ignore"):
+            means[name] = np.where(np.isnan(values), 0.0, values).sum(axis=0) / (~np.isnan(values)).sum(axis=0)
+    used = "hamming_loss" if np.isnan(means[scoring]).all() else scoring
+    scores = np.where(np.isnan(means[used]), -np.inf, means[used])
+    table |= {"mean_test_score": means[used], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
+    table |= {f"mean_test_{name}": mean for name, mean in means.items()}
+    if split_scores:
+        table |= {f"split{k}_test_score": values for k, values in enumerate(by_fold[used])}
+        table["std_test_score"] = np.std(by_fold[used], axis=0)
+    best = int(scores.argmax())
+    return Results(table, best, float(means[used][best]), used)

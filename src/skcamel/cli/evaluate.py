@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     Found = tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]  # label names, truth, scores if there are any, decisions
 
-MOST_NAMED = 20  # labels, in a sentence
-SHARES = {
-    "positives": "of the labels that rows have are answered yes or open",
-    "negatives": "of those that they lack are answered no or open",
+RATES = {
+    "right": "of the yes answers are right",
+    "missed": "of the labels that rows have are answered no",
     "open": "of the answers are open",
 }
 EDGE_CASES = {
@@ -38,7 +37,7 @@ EDGE_CASES = {
 @click.command(
     epilog=examples(
         "skcamel evaluate mine.skcamel labelled.csv --per-label",
-        "skcamel evaluate mine.skcamel labelled.csv --coverage 0.9",
+        "skcamel evaluate mine.skcamel labelled.csv --sets 0.9",
         "skcamel evaluate --truth labelled.csv --predictions predictions.csv --json",
     )
 )
@@ -47,7 +46,7 @@ EDGE_CASES = {
 @click.option("--truth", metavar="FILE", help="Labelled file; label columns go by the names in the predictions.")
 @click.option("--predictions", type=click.Path(exists=True, dir_okay=False), help="File that 'skcamel predict' wrote, instead of a model.")
 @click.option("--per-label", is_flag=True, help="Also precision, recall and F1 of every label.")
-@click.option("--coverage", type=SHARE, help="Of a MODEL: also how often its answers with this coverage, such as 0.9, are right or open.")
+@click.option("--sets", type=SHARE, help="Of a MODEL: also how good its prediction sets are at this confidence, such as 0.9.")
 @data_home
 @as_json
 def evaluate(
@@ -58,7 +57,7 @@ def evaluate(
     data_home: str | None,
     *,
     per_label: bool,
-    coverage: float | None,
+    sets: float | None,
     as_json: bool,
 ) -> None:
     """Compare predictions with the truth, by seven metrics.
@@ -73,9 +72,9 @@ def evaluate(
         found, outputs = _of_files(truth, predictions, data_home), None
     else:
         raise click.UsageError("Give MODEL and FILE, or --truth and --predictions.")
-    if coverage is not None and outputs is None:
-        raise click.UsageError("--coverage needs the model itself; give MODEL and FILE.")
-    answers = None if coverage is None or outputs is None else _answers(found, outputs, coverage)
+    if sets is not None and outputs is None:
+        raise click.UsageError("--sets needs the model itself; give MODEL and FILE.")
+    answers = None if sets is None or outputs is None else _answers(found, outputs, sets)
     _tell(*found, answers, per_label=per_label, as_json=as_json)
 
 
@@ -91,18 +90,17 @@ def _of_model(model: str, file: str, data_home: str | None) -> tuple[Found, Outp
     return (tuple(map(str, final(fitted).label_names_)), rows.Y, outputs.scores, outputs.decisions), outputs
 
 
-def _answers(found: Found, outputs: Outputs, coverage: float) -> dict[str, Any]:
-    """What answers with a stated coverage come to: shares over all labels, labels that are always open, and shares of each label."""
-    from skcamel.camel.coverage import measured
+def _answers(found: Found, outputs: Outputs, confidence: float) -> dict[str, Any]:
+    """How good prediction sets are: over all labels, and label by label."""
+    from skcamel.camel.link import set_rates
     from skcamel.cli.predict import sets_of
 
     names, Y, *_ = found
-    counts = measured(Y, sets_of(outputs, coverage))
-    total = {key: float(share[0]) for key, share in counts.total().shares().items()}
-    shares = {key: share.tolist() for key, share in counts.shares().items()}
-    each = [{"label": name} | {key: share[j] for key, share in shares.items()} for j, name in enumerate(names)]
-    always = [name for name, is_open in zip(names, outputs.always_open(coverage).tolist(), strict=True) if is_open]
-    return {"coverage": coverage, **total, "always_open": always, "per_label": each}
+    answers = sets_of(outputs, confidence)
+    total = {key: float(rate[0]) for key, rate in set_rates(Y.reshape(-1, 1), answers.reshape(-1, 1)).items()}
+    rates = {key: rate.tolist() for key, rate in set_rates(Y, answers).items()}
+    each = [{"label": name} | {key: rate[j] for key, rate in rates.items()} for j, name in enumerate(names)]
+    return {"confidence": confidence, **total, "per_label": each}
 
 
 def _of_files(truth: str, predictions: str, data_home: str | None) -> Found:
@@ -161,17 +159,14 @@ def _tell(
 
 
 def _tell_answers(answers: dict[str, Any], *, per_label: bool) -> None:
-    """Write what answers with a stated coverage come to."""
-    say(f"\nAnswers with a coverage of {answers['coverage']:g}:")
-    for key, what in SHARES.items():
+    """Write how good prediction sets are."""
+    say(f"\nPrediction sets at a confidence of {answers['confidence']:g}:")
+    for key, what in RATES.items():
         say(f"  {_percent(answers[key])}  {what}")
-    if always := answers["always_open"]:
-        shown = ", ".join(one_line(name) for name in always[:MOST_NAMED]) + ("" if len(always) <= MOST_NAMED else ", …")
-        say(f"  {len(always):>8,}  labels are too rare, or too frequent, in training to be decided, and always open: {shown}")
     if per_label:
-        say(f"\n  {'positives':>9}  {'negatives':>9}  {'open':>9}  label")
+        say(f"\n  {'yes right':>9}  {'missed':>9}  {'open':>9}  label")
         for row in answers["per_label"]:
-            say("  " + "  ".join(f"{_percent(row[key]):>9}" for key in SHARES) + f"  {one_line(row['label'])}")
+            say("  " + "  ".join(f"{_percent(row[key]):>9}" for key in RATES) + f"  {one_line(row['label'])}")
 
 
 def _percent(share: float) -> str:

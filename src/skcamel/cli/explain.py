@@ -45,7 +45,7 @@ def explain(
     """Explain the scores of one row, by labels and by columns.
 
     A score is that of the average training row, plus the label's own part, plus what every other label pushes up or down; a
-    label is predicted where its score exceeds its cut. The same score is also that where no column is known, plus what each
+    label is predicted where its score exceeds its threshold. The same score is also that where no column is known, plus what each
     column adds.
     """
     from skcamel.camel.explanation import LEARNED, LEGEND
@@ -95,7 +95,7 @@ def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Expl
             lines.append((f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"], ""))
         verdict = "predicted" if figure["predicted"] else "not predicted"
         sign = ">" if figure["predicted"] else "<="
-        say(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} cut {figure['cut']:+.3f}")
+        say(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} threshold {figure['cut']:+.3f}")
         _print_parts([*lines, ("= score", figure["score"], None)])
         if "columns" in figure:
             lines = [("no column known", figure["no_column"], "")]

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     type=click.Choice(tuple(PRESETS)),
     default="quick",
     show_default=True,
-    help="How much is tried: quick (3 representations, tuned cuts), paper (as printed), best (12 representations combined, tuned "
-    "cuts; about 12 times as long as paper).",
+    help="How much is tried: quick (3 representations, tuned thresholds), paper (as printed), best (12 representations "
+    "combined, tuned thresholds; about 12 times as long as paper).",
 )
 @click.option(
     "--scoring",
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     metavar="METRIC",
     help=f"Metric that decides: {', '.join(options.METRICS)}.  [default: average_precision]",
 )
-@click.option("--threshold", metavar="RULE", help="Cuts of the scores: zero, common, label, auto or a number.")
+@click.option("--threshold", metavar="RULE", help="Of the scores: zero, micro_f1, macro_f1, hamming_loss (tuned for it) or a number.")
 @options.solver_options
 @click.option(
     "--test-size",
@@ -312,24 +312,26 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
 def _searched(model: Any) -> dict[str, Any]:
     """What a search chose, and how good it says that is."""
     from skcamel.camel.explanation import training_size
-    from skcamel.metrics import LOSSES
 
-    means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in options.METRICS}
     facts = {
         "scoring": model.scoring_,
         "candidates": len(model.cv_results_["params"]),
         "params": model.best_params_,
-        "threshold": getattr(model, "threshold_rule_", model.threshold),
+        "threshold": model.threshold,
         "estimated_by": "leave-one-out" if isinstance(model.cv, str) else f"{model.cv} folds",
-        "estimate": getattr(model, "estimate_", {name: (-mean if name in LOSSES else mean) + 0.0 for name, mean in means.items()}),  # no -0
+        "estimate": model.estimate_ if hasattr(model, "estimate_") else _mean_of_folds(model),
     }
     if summed := training_size(model)[1] if hasattr(model, "weighted_members") else "":
         facts |= {"solved_by": summed, "judged_rows": model.n_judged_}
-    if hasattr(model, "members_"):
-        keys = ("scaling", "kernel", "alpha", "lambda2", "bandwidth_")
-        told = zip(model.weights_.tolist(), model.members_, strict=True)
-        facts["members"] = [{"weight": weight} | {key.rstrip("_"): getattr(own, key) for key in keys} for weight, own in told]
     return facts
+
+
+def _mean_of_folds(model: Any) -> dict[str, float]:
+    """The seven metrics of the chosen candidate."""
+    from skcamel.metrics import LOSSES
+
+    means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in options.METRICS}
+    return {name: (-mean if name in LOSSES else mean) + 0.0 for name, mean in means.items()}  # no -0
 
 
 def _print(facts: dict[str, Any], source: str) -> None:
@@ -347,7 +349,9 @@ def _print(facts: dict[str, Any], source: str) -> None:
         print_columns([tuple(told.values()) for told in columns], most=20)
     _print_choice(facts)
     if "solved_by" in facts:
-        say(f"Solved by sums over rows, with {facts['solved_by']}; cuts and estimates come from {count(facts['judged_rows'], 'row')}.")
+        say(
+            f"Solved by sums over rows, with {facts['solved_by']}; thresholds and estimates come from {count(facts['judged_rows'], 'row')}."
+        )
     figures = {facts["estimated_by"]: facts["estimate"]}
     if "test" in facts:
         figures[f"{facts['test_rows']:,} test rows"] = facts["test"]
@@ -365,15 +369,13 @@ def _print(facts: dict[str, Any], source: str) -> None:
 
 
 def _print_choice(facts: dict[str, Any]) -> None:
-    params = facts["params"].items()
-    chosen = "  ".join(f"{key}={value:g}" if isinstance(value, float | int) else f"{key}={value}" for key, value in params)
-    cuts = f"threshold={facts['threshold']}"
-    if "members" not in facts:
-        say(f"Chosen of {facts['candidates']} candidates by {facts['scoring']} ({facts['estimated_by']}):")
-        say(f"  {chosen}  {cuts}")
+    params = facts["params"]
+    if "members" in params:
+        say(f"Combined by leave-one-out, of {facts['candidates']} candidates:")
+        for weight, own in zip(params["weights"], params["members"], strict=True):
+            say(f"  {weight:.2f} x {own['scaling']} {own['kernel']}  alpha={own['alpha']:g}  lambda2={own['lambda2']:g}")
+        say(f"  threshold={facts['threshold']}")
         return
-    say(f"Combined by leave-one-out, of {facts['candidates']} candidates:")
-    for own in facts["members"]:
-        say(f"  {own['weight']:.2f} x {own['scaling']} {own['kernel']}  alpha={own['alpha']:g}  lambda2={own['lambda2']:g}")
-    say(f"  {cuts}")
-    say(f"The best single candidate by {facts['scoring']}:\n  {chosen}")
+    chosen = "  ".join(f"{key}={value:g}" if isinstance(value, float | int) else f"{key}={value}" for key, value in params.items())
+    say(f"Chosen of {facts['candidates']} candidates by {facts['scoring']} ({facts['estimated_by']}):")
+    say(f"  {chosen}  threshold={facts['threshold']}")

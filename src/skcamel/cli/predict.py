@@ -40,7 +40,7 @@ NUMBERS = dict(zip(WORDS, (0, 1, -1), strict=True))
         "skcamel predict mine.skcamel new.csv",
         "skcamel predict mine.skcamel new.csv -o predictions.parquet --probabilities",
         "skcamel predict mine.skcamel new.csv --no-scores --no-decisions -o labels.jsonl",
-        "skcamel predict mine.skcamel new.csv --coverage 0.95 --no-scores -o answers.csv",
+        "skcamel predict mine.skcamel new.csv --sets 0.95 --no-scores -o answers.csv",
     )
 )
 @model_file
@@ -50,12 +50,12 @@ NUMBERS = dict(zip(WORDS, (0, 1, -1), strict=True))
 @click.option("--decisions/--no-decisions", default=True, show_default=True, help="1 or 0 for every label.")
 @click.option("--probabilities/--no-probabilities", default=False, show_default=True, help="The probability of every label.")
 @click.option(
-    "--coverage", type=SHARE, help="Also yes, no or open for every label, such that this share of rows (say 0.9) gets no wrong answer."
+    "--sets", type=SHARE, help="Also yes, no or open for every label, such that this share of the yes answers (say 0.9) is right."
 )
 @click.option("--allow-missing", is_flag=True, help="Let columns of the model that FILE lacks count as gaps.")
 @data_home
 def predict(
-    model: str, file: str, output: str | None, data_home: str | None, *, coverage: float | None, allow_missing: bool, **asked: bool
+    model: str, file: str, output: str | None, data_home: str | None, *, sets: float | None, allow_missing: bool, **asked: bool
 ) -> None:
     """Predict the labels of every row of FILE.
 
@@ -65,8 +65,8 @@ def predict(
     Output has one row for each row of FILE: its number from 1, the columns that name the rows, the predicted labels (separated by
     semicolons), and for each label score:NAME and decision:NAME.
 
-    With --coverage 0.9, set:NAME is no for at most about 10 % of the rows that have the label, yes for at most about 10 % of those that
-    lack it, and open where the score does not tell.
+    With --sets 0.9, set:NAME is yes, no or open: of the yes answers about 90 % are right, and of the labels that rows have at most about
+    10 % are answered no, over all labels together.
 
     A large Parquet file is read and answered in batches.
     """
@@ -85,8 +85,8 @@ def predict(
         for rows in rows_in_batches(fitted, file, data_home=data_home, allow_missing=allow_missing):
             with names_compared():
                 outputs = estimator.outputs(rows.X)
-            sets = None if coverage is None else sets_of(outputs, coverage)
-            yield Predictions.of(outputs, [key for key, wanted in asked.items() if wanted], sets, rows.ids, n)
+            answers = None if sets is None else sets_of(outputs, sets)
+            yield Predictions.of(outputs, [key for key, wanted in asked.items() if wanted], answers, rows.ids, n)
             n += len(outputs.label_sets)
 
     if output is None:
@@ -96,12 +96,12 @@ def predict(
     say(f"{n:,} rows; wrote {one_line(output)}", err=True)
 
 
-def sets_of(outputs: Outputs, coverage: float) -> np.ndarray:
-    """Answers with a stated coverage, int8 (n, q); an error of usage where the model has none."""
+def sets_of(outputs: Outputs, confidence: float) -> np.ndarray:
+    """Prediction sets, int8 (n, q); an error of usage where the model has none."""
     try:
-        return outputs.sets(coverage)
+        return outputs.sets(confidence)
     except (AttributeError, ValueError) as error:
-        raise click.UsageError(f"{error} Or leave out --coverage.") from error
+        raise click.UsageError(f"{error} Or leave out --sets.") from error
 
 
 def _write(parts: Iterable[Predictions], path: str | Path, suffix: str) -> None:

@@ -72,9 +72,9 @@ def serve(
     GET  /health /ready for load balancers;  /metrics for Prometheus
 
     A JSON request is {"rows": [{"COLUMN": VALUE, ...}, ...]}, or lists of values in the order of /model; null is a gap, where the model
-    takes gaps. Beside rows it may hold "probabilities", "scores", "decisions" (true or false), "coverage" (such as 0.9: also yes, no or
+    takes gaps. Beside rows it may hold "probabilities", "scores", "decisions" (true or false), "confidence" (such as 0.9: also yes, no or
     open), "reasons" (true: what columns and other labels add), "labels" and "top" (which reasons, how many). For CSV they stand in the
-    address: /predict?coverage=0.9&reasons=true.
+    address: /predict?confidence=0.9&reasons=true.
 
     Only this machine is served unless --host says otherwise. With a token, requests send "Authorization: Bearer TOKEN"; the page asks
     for it. Ctrl-C or SIGTERM stops: what was taken is answered first. Answers are those of 'skcamel predict', to the last digit.

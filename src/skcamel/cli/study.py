@@ -82,8 +82,8 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     type=click.Choice(tuple(PRESETS)),
     default="paper",
     show_default=True,
-    help="As in fit. quick: 3 folds, a few representations, tuned cuts. paper: 10 folds, features, cuts and grids of the paper. best: "
-    "10 folds, all representations, tuned cuts.",
+    help="As in fit. quick: 3 folds, a few representations, tuned thresholds. paper: 10 folds, features, thresholds and grids of the "
+    "paper. best: 10 folds, all representations, tuned thresholds.",
 )
 @click.option("--per-metric", is_flag=True, help="CAMEL selects a model for each metric; else one, by average precision.")
 @click.option(

@@ -1,4 +1,4 @@
-"""Explanation ► bars of one row (average, own part, push of the others, score and cut), and a map of columns and labels."""
+"""Explanation ► bars of one row (average, own part, push of the others, score and threshold), and a map of columns and labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plot_explanation(explanation: Any, row: int = 0, *, k: int = 12, ax: Any = N
         From ``model.explain(X)``, or ``skcamel.explain(pipeline, X)``.
     row : int, default=0
     k : int, default=12
-        How many labels: those with the highest score above their cut.
+        How many labels: those with the highest score above their threshold.
     ax : matplotlib axes, default=None
         Drawn into; None makes a new figure.
 
@@ -48,7 +48,7 @@ class ExplanationDisplay:
     Parameters
     ----------
     base, own, pushed, thresholds : arrays of shape (q,)
-        Score of the average row, the label's own part, the push of all others, and the cut.
+        Score of the average row, the label's own part, the push of all others, and the threshold.
     label_names : sequence of str
     title : str, default=""
 
@@ -85,7 +85,7 @@ class ExplanationDisplay:
         for colour, side, label in ((UP, pushed >= 0, "others push up"), (DOWN, pushed < 0, "others push down")):
             self.ax_.barh(y[side], pushed[side], left=(base + own)[side], height=0.25, color=colour, label=label)
         self.ax_.plot(base, y, "|", color="#556070", label="average row")
-        self.ax_.plot(cuts, y, "|", color="black", markersize=14, markeredgewidth=2, label="cut")
+        self.ax_.plot(cuts, y, "|", color="black", markersize=14, markeredgewidth=2, label="threshold")
         self.ax_.plot(scores[shown], y, "o", color="black", markersize=5, label="score")
         self.ax_.set_yticks(y, [literal(self.label_names[j]) for j in shown])
         self.ax_.set(xlabel="score", title=literal(self.title))

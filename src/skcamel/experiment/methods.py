@@ -21,17 +21,18 @@ from sklearn.utils import get_tags
 
 from skcamel.arrays import Array
 from skcamel.baselines.base import class_one
-from skcamel.camel.base import outputs_together
+from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
+from skcamel.camel.thresholds import METRICS as DECISION
 from skcamel.experiment.identity import described, jsonable
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
-from skcamel.metrics.conventions import choice
+from skcamel.metrics.conventions import NAMES, choice
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
-CUTS = {"quick": "zero", "paper": "zero", "best": "auto"}  # threshold of all methods but CAMEL, whose presets have it
+THRESHOLDS = {"quick": "zero", "paper": "zero", "best": "micro_f1"}  # threshold of all methods but CAMEL, whose presets have it
 TREES = 500
-VERSION = 1  # of what CAMEL computes from the same parameters: to be raised when its results change
+VERSION = 2  # of what CAMEL computes from the same parameters: to be raised when its results change
 FORM = "name=package.module:Class(arg=1)"  # how the command line names a method to import
 ONE_LABEL = re.compile("1d array|[Mm]ulti-?label")  # what estimators of a single label say of a matrix
 # what a text names: package.module:Class(arg=1), where arguments are Python literals; nothing is executed but the import and the one call
@@ -142,7 +143,7 @@ class CamelMethod(EstimatorMethod):
     ----------
     preset : {"quick", "paper", "best"}
     per_metric : bool, default=False
-        Whether each metric is the outcome of a model selected for it.
+        Whether each metric is the outcome of a model selected for it, and with thresholds tuned for it if the preset tunes any.
     device : str, default=None
         "cuda" computes on a GPU.
     prepared : bool, default=False
@@ -155,7 +156,7 @@ class CamelMethod(EstimatorMethod):
     >>> fitted = CamelMethod("quick", per_metric=True).fit(X, Y, seed=0)
     >>> outcome = fitted.outcomes(X[:5])["one_error"]
     >>> outcome.scores.shape, sorted(outcome.params)
-    ((5, 2), ['alpha', 'bandwidth', 'cuts', 'kernel', 'lambda1', 'lambda2', 'scaling'])
+    ((5, 2), ['alpha', 'bandwidth', 'kernel', 'lambda1', 'lambda2', 'scaling'])
     """
 
     def __init__(self, preset: str, *, per_metric: bool = False, device: str | None = None, prepared: bool = False) -> None:
@@ -169,16 +170,35 @@ class CamelMethod(EstimatorMethod):
         return CamelMethod(self.preset, per_metric=self.per_metric, device=self.device, prepared=True)
 
     def fit(self, X: Array, Y: np.ndarray, *, seed: int) -> Fitted:
-        """Fit one model, or one for each metric from the same pass over the candidates."""
+        """Fit one model, or one for each metric: selected by it, and with thresholds tuned for it where it is one of decisions."""
         if not self.per_metric:
             return super().fit(X, Y, seed=seed)
-        model = self._model(seed)
-        fitted = model.fit_each(X, _target(model, Y))
-        return _FittedEach({name: _FittedEstimator(own, Y.shape[1]) for name, own in fitted.items()})
+        first = self._model(seed)
+        first.fit(X, _target(first, Y))
+        fitted = {}
+        for metric in NAMES:
+            if metric in DECISION and first.threshold != "zero":
+                search = self._model(seed).set_params(threshold=metric, scoring=metric)
+                fitted[metric] = _FittedEstimator(search.fit(X, _target(search, Y)), Y.shape[1])
+            else:
+                fitted[metric] = _selected(first, metric, X, Y)
+        return _FittedEach(fitted)
 
     def _model(self, seed: int) -> Any:
         """The exact solver: a result must not depend on how much memory a machine has."""
         return super()._model(seed).set_params(solver="spectral")
+
+
+def _selected(search: CamelClassifierCV, metric: str, X: Array, Y: np.ndarray) -> _FittedEstimator:
+    """The model that a fitted search would select by another metric; a combination does not depend on the metric."""
+    scores = search.cv_results_[f"mean_test_{metric}"]
+    is_defined = not np.isnan(scores).all()
+    params: dict[str, Any] = search.cv_results_["params"][int(np.nanargmax(scores))] if is_defined else search.best_params_
+    if search.combine or params == search.best_params_:
+        return _FittedEstimator(search, Y.shape[1])
+    shared = {key: value for key, value in search.get_params().items() if key in CamelClassifier().get_params()}
+    model = CamelClassifier().set_params(**shared, **params).fit(X, _target(search, Y))
+    return _FittedEstimator(model, Y.shape[1], params)
 
 
 def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, device: str | None = None) -> Method:
@@ -192,8 +212,8 @@ def get_method(spec: Any, preset: str = "paper", *, per_metric: bool = False, de
         ``folder/file.py`` for the module; an estimator of scikit-learn, alone or with a name for its records.
     preset : {"quick", "paper", "best"}, default="paper"
         CAMEL: that of :meth:`skcamel.CamelClassifierCV.from_preset`. Others: "quick": coarse grids, 3 inner folds; "paper":
-        features and cuts as the authors of each method have them; "best": features scaled if the method has such an option,
-        and cuts tuned inside the training part by CAMEL's rule.
+        features and thresholds as the authors of each method have them; "best": features scaled if the method has such an option,
+        and thresholds tuned for micro-F1 inside the training part.
     per_metric : bool, default=False
         CAMEL selects a model for each of the seven metrics, and each metric is that of its own model.
     device : str, default=None
@@ -225,9 +245,9 @@ def _of_ours(name: str, preset: str, device: str | None) -> Method:
     kinds: dict[str, Any] = {"br": BinaryRelevance, "ecc": EnsembleOfClassifierChains, "rakel": RAkEL, "llsf": LLSFCV, "jfsc": JFSCCV}
     kind = kinds[name]
     if name not in ("llsf", "jfsc"):
-        return EstimatorMethod(name, kind(threshold=CUTS[preset]))
+        return EstimatorMethod(name, kind(threshold=THRESHOLDS[preset]))
     features = "fair" if preset == "best" else "faithful"
-    search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=CUTS[preset], preset=features)
+    search = kind(grid="coarse", cv=3 if preset == "quick" else 5, threshold=THRESHOLDS[preset], preset=features)
     return EstimatorMethod(name, search, {"grid": jsonable(kind.GRIDS["coarse"])}, device)
 
 
@@ -246,12 +266,12 @@ def _of_scikit(name: str, preset: str) -> Method:
     from skcamel.baselines import BinaryRelevance
     from skcamel.baselines.base import WithCuts
 
-    cuts = CUTS[preset]
+    threshold = THRESHOLDS[preset]
     if name in ("extra-trees", "random-forest"):
         forest = (ExtraTreesClassifier if name == "extra-trees" else RandomForestClassifier)(TREES)
-        return EstimatorMethod(name, forest if cuts == "zero" else WithCuts(forest, threshold=cuts))
+        return EstimatorMethod(name, forest if threshold == "zero" else WithCuts(forest, threshold=threshold))
     learner = LogisticRegression(max_iter=1000) if name == "logistic" else SVC(gamma="auto")
-    return EstimatorMethod(name, make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner, threshold=cuts)))
+    return EstimatorMethod(name, make_pipeline(StandardScaler(with_mean=False), BinaryRelevance(learner, threshold=threshold)))
 
 
 def _imported(text: str) -> Method:
@@ -364,10 +384,11 @@ def _target(model: Any, Y: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _FittedEstimator:
-    """A fitted clone. A search has its choice in `best_params_`, and one of ours its criterion in `scoring_`."""
+    """A fitted clone, and parameters that were chosen; a search has them in `best_params_`, and one of ours its criterion in `scoring_`."""
 
     model: Any
     q: int
+    params: Mapping[str, Any] | None = None
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
         ours = self.model.outputs(X) if isinstance(self.model, MultiLabelClassifier) else None  # one evaluation gives both
@@ -378,9 +399,7 @@ class _FittedEstimator:
         decisions = self._columns(_dense(self.model.predict(X) if ours is None else ours.predictions), "predict", X.shape[0])
         if strange := set(np.unique(decisions).tolist()) - {-1, 0, 1}:
             raise ValueError(f"predict of {type(self.model).__name__} gave {min(strange)!r}; decisions are 0 and 1.")
-        chosen = dict(getattr(self.model, "best_params_", {}))
-        if hasattr(self.model, "threshold_rule_"):
-            chosen["cuts"] = self.model.threshold_rule_
+        chosen = dict(getattr(self.model, "best_params_", {}) if self.params is None else self.params)
         scores, probabilities = self._scores(X, decisions) if ours is None else _scores_of(ours)
         return Outcome(scores, (decisions == 1).astype(np.int64), jsonable(chosen), probabilities)
 
@@ -417,8 +436,7 @@ class _FittedEach:
     fitted: dict[str, _FittedEstimator]
 
     def outcomes(self, X: Array) -> dict[str, Outcome]:
-        outputs = outputs_together([own.model for own in self.fitted.values()], X)
-        return {name: own.outcome(X, ours) for (name, own), ours in zip(self.fitted.items(), outputs, strict=True)}
+        return {name: own.outcome(X, own.model.outputs(X)) for name, own in self.fitted.items()}
 
 
 def _scores_of(ours: Outputs) -> tuple[np.ndarray, Callable[[], np.ndarray] | None]:

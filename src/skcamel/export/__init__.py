@@ -110,26 +110,34 @@ def _width(member: Any) -> int:
 
 def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], names: list[str]) -> None:
     """Scores (m, q), double ► the outputs, as :class:`skcamel.camel.outputs.Outputs` has them."""
-    q, limit = len(estimator.label_names_), np.finfo(dtype)
-    bounds = [np.array(bound, dtype=np.float64) for bound in (limit.min, limit.max)]
-    found = _cast(graph, graph("Clip", total, *bounds), dtype)  # what is too large becomes the largest number, not infinity
+    q = len(estimator.label_names_)
+    found = _narrowed(graph, total, dtype)
     graph.output(names[0], found, KINDS[dtype], q)
     if estimator._target == "multiclass":
         decided = graph("Equal", graph("ArgMax", found, axis=1), np.arange(q))
     else:
         decided = graph("Greater", found, estimator.thresholds_.astype(dtype))
     graph.output(names[1], graph("Cast", decided, to=INT64), "int64", q)
-    if estimator._slopes is not None and estimator._target != "multiclass":
-        graph.output(names[2], _probabilities(graph, found, estimator._slopes, dtype), KINDS[dtype], q)
+    if hasattr(estimator, "link_slopes_"):
+        graph.output(names[2], _probabilities(graph, found, estimator, dtype), KINDS[dtype], q)
 
 
-def _probabilities(graph: Graph, found: str, slopes: np.ndarray, dtype: np.dtype[Any]) -> str:
-    """As :func:`skcamel.camel.thresholds.probabilities`: inside (0, 1), and above ½ exactly where the score is above 0."""
+def _probabilities(graph: Graph, found: str, estimator: Any, dtype: np.dtype[Any]) -> str:
+    """As :func:`skcamel.camel.link.probabilities`: inside (0, 1), and above ½ exactly where log-odds are above 0."""
     zero, half, one = (np.array(value, dtype=dtype) for value in (0, 0.5, 1))
-    wide = graph("Cast", found, to=DOUBLE)
-    p = graph("Reciprocal", graph("Add", graph("Exp", graph("Mul", wide, -slopes)), np.array(1.0)))
+    if estimator.scores == "paper":
+        steep = graph("Mul", graph("Cast", found, to=DOUBLE), estimator.link_slopes_)
+        found = _narrowed(graph, graph("Add", steep, estimator.link_offsets_), dtype)
+    p = graph("Reciprocal", graph("Add", graph("Exp", graph("Neg", graph("Cast", found, to=DOUBLE))), np.array(1.0)))
     inside = graph("Clip", _cast(graph, p, dtype), np.array(np.finfo(dtype).tiny, dtype=dtype), np.nextafter(one, zero))
     return graph("Where", graph("Greater", found, zero), graph("Max", inside, np.nextafter(half, one)), graph("Min", inside, half))
+
+
+def _narrowed(graph: Graph, value: str, dtype: np.dtype[Any]) -> str:
+    """Double precision ► `dtype`; what is too large becomes the largest number, not infinity."""
+    limit = np.finfo(dtype)
+    bounds = [np.array(bound, dtype=np.float64) for bound in (limit.min, limit.max)]
+    return _cast(graph, graph("Clip", value, *bounds), dtype)
 
 
 def _cast(graph: Graph, value: str, dtype: np.dtype[Any]) -> str:

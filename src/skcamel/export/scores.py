@@ -47,7 +47,7 @@ def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     ['Sub', 'Gemm', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
     """
     members = estimator._summands()
-    total = graph.constant(estimator._constant() + sum(weight * member._offset for weight, member in members))
+    total = graph.constant(estimator._added() + sum(weight * member._offset for weight, member in members))
     for weight, member in members:
         features, coefficients = _features(graph, X, member)
         total = graph("Add", graph("MatMul", features, weight * coefficients), total)

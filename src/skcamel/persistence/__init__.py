@@ -55,7 +55,7 @@ PARTS = {
     "Kernel": "skcamel.camel.kernel",
     "Scaling": "skcamel.camel.scaling",
     "Ranks": "skcamel.camel.scaling",
-    "Reference": "skcamel.camel.coverage",
+    "SetThresholds": "skcamel.camel.link",
     **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
 }
 MEMBER = "CamelClassifier"  # what a combined model is made of

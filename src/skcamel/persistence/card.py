@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FEW = 10  # rows that have a label, for figures that mean much
 MOST_COLUMNS, MOST_LABELS = 20, 30  # shown; the others are counted
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
-NOT_NEW = "Where settings or cuts were chosen by the same scores, figures on new rows are somewhat worse."
+NOT_NEW = "Where settings or thresholds were chosen by the same scores, figures on new rows are somewhat worse."
 CARD = """# {title}
 
 ## What it is
@@ -67,7 +67,7 @@ NO_COLUMNS = "The model does not know the names of its columns; rows are matched
 MEASURE = (
     "*To be filled in by a person:* figures on rows that were kept out of the fit, for the groups of rows that matter (`skcamel evaluate`)."
 )
-FIGURES = (("F1", "f1"), ("precision", "precision"), ("recall", "recall"), ("AUC", "auc"))
+FIGURES = (("F1", "f1"), ("precision", "precision"), ("recall", "recall"))
 
 
 def words(told: Inspection) -> str:
@@ -113,15 +113,15 @@ def _written(told: Inspection) -> str:
 
 
 def _settings(told: Inspection) -> Iterator[str]:
-    """Solver, kernels and cuts."""
+    """Solver, kernels and thresholds."""
     model = told.model
     yield f"Solver: {model['solver']}; label correlation learned {model['correlation']}."
     for own in model["members"]:
         weight = f"weight {own['weight']:.3g}, " if len(model["members"]) > 1 else ""
         numbers = ", ".join(f"{key} {own[key]:.4g}" for key in ("alpha", "lambda1", "lambda2", "bandwidth") if own[key] is not None)
         yield f"Kernel: {weight}{own['kernel']}, scaling {own['scaling']}, {numbers}."
-    cuts = model["cuts"]
-    yield f"Cuts of the scores: {cuts if isinstance(cuts, str) else f'{cuts:.4g}'}."
+    threshold = model["threshold"]
+    yield f"Thresholds of the scores: {threshold if isinstance(threshold, str) else f'{threshold:.4g}'}."
 
 
 def _from(told: Inspection) -> Iterator[str]:
@@ -213,9 +213,13 @@ def _card_quality(quality: dict[str, Any]) -> str:
     said = [f"Measured by {plain(quality['source'])}. {NOT_NEW}", _table(("Metric", "Value", ""), figures)]
     if quality["weakest"]:
         titles, keys = zip(*FIGURES, strict=True)
-        labels = [(own["label"], f"{own['positives']:,.6g}", *(f"{own[key]:.3f}" for key in keys)) for own in quality["weakest"]]
+        labels = [(own["label"], f"{own['positives']:,.6g}", *(_figure(own[key]) for key in keys)) for own in quality["weakest"]]
         said += ["The weakest labels:", _table(("Label", "Rows that have it", *titles), labels)]
     return "\n\n".join([*said, MEASURE])
+
+
+def _figure(value: float) -> str:
+    return "–" if value != value else f"{value:.3f}"
 
 
 def _card_limits(told: Inspection) -> str:

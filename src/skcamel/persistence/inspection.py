@@ -9,26 +9,26 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from skcamel import persistence
 from skcamel.camel.explanation import LEARNED, training_size
-from skcamel.metrics import LOSSES, decision_metrics, f1_of
+from skcamel.metrics import LOSSES
 from skcamel.pipeline import final, transformers
 from skcamel.text import count, listed
 
 WEAKEST = 5  # labels named first
-OF_LABELS = ("rows", "positives", "precision", "recall", "f1", "auc")
-NOTHING = "The file holds no leave-one-out scores; measure the model on rows that were kept out of the fit (skcamel evaluate)."
+OF_LABELS = ("rows", "positives", "precision", "recall", "f1")
+NOTHING = "The file holds no estimates by leave-one-out; measure the model on rows that were kept out of the fit (skcamel evaluate)."
 LEAVE_ONE_OUT = "leave-one-out of the training rows"
 # Attributes by what they are for; the others are "other numbers".
 PARTS = {
     "training rows or what stands for them": ("X_fit_", "_kept"),
     "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean"),
     "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_"),
-    "leave-one-out scores": ("_reference",),
+    "probabilities and prediction sets": ("link_slopes_", "link_offsets_", "set_thresholds_"),
     "results of the search": ("cv_results_",),
     "preparation of the table": ("parts_",),
 }
@@ -49,11 +49,11 @@ class Inspection:
     file : dict
         name, bytes, format_version, written_by and environment; None where the file does not tell.
     model : dict
-        class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), cuts, correlation, labels.
+        class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), threshold, correlation, labels.
     data : dict
         rows, columns (name, kind, detail), features, known_labels (share).
     quality : dict
-        source, figures, labels (label, rows, positives, precision, recall, f1, auc), weakest; or the reason why there are none.
+        source, figures, labels (label, rows, positives, precision, recall, f1), weakest; or the reason why there are none.
     reveals : list of dict
         what, held ("yes", "no", "in part", "unknown") and detail.
     size : list of dict
@@ -149,8 +149,13 @@ def _plain(value: Any) -> Any:
 def _model(model: Any, estimator: Any) -> dict[str, Any]:
     """What it is."""
     names = [str(name) for name in estimator.label_names_]
-    cuts = estimator.threshold_rule_
-    told = {"class": type(estimator).__name__, "steps": [_type_of(step) for step in transformers(model)], "labels": names, "cuts": cuts}
+    threshold = estimator.threshold if np.ndim(estimator.threshold) == 0 else "one for each label"
+    told = {
+        "class": type(estimator).__name__,
+        "steps": [_type_of(step) for step in transformers(model)],
+        "labels": names,
+        "threshold": threshold,
+    }
     return told | {
         "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
         "members": [_member(weight, own) for weight, own in estimator.weighted_members()],
@@ -190,66 +195,29 @@ def _columns(model: Any, estimator: Any) -> list[dict[str, str]]:
     return [{"name": str(name), "kind": "", "detail": ""} for name in names]
 
 
-class Judged(NamedTuple):
-    """Labels of a model judged by its training rows, each left out in turn; NaN where nothing defines a figure."""
+def weakest(f1: np.ndarray, positives: np.ndarray, k: int) -> list[int]:
+    """Positions of the labels that occur and have the lowest F1, lowest first; of equal ones the more frequent.
 
-    positives: np.ndarray  # (q,) by weight
-    rows: np.ndarray  # (q,) that know the label
-    precision: np.ndarray
-    recall: np.ndarray
-    f1: np.ndarray
-    auc: np.ndarray
-    figures: dict[str, float]  # over all labels
-
-    def weakest(self, k: int) -> list[int]:
-        """Positions of the labels that occur and have the lowest F1, lowest first; of equal ones the more frequent."""
-        order = np.lexsort((-self.positives, self.f1))
-        return [int(j) for j in order if self.positives[j] > 0][:k]
-
-
-def judged(model: Any) -> Judged | None:
-    """Figures by leave-one-out, from the scores that a fitted estimator keeps; None where it keeps none, or decides among classes.
-
-    Parameters
-    ----------
-    model : fitted estimator of skcamel
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_multilabel_classification
-    >>> from skcamel import CamelClassifierCV
-    >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
-    >>> model = CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1,)).fit(X, Y)
-    >>> bool(np.isclose(judged(model).figures["macro_f1"], model.estimate_["macro_f1"]))
-    True
+    >>> weakest(np.array([0.5, 0.2, 0.2]), np.array([3.0, 1.0, 2.0]), 2)
+    [2, 1]
     """
-    reference = model._reference
-    if reference is None or model._target == "multiclass":
-        return None
-    counts = reference.counts(model.thresholds_)
-    hit, false, missed, _, known = counts
-    estimate = getattr(model, "estimate_", None)
-    figures = {name: float(value) for name, value in (estimate or decision_metrics(counts)).items()}
-    return Judged(hit + missed, known, _share(hit, hit + false), _share(hit, hit + missed), f1_of(counts), reference.areas(), figures)
-
-
-def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    return np.where(whole > 0, part / np.where(whole > 0, whole, 1.0), np.nan)
+    order = np.lexsort((-positives, f1))
+    return [int(j) for j in order if positives[j] > 0][:k]
 
 
 def _quality(estimator: Any) -> dict[str, Any]:
     """How good, by what the file holds."""
     told: dict[str, Any] = {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": ""}
-    found = judged(estimator)
-    if found is not None:
+    if hasattr(estimator, "label_estimates_"):
         names = [str(name) for name in estimator.label_names_]
-        columns = {"label": names} | {key: getattr(found, key).tolist() for key in OF_LABELS}
+        estimates = estimator.label_estimates_
+        columns = {"label": names} | {key: estimates[key].tolist() for key in OF_LABELS}
         labels = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         n_rows, summed = training_size(estimator)
         is_sample = summed and estimator.n_judged_ < n_rows
         source = f"leave-one-out of a sample of {count(estimator.n_judged_, 'training row')}" if is_sample else LEAVE_ONE_OUT
-        weakest = [labels[j] for j in found.weakest(WEAKEST)]
-        return told | {"source": source, "figures": found.figures, "labels": labels, "weakest": weakest}
+        lowest = [labels[j] for j in weakest(estimates["f1"], estimates["positives"], WEAKEST)]
+        return told | {"source": source, "figures": estimator.estimate_, "labels": labels, "weakest": lowest}
     if hasattr(estimator, "best_score_"):
         name = estimator.scoring_
         score = -estimator.best_score_ if name in LOSSES else estimator.best_score_
@@ -266,9 +234,8 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     yield {"what": "labels of training rows", "held": labels[0], "detail": labels[1]}
     yield {"what": "whether a given row was in the fit", "held": held, "detail": MEMBERSHIP[held]}
     yield from _values_held(model, estimator)
-    scores = [] if estimator._reference is None else ["leave-one-out scores, sorted within each label"]
     pairs = "how often each label, and each pair of labels, occurs"
-    held_too = "; ".join(["Names of labels", pairs, *scores, "means or ranges of columns"])
+    held_too = "; ".join(["Names of labels", pairs, "means or ranges of columns"])
     yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too}."}
     for step in transformers(model):
         if isinstance(step, persistence.Sealed):

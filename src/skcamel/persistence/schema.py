@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.camel import kernel, scaling
+from skcamel.camel.link import LEVELS
 from skcamel.data import cells
 from skcamel.data.parts import CYCLES
 from skcamel.metrics.conventions import NAMES as METRICS
@@ -28,19 +29,27 @@ RESULT = re.compile(r"(mean|std|rank|split\d{1,9})_test_[a-z0-9_]{1,40}")
 FEW = ("kernels", "scalings", "representations")  # parameters whose entries are checked against each other
 
 # Attributes of fitted models that must be there, and those that only some fits set.
-OF_ALL = "n_features_in_ label_names_ classes_ _target thresholds_ threshold_rule_ n_iter_ total_weight_ label_correlation_ cooccurrence_"
-OF_ALL += " _slopes _reference"
+OF_ALL = "n_features_in_ label_names_ classes_ _target thresholds_ n_iter_ total_weight_ label_correlation_ cooccurrence_"
 OF_ONE = "solver_ A_ b_ bandwidth_ dual_coef_ intercept_ collaboration_ X_fit_ _offset _kernel _scaling _kernel_mean _lambda2 _kept"
-OF_SEARCH = "cv_results_ best_index_ best_score_ best_params_ scoring_"
-OF_CHOSEN = "scaling_ kernel_ alpha_ lambda1_ lambda2_ bandwidth_multiplier_"
-OF_COMBINED = "members_ weights_ scales_ _shift"
+OF_SEARCH = "cv_results_ best_score_ best_params_ scoring_"
+OF_CHOSEN = "best_index_ scaling_ kernel_ alpha_ lambda1_ lambda2_ bandwidth_multiplier_"
+OF_COMBINED = "members_ weights_ _constant"
 REQUIRED = {
     "CamelClassifier": f"{OF_ALL} {OF_ONE}",
     "CamelClassifierCV": f"{OF_ALL} {OF_SEARCH} {OF_ONE} {OF_CHOSEN}",
     "combination": f"{OF_ALL} {OF_SEARCH} {OF_COMBINED}",
     "TablePreparer": "n_features_in_ feature_names_in_ parts_",
 }
-OPTIONAL = "feature_names_in_ input_columns_ label_columns_ known_together_ estimate_ Z_ convergence_ sampled_"
+OPTIONAL = "feature_names_in_ input_columns_ label_columns_ known_together_ Z_ convergence_ sampled_ "
+OPTIONAL += "link_slopes_ link_offsets_ set_thresholds_ estimate_ label_estimates_ n_judged_"
+TOGETHER = (  # what has the first has the second
+    ("link_slopes_", "link_offsets_"),
+    ("link_offsets_", "link_slopes_"),
+    ("set_thresholds_", "link_slopes_"),
+    ("estimate_", "label_estimates_"),
+    ("label_estimates_", "n_judged_"),
+)
+OF_LABELS = ("rows", "positives", "precision", "recall", "f1")
 
 # Shapes of arrays of float64. What has a dot is a field of a part, of whatever attribute.
 FLOATS = {
@@ -49,8 +58,10 @@ FLOATS = {
     "cooccurrence_": "qq",
     "known_together_": "qq",
     "thresholds_": "q",
-    "_slopes": "q",
-    "scales_": "q",
+    "link_slopes_": "q",
+    "link_offsets_": "q",
+    "SetThresholds.yes": "k",
+    "SetThresholds.no": "k",
     "weights_": "m",
     "dual_coef_": "nq",
     "A_": "nq",
@@ -60,19 +71,17 @@ FLOATS = {
     "intercept_": "q",
     "b_": "q",
     "_offset": "q",
-    "_shift": "q",
+    "_constant": "q",
     "convergence_": "i",
     "Scaling.shift": "d",
     "Scaling.scale": "d",
     "Ranks.knots": "t",
     "Ranks.levels": "t",
-    "Reference.scores": "h",
-    "Reference.weights": "h",
     "Steps.knots": "t",
     "Steps.levels": "t",
     "Text.idf": "w",
 }
-INTEGERS = {"Ranks.ends": "d", "Reference.ends": "qs", "_kept": "n"}
+INTEGERS = {"Ranks.ends": "d", "_kept": "n"}
 TEXTS = {  # sequences of texts, * of any length
     "label_names_": "q",
     "feature_names_in_": "d",
@@ -86,9 +95,9 @@ TEXTS = {  # sequences of texts, * of any length
     "Text.words": "w",
     "Moment.cycles": "*",
 }
-MAY_BE_NONE = ("_reference", "_slopes", "X_fit_", "_kept", "Scaling.shift", "Scaling.scale", "Scaling.ranks", "Reference.weights")
+MAY_BE_NONE = ("X_fit_", "_kept", "Scaling.shift", "Scaling.scale", "Scaling.ranks")
 MAY_BE_NONE += ("Number.steps", "Moment.steps")
-WHOLE = ("n_features_in_", "n_iter_", "best_index_", "gaps")
+WHOLE = ("n_features_in_", "n_iter_", "n_judged_", "best_index_", "gaps")
 WHOLE += ("Number.odd", "Moment.middle")
 NUMBERS = ("best_score_", "total_weight_", "bandwidth_", "_lambda2", "alpha_", "lambda1_", "lambda2_", "bandwidth_multiplier_")
 NUMBERS += ("alpha", "lambda1", "lambda2", "bandwidth", "Kernel.bandwidth", "Number.median")
@@ -97,10 +106,17 @@ RANGES: dict[str, tuple[float, float]] = {  # of arrays and numbers; others are 
     **dict.fromkeys(("total_weight_", "bandwidth_", "_lambda2", "bandwidth_multiplier_", "bandwidth", "Kernel.bandwidth"), POSITIVE),
     **dict.fromkeys(("alpha_", "alpha", "Ranks.levels", "Steps.levels"), (0, 1)),
     **dict.fromkeys(("lambda1_", "lambda2_", "lambda1", "lambda2"), COUNT),
-    **dict.fromkeys(("thresholds_", "threshold_rule_", "best_score_", "Reference.scores"), (-FINITE, FINITE)),
-    **dict.fromkeys(("intercept_", "b_", "_kernel_mean"), (-OF_PRODUCTS, OF_PRODUCTS)),
-    **dict.fromkeys(("cooccurrence_", "known_together_", "convergence_", "weights_", "scales_", "Reference.weights"), (0, LARGEST)),
-    **{"_slopes": (5e-324, 1e150), "Scaling.scale": POSITIVE, "Text.idf": (0, LARGEST), "n_features_in_": (1, MOST)},
+    **dict.fromkeys(("thresholds_", "best_score_"), (-FINITE, FINITE)),
+    **dict.fromkeys(("intercept_", "b_", "_kernel_mean", "_constant"), (-OF_PRODUCTS, OF_PRODUCTS)),
+    **dict.fromkeys(("cooccurrence_", "known_together_", "convergence_", "weights_"), (0, LARGEST)),
+    **{
+        "link_slopes_": (5e-324, 1e150),
+        "SetThresholds.yes": (0, 2),
+        "SetThresholds.no": (0, 2),
+        "Scaling.scale": POSITIVE,
+        "Text.idf": (0, LARGEST),
+        "n_features_in_": (1, MOST),
+    },
     "Moment.middle": (-(10**12), 10**12),
 }
 WORDS: dict[str, tuple[str, ...]] = {
@@ -120,7 +136,7 @@ RECORDS = {  # mappings with just these names
     "best_params_": CHOSEN,
     "input_columns_": ("features", "categories", "dropped"),
 }
-PARTS = {"_kernel": "Kernel", "_scaling": "Scaling", "Scaling.ranks": "Ranks", "_reference": "Reference"}
+PARTS = {"_kernel": "Kernel", "_scaling": "Scaling", "Scaling.ranks": "Ranks", "set_thresholds_": "SetThresholds"}
 PARTS |= {"Number.steps": "Steps", "Moment.steps": "Steps"}
 OF_TABLES = "LeftOut Number Flag Category Tags Moment Text"
 PARTS["parts_"] = OF_TABLES
@@ -266,7 +282,8 @@ def _check_ranks(value: Any) -> None:
     """Knots that increase, and levels that do not fall, within each of the columns."""
     if value.ends[0] < 1 or value.ends[-1] != len(value.knots) or (np.diff(value.ends) < 1).any():
         raise ValueError(f"must share {len(value.knots)} knots among its columns, none without any")
-    within = _within(value.ends, len(value.knots))
+    within = np.ones(len(value.knots) - 1, dtype=bool)  # whether each knot but the last has its successor in its own column
+    within[value.ends[:-1] - 1] = False
     if (np.diff(value.knots)[within] <= 0).any() or (np.diff(value.levels)[within] < 0).any():
         raise ValueError("must have knots and levels that increase within each column")
 
@@ -277,13 +294,10 @@ def _check_steps(value: Any) -> None:
         raise ValueError("must have knots and levels that increase")
 
 
-def _check_reference(value: Any) -> None:
-    """Leave-one-out scores that ascend within each of the runs: those without and those with each of the labels."""
-    flat = value.ends.ravel()
-    if value.ends.shape[1] != 2 or flat[0] < 0 or (np.diff(flat) < 0).any() or flat[-1] != len(value.scores):
-        raise ValueError(f"must share {len(value.scores)} scores among two runs for each label")
-    if (np.diff(value.scores)[_within(flat, len(value.scores))] < 0).any():
-        raise ValueError("must have scores that ascend within each run")
+def _check_sets(value: Any) -> None:
+    """Thresholds that move apart as the confidence rises."""
+    if len(value.yes) != LEVELS + 1 or (np.diff(value.yes) < 0).any() or (np.diff(value.no) > 0).any():
+        raise ValueError(f"must hold {LEVELS + 1} thresholds that move apart")
 
 
 def _check_moment(value: Any) -> None:
@@ -291,23 +305,11 @@ def _check_moment(value: Any) -> None:
         raise ValueError("has cycles that are not known")
 
 
-def _within(ends: np.ndarray, n: int) -> np.ndarray:
-    """Whether each of n numbers but the last has its successor in its own run, given where runs end."""
-    within = np.ones(n - 1, dtype=bool)
-    within[ends[(ends > 0) & (ends < n)] - 1] = False
-    return within
-
-
-RUNS = {"Scaling": _check_scaling, "Ranks": _check_ranks, "Steps": _check_steps, "Reference": _check_reference, "Moment": _check_moment}
+RUNS = {"Scaling": _check_scaling, "Ranks": _check_ranks, "Steps": _check_steps, "SetThresholds": _check_sets, "Moment": _check_moment}
 
 
 def _check_flag(_: str, value: Any, __: Sizes) -> None:
     _must(isinstance(value, bool), "True or False", value)
-
-
-def _check_rule(key: str, value: Any, sizes: Sizes) -> None:
-    if value not in ("zero", "common", "label"):
-        _check_number(key, value, sizes)
 
 
 def _check_classes(_: str, value: Any, __: Sizes) -> None:
@@ -329,6 +331,27 @@ def _check_estimate(_: str, value: Any, __: Sizes) -> None:
     """A figure for each metric; NaN where no row defines it."""
     _must(isinstance(value, dict) and set(value) == set(METRICS), "a mapping of metrics", value)
     _must(all(type(one) is float and abs(one) != np.inf for one in value.values()), "a mapping to numbers", value)
+
+
+def _check_of_labels(_: str, value: Any, sizes: Sizes) -> None:
+    """A figure of each label under each of a few names; NaN where none is defined."""
+    _must(isinstance(value, dict) and tuple(value) == OF_LABELS, f"a mapping of {', '.join(OF_LABELS)}", value)
+    for one in value.values():
+        _must(isinstance(one, np.ndarray) and one.dtype == np.float64, "a mapping to arrays of numbers", one)
+        _check_shape("q", one.shape, sizes)
+        _must(not ((one < 0) | (one == np.inf)).any(), "a mapping to numbers from 0 on", one)
+
+
+def _check_choice(key: str, value: Any, sizes: Sizes) -> None:
+    """The parameters of a candidate, or weights and candidates."""
+    if not (isinstance(value, dict) and set(value) == {"weights", "members"}):
+        _check_record(key, value, sizes)
+        return
+    _must(all(type(value[name]) is list for name in value), "lists of weights and members", value)
+    for weight in value["weights"]:
+        _check_number("weight", weight, {})
+    for member in value["members"]:
+        _check_record(key, member, sizes)
 
 
 def _check_results(_: str, value: Any, sizes: Sizes) -> None:
@@ -384,12 +407,13 @@ KINDS = (
     (WORDS, _check_word),
     (TEXT, _check_text),
     (TEXTS, _check_texts),
+    (("best_params_",), _check_choice),
     (RECORDS, _check_record),
     (("gap",), _check_flag),
-    (("threshold_rule_",), _check_rule),
     (("classes_",), _check_classes),
     (("input_columns_.categories",), _check_categories),
     (("estimate_",), _check_estimate),
+    (("label_estimates_",), _check_of_labels),
     (("cv_results_",), _check_results),
     (("members_",), _check_members),
     (("parts_",), _check_columns),
@@ -402,7 +426,7 @@ def _check_parameters(model: Any) -> None:
     """Plain values, and such as the estimator accepts; a device that this machine lacks is no fault of the model."""
     parameters = model.get_params(deep=False)
     for name, value in parameters.items():
-        if not _is_plain(value):
+        if not (_is_plain(value) or (name == "miss_cost" and _are_costs(value))):
             raise ValueError(f"parameter {name} is neither a plain value nor a sequence of such")
         if name in FEW and type(value) in (list, tuple) and len(value) > 100:
             raise ValueError(f"parameter {name} has {len(value)} entries, 100 are the most")
@@ -420,8 +444,13 @@ def _is_plain(value: Any) -> bool:
     return isinstance(value, PLAIN) or (type(value) in (list, tuple) and all(map(_is_plain, value)))
 
 
+def _are_costs(value: Any) -> bool:
+    """A mapping of texts to plain values."""
+    return type(value) is dict and all(map(_is_plain, (*value, *value.values())))
+
+
 def _check_labels(state: Mapping[str, Any], q: int) -> None:
-    """As many labels as the classes call for."""
+    """As many labels as the classes call for, and all attributes by which they are answered."""
     target, known = state["_target"], state["classes_"]
     fits = {
         "matrix": known.dtype.kind == "i" and np.array_equal(known, np.arange(q)),
@@ -430,7 +459,10 @@ def _check_labels(state: Mapping[str, Any], q: int) -> None:
     }
     if not fits[target]:
         raise ValueError(f"classes_ and label_names_ do not belong together: {len(known)} and {q} of them for the target {target!r}")
-    if "cv_results_" in state and state["best_index_"] >= len(state["cv_results_"]["params"]):
+    for key, other in TOGETHER:
+        if key in state and other not in state:
+            raise ValueError(f"{key} needs {other}")
+    if "best_index_" in state and state["best_index_"] >= len(state["cv_results_"]["params"]):
         raise ValueError("best_index_ is beyond the last candidate")
 
 

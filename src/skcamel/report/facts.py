@@ -54,8 +54,8 @@ class ModelFacts:
     n_kept : number of rows, landmarks or columns that the model has coefficients for; the most of any member
     summed : these in words, if rows were summed up; else empty
     alpha : degree of collaboration; of a combined model the weighted mean of its members'
-    scales : by which the scores of a combined model are multiplied, (q,)
-    is_linked : whether they are log-odds
+    scales : by which the scores of the members are multiplied, (q,)
+    is_linked : whether scores are log-odds
     S : label correlation, (q, q)
     learned : what S was learned from, in words that follow "learned"
     evidence : what the training rows show about pairs of labels
@@ -72,8 +72,8 @@ class ModelFacts:
         self.n_train, self.summed = training_size(model)
         self.n_kept = max(len(member.dual_coef_) for _, member in self.members)
         weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
-        self.scales = getattr(model, "scales_", np.ones(len(self.names)))
-        self.is_linked = bool((self.scales != 1).any())
+        self.is_linked = model.scores == "log_odds" and hasattr(model, "link_slopes_")
+        self.scales = model.link_slopes_ if self.is_linked else np.ones(len(self.names))
         self.alpha = float(np.average(alphas, weights=weights))
         self.S: np.ndarray = model.label_correlation_
         self.learned = LEARNED[model.correlation]
@@ -85,10 +85,10 @@ class ModelFacts:
 
         The first is scaled as the scores of the label are; of what pushes others, the label that is pushed decides about the scale.
         """
-        if not self.is_combined:
+        if not self.is_combined and not self.is_linked:
             own = self.model.deviations(X)
             return own, own
-        parts = [(weight, float(member.alpha), member.deviations(X)) for weight, member in self.members]
+        parts = [(weight, float(chosen(member, "alpha")), member.deviations(X)) for weight, member in self.members]
         own = sum(weight * (1 - alpha) * part for weight, alpha, part in parts)
         pushing = sum(weight * alpha * part for weight, alpha, part in parts)
         return np.asarray(self.scales * own / (1 - self.alpha or 1.0)), np.asarray(pushing / (self.alpha or 1.0))

@@ -12,14 +12,14 @@ from skcamel.camel.explanation import AGAINST, LEGEND, ranked_pushes, short_numb
 from skcamel.experiment.paper import rounded
 from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.persistence.inspection import judged
+from skcamel.persistence.inspection import weakest
 from skcamel.report.facts import Evaluated, ModelFacts
 from skcamel.report.page import Column, Section, significant
 from skcamel.text import count, listed
 
 WEAKEST, STRONGEST, NAMED = 6, 8, 3  # labels and pushes in a table, labels in a sentence
 TOLD = {"average_precision": "average precision", "macro_f1": "macro-F1", "micro_f1": "micro-F1"}  # in sentences
-NO_SCORES = "This model keeps no leave-one-out scores, so only rows with labels can tell how good it is: skcamel report MODEL --data FILE."
+NO_SCORES = "This model has no estimates of its own; rows with labels can tell how good it is: skcamel report MODEL --data FILE."
 
 
 class Measured(NamedTuple):
@@ -62,7 +62,13 @@ class Glance:
     def _source(self) -> str:
         if self.found is not None:
             return f"{count(len(self.found.scores), 'row')}{f' of {self.found.name}' if self.found.name else ''}"
-        return f"{count(self.facts.n_train, 'training row')}, each left out in turn"
+        n_judged = getattr(self.facts.model, "n_judged_", self.facts.n_train)
+        rows = (
+            count(self.facts.n_train, "training row")
+            if n_judged >= self.facts.n_train
+            else f"a sample of {count(n_judged, 'training row')}"
+        )
+        return f"{rows}, each left out in turn"
 
     def _how_good(self) -> str:
         if self.measured is None:
@@ -76,7 +82,7 @@ class Glance:
         own = self.measured
         if own is None:
             return []
-        return [int(j) for j in np.lexsort((-own.positives, own.f1)) if own.positives[j] > 0][:most]
+        return weakest(own.f1, own.positives, most)
 
     def _weak(self) -> str:
         own = self.measured
@@ -136,8 +142,9 @@ def _whole(number: float) -> float:
 
 def _left_out(model: Any) -> Measured | None:
     """By leave-one-out of the training rows."""
-    found = judged(model)
-    return None if found is None else Measured(found.figures, found.f1, found.positives)
+    if not hasattr(model, "label_estimates_"):
+        return None
+    return Measured(model.estimate_, model.label_estimates_["f1"], model.label_estimates_["positives"])
 
 
 def _on_data(truth: np.ndarray, figures: dict[str, float], decided: Any) -> Measured:

@@ -11,8 +11,8 @@ from sklearn.metrics import average_precision_score
 from skcamel import memory
 from skcamel.camel.attribution import EXPLAINED
 from skcamel.camel.base import BaseCamel
-from skcamel.camel.coverage import measured, reliability
 from skcamel.camel.explanation import AGAINST, LEGEND, ranked_pushes
+from skcamel.camel.link import set_rates
 from skcamel.camel.thresholds import f1_curves
 from skcamel.checks import names_compared
 from skcamel.data.dataset import Dataset
@@ -136,14 +136,14 @@ def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
 
 def _settings(facts: ModelFacts) -> list[tuple[str, str]]:
     """How it was fitted, for experts."""
-    cuts = facts.model.threshold_rule_
+    threshold = facts.model.threshold
     return [
         ("Solver", _solver(facts)),
         ("Label correlation", f"learned {facts.learned}"),
         *_members(facts),
-        *([("Scores", f"log-odds, scales of labels {_scales(facts)}")] if facts.is_linked else []),
-        ("Cuts", cuts if isinstance(cuts, str) else significant(cuts)),
-        *([("Cuts and probabilities", _judged(facts))] if facts.summed else []),
+        ("Scores", f"log-odds, slopes of labels {_scales(facts)}" if facts.is_linked else "as the paper prints them"),
+        ("Thresholds", threshold if isinstance(threshold, str) else "numbers"),
+        *([("Thresholds and probabilities", _judged(facts))] if facts.summed and hasattr(facts.model, "n_judged_") else []),
     ]
 
 
@@ -160,9 +160,9 @@ def _solver(facts: ModelFacts) -> str:
 
 
 def _judged(facts: ModelFacts) -> str:
-    """What cuts and probabilities come from, if rows were summed up."""
+    """What thresholds and probabilities come from, if rows were summed up."""
     n = facts.model.n_judged_
-    return "leave-one-out of all rows" if n is None or n >= facts.n_train else f"leave-one-out of a sample of {count(n, 'row')}"
+    return "leave-one-out of all rows" if n >= facts.n_train else f"leave-one-out of a sample of {count(n, 'row')}"
 
 
 def _members(facts: ModelFacts) -> list[tuple[str, str]]:
@@ -196,9 +196,9 @@ QUALITY = (
     Column("Precision", 3, "share of the predicted that are right"),
     Column("Recall", 3, "share of the positives that are found"),
     Column("F1", 3, "harmonic mean of precision and recall; 1 where the label is neither present nor predicted"),
-    Column("Average precision", 3, "area under the precision-recall curve; does not depend on the cut"),
-    Column("Cut", 3, "a score above it is a decision for the label"),
-    Column("Best F1", 3, "the most that any cut would reach on these rows"),
+    Column("Average precision", 3, "area under the precision-recall curve; does not depend on the threshold"),
+    Column("Threshold", 3, "a score above it is a decision for the label"),
+    Column("Best F1", 3, "the most that any threshold would reach on these rows"),
 )
 
 
@@ -261,7 +261,7 @@ def columns_section(facts: ModelFacts) -> list[Section]:
 
 
 def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
-    """The seven metrics, a table of labels, and how the F1 of each depends on its cut."""
+    """The seven metrics, a table of labels, and how the F1 of each depends on its threshold."""
     Y, P = found.truth, found.predicted
     curves = _curves(found)
     cuts = facts.model.thresholds_
@@ -286,12 +286,18 @@ def calibration_section(found: Evaluated) -> list[Section]:
     """Probabilities against what came true, over all labels; nothing where the model has none."""
     if found.outputs.link is None:
         return []
-    curve = reliability(found.truth, found.outputs.probabilities)
+    known = found.known
+    p, present = found.outputs.probabilities[known].astype(np.float64), found.relevant[known]
+    tenth = np.minimum((p * BINS).astype(np.int64), BINS - 1)
+    counts = np.bincount(tenth, minlength=BINS)
+    with np.errstate(invalid="ignore"):
+        predicted, observed = (np.bincount(tenth, values, BINS) / counts for values in (p, present))
+    error = float(np.nansum(counts * abs(predicted - observed))) / max(counts.sum(), 1)
     sentence = (
-        f"Over {count(int(curve.counts.sum()), 'probability', 'probabilities')}, one for each row and label, this is missed by "
-        f"{rounded(curve.error)} on average (expected calibration error, over tenths; 0 is best)."
+        f"Over {count(int(counts.sum()), 'probability', 'probabilities')}, one for each row and label, this is missed by "
+        f"{rounded(error)} on average (expected calibration error, over tenths; 0 is best)."
     )
-    data = {"counts": curve.counts.tolist(), "predicted": curve.predicted.tolist(), "observed": curve.observed.tolist()}
+    data = {"counts": counts.tolist(), "predicted": predicted.tolist(), "observed": observed.tolist()}
     return [
         Section(
             "calibration",
@@ -304,44 +310,37 @@ def calibration_section(found: Evaluated) -> list[Section]:
     ]
 
 
+BINS = 10  # of the probabilities
 MOST_DOUBTED = 20
 MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
 DOUBTED = (Column("Row"), Column("Label"), Column("Given"), Column("Score", 3, "above 0 speaks for the label, below 0 against it"))
-ASKED, SHOWN = (0.8, 0.9, 0.95), 0.9  # coverages, and the one that labels are shown for
-MOST_NAMED = 12  # labels, in a sentence
-KEPT = (
-    Column("Positives right or open", 3, "share of the rows with the label that are answered yes or open"),
-    Column("Negatives right or open", 3, "share of the rows without the label that are answered no or open"),
+CONFIDENCES, SHOWN = (0.8, 0.9, 0.95), 0.9  # and the one that labels are shown for
+RATES = (
+    Column("Yes answers right", 3, "share of the yes answers that are right"),
+    Column("Present, answered no", 3, "share of the labels that rows have which are answered no"),
     Column("Open", 3, "share of the answers that are open"),
-)
-COVERED = (
-    Column("Asked", note="the share of right or open answers that was asked for"),
-    *KEPT,
-    Column("Labels always open", 0, "labels with too few positives or negatives in training"),
 )
 
 
 def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
-    """Coverage asked for and measured; nothing where the model has no answers with a stated coverage."""
-    if isinstance(found.outputs.reference, str):
+    """Prediction sets against the truth; nothing where the model has none."""
+    if isinstance(found.outputs.set_thresholds, str):
         return []
-    counts = {coverage: measured(found.truth, found.outputs.sets(coverage)) for coverage in ASKED}
-    always = {coverage: found.outputs.always_open(coverage) for coverage in ASKED}
-    table = [
-        (f"{coverage:.2f}", *(share[0] for share in counts[coverage].total().shares().values()), int(always[coverage].sum()))
-        for coverage in ASKED
-    ]
-    named = [name for name, is_open in zip(facts.names, always[SHOWN], strict=True) if is_open]
+    answers = {confidence: found.outputs.sets(confidence) for confidence in CONFIDENCES}
+    truth = found.truth.reshape(-1, 1)
+    table = []
+    for confidence, own in answers.items():
+        rates = set_rates(truth, own.reshape(-1, 1))
+        table.append((f"{confidence:.2f}", *(float(rate[0]) for rate in rates.values())))
     context = {
         "rows": count(len(found.relevant), "row"),
-        "sentence": _always_open(named),
-        "columns": COVERED,
+        "columns": (Column("Confidence"), *RATES),
         "table": table,
-        "coverage": SHOWN,
-        "label_columns": (Column("Label"), *KEPT),
-        "labels": list(zip(facts.names, *counts[SHOWN].shares().values(), strict=True)),
+        "confidence": SHOWN,
+        "label_columns": (Column("Label"), *RATES),
+        "labels": list(zip(facts.names, *set_rates(found.truth, answers[SHOWN]).values(), strict=True)),
     }
-    return [Section("answers", "Answers with a stated coverage", context, scripts=("searchable.js", "answers.js"), short="Answers")]
+    return [Section("answers", "Prediction sets", context, scripts=("searchable.js", "answers.js"), short="Sets")]
 
 
 def doubted_section(facts: ModelFacts, found: Evaluated) -> Section:
@@ -355,17 +354,6 @@ def doubted_section(facts: ModelFacts, found: Evaluated) -> Section:
     return Section("doubted", "Labels that look wrong", context, short="Doubts")
 
 
-def _always_open(names: list[str]) -> str:
-    """Which labels are too rare to be decided."""
-    least = round(1 / (1 - SHOWN)) - 1
-    needed = f"A label needs {least} rows that have it and {least} that lack it in training to be decided at {SHOWN:g}"
-    if not names:
-        return f"{needed}; all have them."
-    shown = ", ".join(names[:MOST_NAMED]) + (" and others" if len(names) > MOST_NAMED else "")
-    verbs = ("has", "is") if len(names) == 1 else ("have", "are")
-    return f"{needed}; {count(len(names), 'label')} {verbs[0]} fewer and {verbs[1]} always open: {shown}."
-
-
 def _average_precision(found: Evaluated, j: int) -> float:
     known = found.known[:, j]
     relevant = found.relevant[known, j]
@@ -373,7 +361,7 @@ def _average_precision(found: Evaluated, j: int) -> float:
 
 
 def _curves(found: Evaluated) -> list[tuple[np.ndarray, np.ndarray]]:
-    """F1 of each label against its cut, over the rows in which it is known; over all where that is none."""
+    """F1 of each label against its threshold, over the rows in which it is known; over all where that is none."""
     if found.known.all():
         return f1_curves(found.relevant, found.scores)
     curves: list[tuple[np.ndarray, np.ndarray]] = []

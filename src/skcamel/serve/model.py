@@ -46,8 +46,8 @@ class Asked:
     scores, decisions : bool, default=True, False
     probabilities : bool, default=None
         None: where the model has them.
-    coverage : float in (0, 1], default=None
-        Also yes, no or open for every label, with this coverage.
+    confidence : float in (0, 1], default=None
+        Also yes, no or open for every label, at this confidence.
     reasons : bool, default=False
         Why: what each column and each other label adds.
     labels : tuple of str, default=()
@@ -57,14 +57,14 @@ class Asked:
 
     Examples
     --------
-    >>> Asked.of({"coverage": "0.9", "reasons": "true", "labels": ["sea"]})
-    Asked(scores=True, decisions=False, probabilities=None, coverage=0.9, reasons=True, labels=('sea',), top=5)
+    >>> Asked.of({"confidence": "0.9", "reasons": "true", "labels": ["sea"]})
+    Asked(scores=True, decisions=False, probabilities=None, confidence=0.9, reasons=True, labels=('sea',), top=5)
     """
 
     scores: bool = True
     decisions: bool = False
     probabilities: bool | None = None
-    coverage: float | None = None
+    confidence: float | None = None
     reasons: bool = False
     labels: tuple[str, ...] = ()
     top: int = 5
@@ -75,7 +75,7 @@ class Asked:
         known = {field.name for field in fields(cls)}
         if unknown := [name for name in given if name not in known]:
             raise RequestError(422, f"{unknown[0][:60]!r} cannot be asked for; known are rows, {', '.join(sorted(known))}.")
-        read: dict[str, Callable[[Any, str], Any]] = {"coverage": _share, "labels": _names, "top": _count}
+        read: dict[str, Callable[[Any, str], Any]] = {"confidence": _share, "labels": _names, "top": _count}
         found: dict[str, Any] = {name: read.get(name, _flag)(value, name) for name, value in given.items() if value is not None}
         return cls(**found)
 
@@ -153,7 +153,7 @@ class Served:
         self.columns = self._columns()
         self.has_probabilities = hasattr(self.estimator, "predict_proba")
         outputs = self._outputs(self.reader.json([self.example()]).X)  # whatever it loads or fails at, it does now
-        self.has_coverage = not isinstance(outputs.reference, str)
+        self.has_sets = not isinstance(outputs.set_thresholds, str)
 
     def _columns(self) -> list[dict[str, Any]]:
         preparer, expected = self.reader.preparer, self.reader.expected
@@ -183,7 +183,7 @@ class Served:
             "labels": list(self.reader.expected.labels),
             "columns": self.columns,
             "example": self.example(),
-            "answers": {"probabilities": self.has_probabilities, "coverage": self.has_coverage},
+            "answers": {"probabilities": self.has_probabilities, "sets": self.has_sets},
             "limits": {
                 "body": self.limits.body,
                 "rows": self.limits.rows,
@@ -214,8 +214,8 @@ class Served:
         name = type(self.estimator).__name__
         if asked.probabilities and not self.has_probabilities:
             raise RequestError(422, f"{name} has scores but no probabilities; leave out 'probabilities'.")
-        if asked.coverage is not None and not self.has_coverage:
-            raise RequestError(422, f"this {name} has no answers with a stated coverage; leave out 'coverage'.")
+        if asked.confidence is not None and not self.has_sets:
+            raise RequestError(422, f"this {name} has no prediction sets; leave out 'confidence'.")
         if unknown := [label for label in asked.labels if label not in self.labels]:
             raise RequestError(422, f"the model has no label {unknown[0][:60]!r}; it has {shortened([*self.labels], 12)}.")
 
@@ -233,10 +233,10 @@ class Served:
             "probabilities": self.has_probabilities and asked.probabilities is not False,
         }
         n, q = rows.X.shape[0], len(self.reader.expected.labels)
-        values = n * q * (sum(kinds.values()) + (asked.coverage is not None))
+        values = n * q * (sum(kinds.values()) + (asked.confidence is not None))
         _check_size(values, "numbers in the answer", "send fewer rows, or leave out scores or probabilities")
         outputs = self._outputs(rows.X)
-        sets = None if asked.coverage is None else outputs.sets(asked.coverage)
+        sets = None if asked.confidence is None else outputs.sets(asked.confidence)
         predictions = list(Predictions.of(outputs, [kind for kind, wanted in kinds.items() if wanted], sets, rows.ids).records())
         notes = list(rows.notes)
         if asked.reasons:

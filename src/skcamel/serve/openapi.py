@@ -12,9 +12,10 @@ OPTIONS = {
     "scores": ({"type": "boolean", "default": True}, "The score of every label; higher is more likely."),
     "decisions": ({"type": "boolean", "default": False}, "1 or 0 for every label."),
     "probabilities": ({"type": "boolean"}, "The probability of every label; by default where the model has them."),
-    "coverage": (
+    "confidence": (
         {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-        "Also yes, no or open for every label: at 0.9, no stands at most at about 10 % of the rows that have the label.",
+        "Also yes, no or open for every label: at 0.9, about 90 % of the yes answers are right, and at most about 10 % of the labels that "
+        "rows have are answered no.",
     ),
     "reasons": ({"type": "boolean", "default": False}, "Why: what each column and each other label adds to a score."),
     "top": ({"type": "integer", "minimum": 0, "default": 5}, "How many columns and other labels the reasons list."),

@@ -31,7 +31,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     }));
   }
 
-  // The labels worth seeing first: true or predicted, then those nearest to their cut from below.
+  // The labels worth seeing first: true or predicted, then those nearest to their threshold from below.
   function visible(parts) {
     const wanted = filter.value.trim().toLowerCase();
     const rank = (p) => (p.predicted || p.isTrue ? 1 : 0);
@@ -53,7 +53,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     const isNarrow = step > line;
     const middle = y + step - line / 2;
     const group = svg("g", { class: "bar-row", role: "button", tabindex: -1, "data-label": p.j, "aria-pressed": String(p.j === label),
-      "aria-label": `${p.name}: score ${number(p.score, 2)}, cut ${number(p.cut, 2)}, ${p.predicted ? "predicted" : "not predicted"}${!p.isKnown ? ", unknown" : p.isTrue ? ", true" : ""}` });
+      "aria-label": `${p.name}: score ${number(p.score, 2)}, threshold ${number(p.cut, 2)}, ${p.predicted ? "predicted" : "not predicted"}${!p.isKnown ? ", unknown" : p.isTrue ? ", true" : ""}` });
     group.append(svg("rect", { class: "ring", x: 1, y: round(y + 1), width: nameWidth + plotWidth + markWidth - 2, height: step - 2, rx: 4, fill: p.j === label ? paint.soft : "transparent" }));
     const [x, anchor] = isNarrow ? [nameWidth, "start"] : [nameWidth - 12, "end"];
     group.append(text(x, isNarrow ? y + 15 : middle + 4, short(p.name, isNarrow ? 34 : 24), { "text-anchor": anchor, "font-weight": p.predicted ? 700 : null, fill: p.predicted ? paint.ink : paint.muted }));
@@ -104,7 +104,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
     const pushes = names.map((name, i) => ({ name, key: i, amount: pushOf(row, i, p.j), against: seen.against(i, p.j), note: seen.words(i, p.j) })).filter((push) => push.key !== p.j && push.amount !== 0);
     pushes.sort((a, b) => a.against - b.against || Math.abs(b.amount) - Math.abs(a.amount) || a.key - b.key);
     const sum = html("ul", { class: "pushes sum" });
-    for (const [name, amount] of [["average row", p.base], ["own evidence", p.own], ["push of the others", p.push], ["score", p.score], ["cut", p.cut]]) {
+    for (const [name, amount] of [["average row", p.base], ["own evidence", p.own], ["push of the others", p.push], ["score", p.score], ["threshold", p.cut]]) {
       sum.append(html("li", {}, html("span", { class: "name" }, name), html("span", { class: "amount" }, signed(amount))));
     }
     side.replaceChildren(
@@ -165,7 +165,7 @@ skcamel.section("why", (root, data, { names, S, alpha, evidence }) => {
   const redraw = skcamel.figure("parts", {
     draw,
     after: listen,
-    csv: () => [["row", "label", "base", "own", "push", "score", "cut", "predicted", "true"],
+    csv: () => [["row", "label", "base", "own", "push", "score", "threshold", "predicted", "true"],
       ...partsOf(row).map((p) => [rows[row], p.name, p.base, p.own, p.push, p.score, p.cut, Number(p.predicted), p.isKnown ? Number(p.isTrue) : ""])],
   });
   tell();

@@ -83,7 +83,7 @@ skcamel.section("try", () => {
   async function ask() {
     asking?.abort();
     const own = asking = new AbortController();
-    const request = { rows: [row], ...(model.answers.coverage ? { coverage: Number(byId("coverage").value) } : {}),
+    const request = { rows: [row], ...(model.answers.sets ? { confidence: Number(byId("confidence").value) } : {}),
       reasons: true, top: 8, ...(chosen === null ? {} : { labels: [chosen] }) };
     try {
       const told = await server.predict(request, own.signal);
@@ -187,13 +187,13 @@ skcamel.section("try", () => {
       const [low, high] = [Math.min(...ends), Math.max(...ends)];
       const sx = (value) => nameWidth + 8 + ((value - low) / (high - low || 1)) * (width - nameWidth - 72);
       const height = (bars.length + 2) * line + 24;
-      const said = [`${start.name} ${signed(start.value)}`, ...bars.map((bar) => `${bar.name} ${signed(bar.value)}`), `score ${signed(at)}`, `cut ${signed(cut)}`].join(", ");
+      const said = [`${start.name} ${signed(start.value)}`, ...bars.map((bar) => `${bar.name} ${signed(bar.value)}`), `score ${signed(at)}`, `threshold ${signed(cut)}`].join(", ");
       const drawing = blank(width, height, paint, { role: "img", "aria-label": `${title}: ${said}` });
       const word = (y, name, shown, bold) => drawing.append(
         text(nameWidth - 4, y + 4, short(name, Math.floor(nameWidth / 7)), { "text-anchor": "end", "font-weight": bold ? 700 : null }),
         text(width - 4, y + 4, shown, { "text-anchor": "end", "font-size": 11, fill: paint.muted }));
       drawing.append(svg("line", { x1: round(sx(cut)), x2: round(sx(cut)), y1: 2, y2: height - 20, stroke: paint.ink, "stroke-width": 2.5 }),
-        text(sx(cut), height - 6, `cut ${number(cut, 2)}`, { "text-anchor": "middle", "font-size": 11, fill: paint.muted }));
+        text(sx(cut), height - 6, `threshold ${number(cut, 2)}`, { "text-anchor": "middle", "font-size": 11, fill: paint.muted }));
       [{ ...start, to: start.value }, ...bars, { name: "score", value: at, to: at, isEnd: true }].forEach((bar, k) => {
         const y = k * line + line / 2 + 2;
         word(y, bar.name, signed(bar.value), bar.isEnd);
@@ -218,7 +218,7 @@ skcamel.section("try", () => {
     const value = row[name];
     return value === undefined ? name : `${short(name, 18)} = ${value === null ? "not known" : short(String(value), 12)}`;
   };
-  const csv = (start, steps) => () => [["part", "value"], start(), ...steps().map((step) => [step.name, step.value]), ["score", reason().score], ["cut", reason().cut]];
+  const csv = (start, steps) => () => [["part", "value"], start(), ...steps().map((step) => [step.name, step.value]), ["score", reason().score], ["threshold", reason().cut]];
 
   function retitle(id, words) {
     byId(`${id}-title`).textContent = words;
@@ -253,7 +253,7 @@ skcamel.section("try", () => {
     document.title = byId("title").textContent = model.name;
     row = { ...model.example };
     byId("bench").hidden = false;
-    byId("coverage-control").hidden = !model.answers.coverage;
+    byId("confidence-control").hidden = !model.answers.sets;
     byId("label-find-control").hidden = model.labels.length <= LABELS;
     byId("try-find-control").hidden = byId("try-all").hidden = model.columns.length <= FEW;
     byId("try-gaps").hidden = !model.columns.some((column) => column.gaps);
@@ -275,7 +275,7 @@ skcamel.section("try", () => {
     event.target.textContent = all ? "Show fewer columns" : "Show all columns";
     showFields();
   });
-  byId("coverage").addEventListener("change", ask);
+  byId("confidence").addEventListener("change", ask);
   byId("label-find").addEventListener("input", () => { if (answer) drawLabels(); });
   addEventListener("resize", () => { if (answer) tell(); });
   byId("token-form").addEventListener("submit", (event) => { event.preventDefault(); server.setToken(byId("token").value); start(); });

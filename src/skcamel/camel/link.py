@@ -1,0 +1,262 @@
+"""Leave-one-out scores ► log-odds, probabilities and prediction sets: one logistic link per label, drawn to the common one.
+
+Scores of all labels together give one slope a and one offset b by Platt's method. Then each label minimises its own cross-entropy plus
+κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few rows has the common link and a frequent one its own. ``z = a_j score + b_j``
+are log-odds: labels can be ranked by them, and their sigmoid is a probability. An offset of less than two standard errors is 0, so that
+few rows leave a probability of ½ at the score 0, where scikit-learn's checks expect it.
+
+Prediction sets make two promises over all labels together: of the labels answered yes about `confidence` are present, and of the labels
+that are present at most about 1 - `confidence` are answered no.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from skcamel.arrays import Array, namespace, to_match
+from skcamel.checks import as_number
+
+SLOPE_PRIOR, OFFSET_PRIOR = 2.0, 0.25  # κa and κb; figures hardly change between 2 and 10, and between 1/4 and 1
+WEAK = 2.0  # standard errors
+FLATTEST = 0.05  # least slope, for scores of standard deviation 1: scores that say nothing still keep their order
+NEWTON_STEPS, HALVINGS, SETTLED = 50, 30, 1e-9
+FOLDS = 5  # of rows, each of which gets its link from the others
+LEVELS = 1000  # confidences that thresholds of prediction sets are stored for
+NEVER = 2.0  # a threshold that no probability reaches
+SAFETY = 1.28  # standard errors: a promise holds with a probability of 90 %
+
+
+@dataclass(frozen=True)
+class Link:
+    """Slopes and offsets, (q,) each."""
+
+    slope: Array
+    offset: Array
+
+    def log_odds(self, scores: Array) -> Array:
+        """Log-odds of scores (m, q)."""
+        return self.slope * scores + self.offset
+
+
+def fit_link(relevant: Array, scores: Array, weights: Array | None = None, *, offsets: bool = True) -> Link:
+    """The link of every label from leave-one-out scores.
+
+    Parameters
+    ----------
+    relevant : bool array of shape (n, q)
+    scores : array of shape (n, q)
+    weights : array of shape (n,) or (n, q), default=None
+        Weights of rows, or of entries, 0 where labels are unknown.
+    offsets : bool, default=True
+        False: all offsets are 0, so that a probability is above ½ where the score is above 0.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> scores = rng.normal(size=(5000, 1))
+    >>> link = fit_link(rng.random((5000, 1)) < 1 / (1 + np.exp(1 - 2 * scores)), scores)
+    >>> link.slope.round(1), link.offset.round(1)
+    (array([2.]), array([-1.]))
+    """
+    xp = namespace(scores)
+    w = _of_entries(weights, scores)
+    total = float(xp.sum(w)) or 1.0
+    mean = xp.sum(w * scores) / total if offsets else 0.0
+    size = xp.sqrt(xp.sum(w * scores**2) / total)
+    spread = xp.sqrt(xp.sum(w * (scores - mean) ** 2) / total)
+    unit = float(spread if spread > 1e-12 * size else size) or 1.0
+    flattest = FLATTEST / unit
+    of_all, x, of_entries = (xp.reshape(part, (-1, 1)) for part in (relevant, scores - mean, w))  # as if there were one label
+    start = Link(xp.ones_like(x[0]) / unit, xp.zeros_like(x[0]))
+    common = _minimum(of_all, x, of_entries, start, (0.0, 0.0), flattest, offsets)
+    common = Link(common.slope, common.offset - common.slope * mean)
+    link = _minimum(relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), flattest, offsets)
+    if not offsets:
+        return link
+    p = 1 / (1 + xp.exp(-xp.clip(link.log_odds(scores), -500.0, 500.0)))
+    error = (xp.sum(w * p * (1 - p), axis=0) + OFFSET_PRIOR) ** -0.5
+    is_weak = (xp.abs(link.offset) < WEAK * error) | (xp.sum(w, axis=0) == 0)
+    through_zero = fit_link(relevant, scores, weights, offsets=False)
+    return Link(xp.where(is_weak, through_zero.slope, link.slope), xp.where(is_weak, 0.0, link.offset))
+
+
+def _of_entries(weights: Array | None, scores: Array) -> Array:
+    """Weights of all entries, (n, q)."""
+    if weights is None:
+        return namespace(scores).ones_like(scores)
+    return weights if weights.ndim == 2 else weights[:, None] + 0.0 * scores
+
+
+def _minimum(
+    relevant: Array, scores: Array, w: Array, centre: Link, precisions: tuple[float, float], flattest: float, offsets: bool
+) -> Link:
+    """Links of the labels by Newton's method, each step halved until it descends; slopes are measured in that of the centre."""
+    xp = namespace(scores)
+    of_slope, of_offset = precisions
+    least = flattest / centre.slope
+    x = centre.slope * scores
+    positives = xp.sum(w * relevant, axis=0)
+    negatives = xp.sum(w, axis=0) - positives
+    targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))  # Platt's: less sure for few rows
+
+    def loss(a: Array, b: Array) -> Array:
+        z = a * x + b
+        entropy = xp.clip(z, 0.0, None) + xp.log1p(xp.exp(-xp.abs(z))) - targets * z
+        return xp.sum(w * entropy, axis=0) + of_slope / 2 * (a - 1) ** 2 + of_offset / 2 * (b - centre.offset) ** 2
+
+    a = xp.clip(xp.ones_like(positives), least, None)
+    b = centre.offset + xp.zeros_like(positives)
+    value = loss(a, b)
+    for _ in range(NEWTON_STEPS):
+        p = 1 / (1 + xp.exp(-xp.clip(a * x + b, -500.0, 500.0)))
+        error = w * (p - targets)
+        curvature = w * p * (1 - p)
+        slope_gradient = xp.sum(error * x, axis=0) + of_slope * (a - 1)
+        offset_gradient = (xp.sum(error, axis=0) + of_offset * (b - centre.offset)) * offsets
+        aa = xp.sum(curvature * x * x, axis=0) + of_slope + 1e-12
+        bb = xp.sum(curvature, axis=0) + of_offset + 1e-12
+        at_bound = (a <= least) & (slope_gradient > 0)
+        slope_gradient = xp.where(at_bound, 0.0, slope_gradient)
+        ab = xp.where(at_bound, 0.0, xp.sum(curvature * x, axis=0)) * offsets
+        determinant = aa * bb - ab * ab
+        slope_step = (bb * slope_gradient - ab * offset_gradient) / determinant
+        offset_step = (aa * offset_gradient - ab * slope_gradient) / determinant
+        for _ in range(HALVINGS):
+            next_a, next_b = xp.clip(a - slope_step, least, None), b - offset_step
+            next_value = loss(next_a, next_b)
+            rises = next_value > value * (1 + 1e-13)
+            if not bool(rises.any()):
+                break
+            slope_step = xp.where(rises, slope_step / 2, slope_step)
+            offset_step = xp.where(rises, offset_step / 2, offset_step)
+        moved = xp.abs(next_a - a) + xp.abs(next_b - b)
+        a, b, value = xp.where(rises, a, next_a), xp.where(rises, b, next_b), xp.where(rises, value, next_value)
+        if bool((rises | (moved <= SETTLED)).all()):
+            break
+    return Link(a * centre.slope, b)
+
+
+def cross_fitted(
+    relevant: Array,
+    scores: Array,
+    weights: Array | None = None,
+    *,
+    offsets: bool = True,
+    groups: np.ndarray | None = None,
+    seed: int = 0,
+) -> Array:
+    """Log-odds (n, q) of the training rows, each fifth by the link of the other four; rows of one of the `groups` stay together."""
+    n = len(scores)
+    units = np.arange(n) if groups is None else groups
+    fold = (np.random.default_rng(seed).permutation(int(units.max()) + 1) % FOLDS)[units]
+    found = 0.0 * scores
+    for k in range(FOLDS):
+        here = to_match(fold == k, scores)
+        others = here if bool(here.all()) else ~here  # one row, or one group
+        if bool(here.any()):
+            link = fit_link(relevant[others], scores[others], None if weights is None else weights[others], offsets=offsets)
+            found[here] = link.log_odds(scores[here])
+    return found
+
+
+def probabilities(log_odds: np.ndarray) -> np.ndarray:
+    """Their sigmoid (m, q), strictly inside (0, 1) and above ½ exactly where log-odds are above 0, in their precision."""
+    kind = log_odds.dtype.type
+    half, above_half, below_one = kind(0.5), np.nextafter(kind(0.5), kind(1)), np.nextafter(kind(1), kind(0))
+    with np.errstate(over="ignore"):
+        p = (1 / (1 + np.exp(-log_odds.astype(np.float64)))).astype(kind)
+    inside = np.clip(p, np.finfo(kind).tiny, below_one)
+    return np.where(log_odds > 0, np.maximum(inside, above_half), np.minimum(inside, half))
+
+
+@dataclass(frozen=True)
+class SetThresholds:
+    """Thresholds on probabilities for prediction sets: entry k is for a confidence of k / `LEVELS`."""
+
+    yes: np.ndarray  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
+    no: np.ndarray  # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
+
+    def answers(self, p: np.ndarray, predicted: np.ndarray, confidence: float) -> np.ndarray:
+        """1 yes, 0 no or -1 open for probabilities and decisions (m, q), int8."""
+        if not 0 < as_number(confidence) <= 1:
+            raise ValueError(f"confidence must be a number above 0 and at most 1, such as 0.9, got {confidence!r}.")
+        level = int(np.ceil(round(LEVELS * confidence, 6)))
+        found = np.full(p.shape, -1, dtype=np.int8)
+        found[(predicted == 1) & (p >= self.yes[level])] = 1
+        found[(predicted == 0) & (p < self.no[level])] = 0
+        return found
+
+
+def fit_sets(relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None = None) -> SetThresholds:
+    """Thresholds that keep both promises on the training rows, with a margin of `SAFETY` standard errors.
+
+    Parameters
+    ----------
+    relevant, predicted : bool arrays of shape (n, q)
+    p : array of shape (n, q)
+        Cross-fitted probabilities.
+    weights : array of shape (n,) or (n, q), default=None
+
+    Examples
+    --------
+    >>> p = np.linspace(0.01, 0.99, 99)[:, None]
+    >>> found = fit_sets(p > 0.4, p, p > 0.5)
+    >>> bool(found.yes[900] > 0.5), found.answers(np.array([[0.9, 0.1, 0.45]]), np.array([[1, 0, 0]]), 0.9).tolist()
+    (True, [[1, 0, -1]])
+    """
+    w = _of_entries(weights, p)
+    confidences = np.arange(LEVELS + 1) / LEVELS
+    yes = predicted & (w > 0)
+    order = np.argsort(-p[yes], kind="stable")
+    found, right, size = (part[yes][order] for part in (p, w * relevant, w))
+    hits, count = np.cumsum(right), np.cumsum(size)
+    share = hits / (count + 1)
+    lower = share - SAFETY * np.sqrt(share * (1 - share) / np.maximum(count, 1e-300))
+    lower[:-1][found[1:] == found[:-1]] = -np.inf  # a threshold does not lie between equal probabilities
+    reached = np.maximum.accumulate(lower[::-1])[::-1]
+    last = np.searchsorted(-reached, -confidences, side="right")  # how many of the highest keep the promise
+    yes_at = np.append(NEVER, found)[last]
+    missed = relevant & ~predicted & (w > 0)
+    order = np.argsort(p[missed], kind="stable")
+    found, size = p[missed][order], w[missed][order]
+    present = float((w * relevant).sum())
+    share = np.cumsum(size) / (present or 1.0)
+    upper = share + SAFETY * np.sqrt(np.clip(share * (1 - share), 0, None) / (present or 1.0))
+    first = np.searchsorted(np.maximum.accumulate(upper), 1 - confidences + 1e-12, side="right")  # the lowest that breaks it
+    no_at = np.append(found, NEVER)[first]
+    no_at[-1] = 0.0  # nothing is certain
+    return SetThresholds(yes_at, no_at)
+
+
+def set_rates(Y: np.ndarray, answers: np.ndarray) -> dict[str, np.ndarray]:
+    """How good prediction sets are, label by label, (q,) each; NaN where nothing defines a rate.
+
+    Parameters
+    ----------
+    Y : array of shape (m, q)
+        Labels in {0, 1} or {-1, +1}; NaN where a label is unknown, which leaves the entry out.
+    answers : int array of shape (m, q)
+        1 yes, 0 no, -1 open.
+
+    Returns
+    -------
+    dict
+        ``right``: share of the yes answers that are right, ``missed``: of the present labels that are answered no, ``open``: of the
+        answers that are open. ``Y.reshape(-1, 1)`` and ``answers.reshape(-1, 1)`` give the rates of all labels together.
+
+    Examples
+    --------
+    >>> rates = set_rates(np.array([[1, 0], [1, np.nan]]), np.array([[1, 1], [0, -1]]))
+    >>> {key: share.tolist() for key, share in rates.items()}
+    {'right': [1.0, 0.0], 'missed': [0.5, nan], 'open': [0.0, 0.0]}
+    """
+    known, present = ~np.isnan(Y), Y > 0
+    yes, is_open = (answers == 1) & known, (answers == -1) & known
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return {
+            "right": (yes & present).sum(axis=0) / yes.sum(axis=0),
+            "missed": ((answers == 0) & present).sum(axis=0) / present.sum(axis=0),
+            "open": is_open.sum(axis=0) / known.sum(axis=0),
+        }

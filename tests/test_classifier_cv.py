@@ -239,7 +239,7 @@ def test_centred_labels_are_those_of_a_plain_fit_with_the_same_choice(data, cv):
         ({"kernels": ("rbf", "precomputed")}, "mixes 'precomputed' with kernels of features"),
         ({"kernels": ("sigmoid",)}, "kernel='sigmoid' is not known"),
         ({"scalings": ("robust",)}, "scaling='robust' is not known"),
-        ({"correlation": "raw"}, "correlation='raw' is not known; choose 'paper' or 'centred'"),
+        ({"correlation": "raw"}, "correlation='raw' is not known; choose one of 'paper', 'centred'"),
         ({"cv": []}, "cv gave no split"),
         ({"cv": [(np.arange(30), [])]}, "cv gave no split, or one without training or test rows"),
         ({"alphas": 0.5}, "alphas must be a sequence"),

@@ -9,9 +9,9 @@ from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-from skcamel.camel.learning import RoundingWarning
-from skcamel.camel.parameters import BY_SUMS, Alive, check_memory
+from skcamel.camel.base import RoundingWarning
 from skcamel.checks import ConstantLabelWarning, names_compared
+from skcamel.memory import BY_SUMS, Alive, check_memory
 
 X = np.arange(12.0).reshape(6, 2) % 5
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]])
@@ -72,9 +72,9 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"scaling": "robust"}, "scaling='robust' is not known; choose one of 'none'"),
         ({"scaling": "standard", "kernel": "precomputed"}, "needs features, and kernel='precomputed' has none; use scaling='none'"),
         ({"sparsity": 0}, "sparsity must be a number > 0"),
-        ({"correlation": "plain"}, "correlation='plain' is not known; choose 'paper' or 'centred'"),
-        ({"correlation": None}, "correlation=None is not known; choose 'paper' or 'centred'"),
-        ({"correlation": ["paper"]}, r"correlation=\['paper'\] is not known; choose 'paper' or 'centred'"),
+        ({"correlation": "plain"}, "correlation='plain' is not known; choose one of 'paper', 'centred'"),
+        ({"correlation": None}, "correlation=None is not known; choose one of 'paper', 'centred'"),
+        ({"correlation": ["paper"]}, r"correlation=\['paper'\] is not known; choose one of 'paper', 'centred'"),
         ({"tol": 0}, "tol must be a number > 0"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1"),
         ({"max_iter": 1.5}, "max_iter must be an integer >= 1"),

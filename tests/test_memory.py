@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
-from skcamel.camel.parameters import Alive
 from skcamel.experiment.methods import CamelMethod
+from skcamel.memory import Alive
 
 N = 700
 

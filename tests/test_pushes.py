@@ -8,7 +8,8 @@ from hypothesis.extra.numpy import arrays
 
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel import explanation
-from skcamel.camel.explanation import Evidence, cooccurrence, ranked_pushes
+from skcamel.camel.correlation import cooccurrence
+from skcamel.camel.explanation import Evidence, ranked_pushes
 
 LABELS = arrays(np.int8, st.tuples(st.integers(2, 20), st.integers(1, 6)), elements=st.sampled_from([-1, 1]))
 

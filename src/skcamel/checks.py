@@ -19,10 +19,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import check_cv
+from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from skcamel.arrays import Array, is_tensor, to_numpy
+from skcamel.gone import hint
 from skcamel.rows import canonical, column_names, default_names, is_lazy, with_gaps
 from skcamel.text import listed
 
@@ -330,7 +332,8 @@ def as_number(value: Any) -> float:
 def check_positive(name: str, value: Any, otherwise: str = "") -> None:
     """Refuse what is not a finite number above 0."""
     if not 0 < as_number(value) < np.inf:
-        raise ValueError(f"{name} must be a number > 0{' ' + otherwise if otherwise else ''}, got {value!r}.")
+        needed = f"{name} must be a number > 0{' ' + otherwise if otherwise else ''}, got {value!r}."
+        raise ValueError(hint(f"{name}={value!r}") or needed)
 
 
 def check_not_negative(name: str, value: Any) -> None:
@@ -355,3 +358,33 @@ def check_in_unit_interval(name: str, value: Any) -> None:
     """Refuse what is not a number in [0, 1]."""
     if not 0 <= as_number(value) <= 1:
         raise ValueError(f"{name} must be a number in [0, 1], got {value!r}.")
+
+
+def choice(value: str, options: tuple[str, ...], name: str) -> str:
+    """`value` if it is one of `options`."""
+    if not isinstance(value, str) or value not in options:
+        known = f"{name}={value!r} is not known; choose one of {', '.join(map(repr, options))}."
+        raise ValueError(hint(f"{name}={value!r}") or known)
+    return value
+
+
+def check_groups(groups: Any, Y: np.ndarray) -> np.ndarray | None:
+    """Groups of the rows as whole numbers from 0 on, (n,); labels are known then."""
+    if groups is None:
+        return None
+    groups = np.asarray(to_numpy(groups))
+    if groups.shape != (len(Y),):
+        raise ValueError(f"groups has shape {groups.shape}; one group for each of the {len(Y)} rows is needed.")
+    if groups.dtype.kind == "f" and np.isnan(groups).any():
+        raise ValueError("groups holds NaN; give every row a group, a row by itself one of its own.")
+    if np.isnan(Y).any():
+        raise ValueError("groups leave together exactly where all labels are known, and some of Y are unknown (NaN); leave out those rows.")
+    _, codes = np.unique(groups.astype(str) if groups.dtype.kind == "O" else groups, return_inverse=True)
+    return codes
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from a `random_state`: a number is one, a RandomState draws one; None is 0, so that fits repeat."""
+    if random_state is None or isinstance(random_state, Integral):
+        return int(random_state or 0)
+    return int(check_random_state(random_state).randint(2**31 - 1))

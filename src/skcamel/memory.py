@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skcamel.arrays import free_on_gpu
+from scipy import sparse
+
+from skcamel.arrays import Array, free_on_gpu
 
 PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 _SHARE: ContextVar[int | None] = ContextVar("share", default=None)
@@ -153,3 +157,42 @@ def _figure(file: str, field: str) -> int:
     except OSError:  # not Linux
         return 0
     return int(found[1]) * 1024 if found else 0
+
+
+@dataclass(frozen=True)
+class Alive:
+    """How many matrices are alive at the peak of a fit, shown by tests/test_memory.py."""
+
+    kernels: int = 5  # n x n
+    scores: int = 40  # n x q
+    pairs: int = 24  # q x q
+    copies: int = 5  # of X
+
+    def bytes(self, X: Array, n: int, q: int) -> int:
+        """Bytes of a fit on n of the rows of X and q labels."""
+        of_X = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+        return self.copies * of_X * n // max(1, X.shape[0]) + self.matrices(n, q)
+
+    def matrices(self, n: int, q: int) -> int:
+        """The same without the copies of X."""
+        return 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
+
+
+BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
+
+
+def check_memory(X: Array, q: int, device: Any, alive: Alive = Alive()) -> None:
+    """Refuse a fit on X (n, d) and q labels that cannot fit into memory, before anything is allocated, and say how much would fit."""
+    n, free = X.shape[0], available(device)
+    labels = _most(lambda fewer: alive.bytes(X, n, fewer), q, free)
+    what, advice = f"A fit on {n} rows and {q} labels", f"Take at most {labels} labels"
+    if alive.kernels:
+        rows = _most(lambda fewer: alive.bytes(X, fewer, q), n, free)
+        what += ", with the decomposition of its kernel matrix,"
+        advice += f", solver='landmark', or a random sample of at most {rows} rows (sklearn.utils.resample(..., replace=False))"
+    require(alive.bytes(X, n, q), what, f"{advice}, and run fewer at the same time.", device=device)
+
+
+def _most(needed: Callable[[int], int], count: int, free: int | None) -> int:
+    """The largest count up to this one of which what is needed is free."""
+    return count if free is None else max(0, bisect_right(range(count + 1), free, key=needed) - 1)

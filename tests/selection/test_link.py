@@ -13,8 +13,18 @@ from scipy import optimize, special
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.arrays import to_numpy
 from skcamel.camel import link as module
-from skcamel.camel.learning import NeverPredictedWarning
-from skcamel.camel.link import FLATTEST, LEVELS, OFFSET_PRIOR, SAFETY, SLOPE_PRIOR, cross_fitted, fit_link, fit_sets, probabilities
+from skcamel.camel.link import (
+    FLATTEST,
+    LEVELS,
+    OFFSET_PRIOR,
+    SAFETY,
+    SLOPE_PRIOR,
+    NeverPredictedWarning,
+    cross_fitted,
+    fit_link,
+    fit_sets,
+    probabilities,
+)
 
 TINY = np.finfo(float).tiny
 

@@ -16,8 +16,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skcamel.arrays import Array
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
-from skcamel.camel.parameters import check_threshold
-from skcamel.camel.thresholds import WORDS, is_tuned, thresholds
+from skcamel.camel.thresholds import WORDS, check_threshold, is_tuned, thresholds
 from skcamel.checks import check_labels, check_rows, check_weights, unchanged_on_error, warn_of_constant_labels
 from skcamel.rows import dense
 

@@ -18,9 +18,9 @@ from skcamel.baselines.proximal import MAX_ITER, TOL, Problem
 from skcamel.camel import scaling
 from skcamel.camel.search import Scores, candidate_metrics, tabulate
 from skcamel.camel.thresholds import WORDS, is_tuned
-from skcamel.checks import check_count, check_not_negative, check_positive, inner_splits
+from skcamel.checks import check_count, check_not_negative, check_positive, choice, inner_splits
 from skcamel.metrics import evaluate
-from skcamel.metrics.conventions import NAMES, choice
+from skcamel.metrics.conventions import NAMES
 
 PRESETS = ("faithful", "fair")
 N_CUTS = 51

@@ -1,35 +1,42 @@
-"""What both CAMEL estimators share: learn correlations, learn to answer from leave-one-out scores, store a model, answer for new rows."""
+"""What both CAMEL estimators share: check what is given, store a model, answer for new rows."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel import memory
-from skcamel.arrays import Array, to_device, to_numpy
-from skcamel.camel import attribution
-from skcamel.camel.distributed import Partitions
-from skcamel.camel.explanation import Explanation, collaboration_summary, cooccurrence, evidence, known_together
-from skcamel.camel.landmark import JUDGED_ROWS
-from skcamel.camel.learning import Answers
-from skcamel.camel.link import Link, probabilities
+from skcamel.arrays import Array, check_device, to_device, to_numpy
+from skcamel.camel import attribution, correlation, sums, unknown
+from skcamel.camel.correlation import cooccurrence, known_together
+from skcamel.camel.explanation import Explanation, collaboration_summary, evidence
+from skcamel.camel.link import Answers, Link, check_miss_cost, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
-from skcamel.camel.parameters import BY_SUMS, Alive, check_groups, check_landmarks, check_memory
-from skcamel.camel.representation import Data, judged_by
+from skcamel.camel.representation import Data
 from skcamel.camel.search import Model
-from skcamel.camel.source import Batch, Batches, InMemory, Source
-from skcamel.camel.stream import Streaming
-from skcamel.checks import Labels, check_labels, check_rows, check_weights, warn_of_constant_labels
-from skcamel.rows import alike, column_names, default_names, is_lazy, on_device
+from skcamel.camel.source import Batches, Source
+from skcamel.camel.stream import CHOICES
+from skcamel.camel.thresholds import check_threshold
+from skcamel.checks import (
+    Labels,
+    check_count,
+    check_groups,
+    check_labels,
+    check_positive,
+    check_rows,
+    check_weights,
+    choice,
+    warn_of_constant_labels,
+)
+from skcamel.memory import Alive, check_memory
+from skcamel.rows import alike, is_lazy, on_device
 
 
 class OverflowedRowError(ValueError):
@@ -40,25 +47,20 @@ class OverflowedRowError(ValueError):
         super().__init__(f"Row {row} of X (from 0) has features so large that its scores are no numbers; are they in the units of the fit?")
 
 
+class RoundingWarning(UserWarning):
+    """The kernel matrix is so large that its rounding outweighs the penalty."""
+
+
 class SolverWarning(UserWarning):
     """solver="auto" does not take the exact solver."""
 
 
-FITTED = (
-    "_kernel",
-    "_kernel_mean",
-    "_kept",
-    "_lambda2",
-    "_offset",
-    "_scaling",
-    "_constant",
-    "_target",
-    "_stream",
-)
+FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_scaling", "_constant", "_target", "_stream")
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
-EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
+SCORES = ("paper", "log_odds")
 BY_LEAVE_ONE_OUT = "leave-one-out scores, which Algorithm 1 (solver='alternating') does not give; use solver='spectral'."
 NO_SETS = "This model is a member of a combination, which keeps the thresholds of prediction sets; ask the combination."
+EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
 
@@ -107,124 +109,83 @@ class BaseCamel(MultiLabelClassifier):
             raise AttributeError(f"Probabilities need {BY_LEAVE_ONE_OUT}")
         return hasattr(self, "_target")
 
+    def _check_shared_parameters(self, kernels: Sequence[Any]) -> None:
+        """Refuse parameters that do not exist, with kernels of these names."""
+        for name in ("sparsity", "tol"):
+            check_positive(name, getattr(self, name))
+        for name in ("max_iter", "n_landmarks"):
+            check_count(name, getattr(self, name))
+        words = {"correlation": correlation.KINDS, "scores": SCORES, "solver": SOLVERS}
+        if isinstance(self.landmarks, str):
+            words["landmarks"] = CHOICES
+        for name, options in words.items():
+            choice(getattr(self, name), options, name)
+        check_threshold(self.threshold)
+        check_miss_cost(self.miss_cost)
+        check_device(self.device)
+        if self.max_memory is not None:
+            try:
+                memory.as_bytes(self.max_memory)
+            except ValueError as error:
+                raise ValueError(f"max_memory: {error}") from error
+        if self.solver in ("landmark", "primal") and "precomputed" in kernels:
+            raise ValueError(f"solver={self.solver!r} sums up features, and a kernel matrix has none; use solver='spectral'.")
+        if self.solver == "primal" and any(name != "linear" for name in kernels):
+            raise ValueError("solver='primal' works in the features themselves; use kernel='linear', or solver='landmark'.")
+
     def _checked(
-        self,
-        X: Array,
-        Y: Array,
-        sample_weight: Array | None,
-        groups: Array | None = None,
-        alive: Alive = Alive(),  # noqa: B008 - it is frozen
+        self, X: Array, Y: Array, sample_weight: Array | None, groups: Array | None = None, alive: Alive | None = None
     ) -> tuple[Data, Labels, Source | None]:
         """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows."""
-        if groups is not None and (is_lazy(X) or isinstance(X, Batches)):
-            raise ValueError("groups leave together where all rows are judged, which those of Dask or of files are not; give arrays.")
-        if is_lazy(X):
-            return self._checked_lazily(X, Y, sample_weight)
-        if isinstance(X, Batches):
-            return self._checked_source(X.under(self._sums(X.n_features)), None, X.label_names, X.n_features)
+        alive = alive or Alive()
+        if is_lazy(X) or isinstance(X, Batches):
+            return sums.elsewhere(self, X, Y, sample_weight, groups)
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0], unknown=True)
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
-        by = self._streaming(rows, labels, alive)
-        check_memory(rows, labels.Y.shape[1], self.device, alive if by is None else BY_SUMS)
-        if by is None:
-            rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
-        else:
-            labels = replace(labels, Y=labels.Y.astype(np.int8))
         data = Data(rows, labels.Y, weights, check_groups(groups, labels.Y))
-        if by is not None and groups is not None and rows.shape[0] > JUDGED_ROWS:
-            raise ValueError(
-                f"groups leave together where all rows are judged; solver={self.solver!r} judges {JUDGED_ROWS:,} of these "
-                f"{rows.shape[0]:,} rows. Give fewer rows, or solver='spectral'."
-            )
-        source = None if by is None else in_memory(data, replace(by, tell=self._tell_rows))
-        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights) if source is None else source.survey.counts
+        if self._sums_up(data, alive):
+            return sums.in_memory(self, data, labels)
+        check_memory(rows, labels.Y.shape[1], self.device, alive)
+        rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
+        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
         if not data.is_complete:
             self.known_together_ = known_together(labels.Y, weights)
-        return data, labels, source
+        return replace(data, X=rows), labels, None
 
-    def _streaming(self, rows: Array, labels: Labels, alive: Alive) -> Streaming | None:
-        """How rows are summed up; None where a solver with a matrix of rows is asked for, or "auto" prefers it."""
-        complete = not np.isnan(labels.Y).any()
-        solver = choose_solver(self.solver)
-        if not complete and solver not in ("auto", "spectral"):
-            raise ValueError(f"solver={solver!r} takes complete labels, and some of Y are unknown (NaN); use solver='spectral'.")
-        if solver == "auto" and (not complete or self._is_pairwise() or self._prefers_exact(len(labels.Y), labels.Y.shape[1], alive)):
-            return None
-        return None if solver in ("spectral", "alternating") else self._sums(rows.shape[1])
+    def _sums_up(self, data: Data, alive: Alive) -> bool:
+        """Whether rows are summed up: where the solver says so, or "auto" finds them too many for a matrix, with a warning.
 
-    def _sums(self, d: int) -> Streaming:
-        """How to sum up rows of d columns, as the parameters have it."""
-        how = self.landmarks
-        if not isinstance(how, str):
-            how = check_landmarks(how, d)
-        budget = None if self.max_memory is None else memory.as_bytes(self.max_memory)
-        count = self.n_landmarks if isinstance(how, str) else len(how)
-        return Streaming(self.solver == "primal", count, how, seed_of(self.random_state), budget, self.device)
-
-    def _checked_batch(
-        self, X: Array, y: Array, classes: Array | None, sample_weight: Array | None, known: Labels | None
-    ) -> tuple[Batch, Labels]:
-        """A batch as the core wants it, without rows of weight 0."""
-        rows = check_rows(self, X, reset=known is None, pairwise=False)
-        labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
-        if np.isnan(labels.Y).any():
-            raise ValueError("partial_fit takes complete labels, and some of Y are unknown (NaN); use fit with solver='spectral'.")
-        weights = check_weights(sample_weight, rows.shape[0], may_vanish=True)
-        data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
-        return Batch(data.X, data.Y, data.weights), labels
-
-    def _checked_lazily(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Data, Labels, Source]:
-        """The same for Dask collections."""
-        if len(getattr(Y, "shape", (0, 0))) != 2:
-            raise ValueError("A 1-d y of a Dask collection may lack classes in some partitions; give a label matrix.")
-        names = column_names(Y) or default_names("label", int(Y.shape[1]))
-        known, d = _without_rows(names), int(X.shape[1])
-        checking = type(self)(solver=self.solver, device=self.device)  # without callbacks, which may not travel
-        checking.n_features_in_ = d
-        if (columns := column_names(X)) is not None:
-            checking.feature_names_in_ = np.array(columns, dtype=object)
-        by = self._sums(d)
-        return self._checked_source(Partitions(X, Y, sample_weight, by, partial(batch_of, checking, known)), columns, names, d)
-
-    def _checked_source(self, source: Source, columns: Sequence[str] | None, names: Sequence[str], d: int) -> tuple[Data, Labels, Source]:
-        """A sample of the rows, labels without rows, and the source of sums over all rows, which are not here."""
-        if self._is_pairwise():
-            raise ValueError("A kernel matrix has no features to sum up, so it cannot be a Dask collection; use solver='spectral'.")
-        if choose_solver(self.solver) in ("spectral", "alternating"):
-            raise ValueError(f"solver={self.solver!r} takes a matrix of all rows, not Dask collections; use solver='landmark' or 'primal'.")
-        self.n_features_in_, known = d, _without_rows(names)
-        if columns is not None:
-            self.feature_names_in_ = np.array(columns, dtype=object)
-        self.cooccurrence_, self.total_weight_ = source.survey.counts
-        data = judged_by(source.survey.judged)
-        warn_of_constant_labels(replace(known, Y=data.Y))
-        return data, replace(known, Y=data.Y[:0]), source
-
-    def _tell_rows(self, done: int, total: int) -> None:
-        """Hear how many rows have been summed up."""
-
-    def _prefers_exact(self, n: int, q: int, alive: Alive) -> bool:
-        """Whether "auto" takes the exact solver for n rows and q labels; if not, say so.
-
-        It depends on these, `max_memory` and the device alone, so that the same data give the same model whatever else the machine does.
+        "auto" depends on the sizes, `max_memory` and the device alone, so that the same data give the same model whatever else the machine
+        does.
         """
+        solver = self.solver
+        if solver in ("spectral", "alternating") and (solver == "spectral" or data.is_complete):
+            return False
+        if not data.is_complete and solver != "auto":
+            raise ValueError(f"solver={solver!r} takes complete labels, and some of Y are unknown (NaN); use solver='spectral'.")
+        if solver != "auto" or not data.is_complete or self._is_pairwise():
+            return solver != "auto"
+        n, q = data.Y.shape
         on_gpu = self.device is not None and str(self.device) != "cpu"
-        needed, allowed = alive.matrices(n, q), None if self.max_memory is None else memory.as_bytes(self.max_memory)
+        allowed = np.inf if self.max_memory is None else memory.as_bytes(self.max_memory)
+        needed = alive.matrices(n, q)
+        if n <= EXACT_ROWS[on_gpu] and needed <= allowed:
+            return False
+        reason = f"needs {memory.gib(needed)}, and max_memory allows {memory.gib(allowed)}"
         if n > EXACT_ROWS[on_gpu]:
             reason = f"would take long for {n:,} rows"
-        elif allowed is not None and needed > allowed:
-            reason = f"needs {memory.gib(needed)}, and max_memory allows {memory.gib(allowed)}"
-        else:
-            return True
         warnings.warn(
             f"solver='auto' works with {self.n_landmarks:,} landmarks, or for the linear kernel with the columns: the exact one {reason}. "
             "Choose solver='landmark', 'primal' or 'spectral' to decide yourself; more landmarks (n_landmarks) are more accurate.",
             SolverWarning,
             stacklevel=5,
         )
-        return False
+        return True
+
+    def _tell_rows(self, done: int, total: int) -> None:
+        """Hear how many rows have been summed up."""
 
     def _store(self, model: Model, S: np.ndarray, kept: np.ndarray | None) -> None:
         """Set what scores are computed from; arrays are numpy, wherever the fit took place."""
@@ -454,42 +415,42 @@ def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
     return found
 
 
-def check_solver(solver: str, kernels: Sequence[Any]) -> None:
-    """Refuse solvers that cannot work with these kernels."""
-    if solver in ("landmark", "primal") and "precomputed" in kernels:
-        raise ValueError(f"solver={solver!r} sums up features, and a kernel matrix has none; use solver='spectral'.")
-    if solver == "primal" and any(name != "linear" for name in kernels):
-        raise ValueError("solver='primal' works in the features themselves; use kernel='linear', or solver='landmark'.")
+def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
+    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance."""
+    options: dict[str, Any] = {"strength": estimator.sparsity, "tol": estimator.tol, "max_iter": estimator.max_iter}
+    centred = estimator.correlation == "centred"
+    if isinstance(data, Data):
+        found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
+    else:
+        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), **options)
+    worst = float(found.violation.max())
+    if worst > estimator.tol:
+        warnings.warn(
+            f"Label correlation stopped after {found.n_iter} iterations with a KKT violation of {worst:.1e} of the penalty, above "
+            f"tol={estimator.tol:.1e}; raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return found.S
 
 
-def _without_rows(names: Sequence[str]) -> Labels:
-    """Labels of these names."""
-    return Labels(np.empty((0, len(names))), np.array(names, dtype=object), np.arange(len(names)), "matrix")
-
-
-def batch_of(estimator: BaseCamel, known: Labels, X: Any, Y: Any, weights: Any) -> Batch:
-    """What a partition holds, checked where it is."""
-    return estimator._checked_batch(X, Y, None, weights, known)[0]
-
-
-def in_memory(data: Data, by: Streaming) -> InMemory:
-    """Rows that are here, without those of weight 0, as a source of sums."""
-    data, _ = data.with_weight(pairwise=False)
-    return InMemory(Batch(data.X, data.Y, None if data.weights is None or (data.weights == 1).all() else data.weights), by)
-
-
-def choose_solver(solver: Any) -> str:
-    """The name of a solver, checked."""
-    if not isinstance(solver, str) or solver not in SOLVERS:
-        raise ValueError(f"solver={solver!r} is not known; choose one of {', '.join(map(repr, SOLVERS))}.")
-    return solver
-
-
-def seed_of(random_state: Any) -> int:
-    """A seed from a `random_state`: a number is one, a RandomState draws one; None is 0, so that fits repeat."""
-    if random_state is None or isinstance(random_state, Integral):
-        return int(random_state or 0)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+def warn_of_digits(model: Model) -> None:
+    """Say so where rounding is fitted as if it were data, or unknown labels were not filled to the last digits."""
+    lambda2 = model.params["lambda2"]
+    if np.finfo(np.float64).eps * model.largest > lambda2:
+        warnings.warn(
+            f"The kernel matrix is so large (its greatest eigenvalue is {model.largest:.1e}) that its rounding exceeds "
+            f"lambda2={lambda2:g}: scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
+            RoundingWarning,
+            stacklevel=4,
+        )
+    if model.solution.convergence is None and model.solution.n_iter >= unknown.MOST_ROUNDS:
+        warnings.warn(
+            f"Unknown labels were still changing after {model.solution.n_iter} rounds: lambda2 is very small for so few known labels, or "
+            "lambda1 very large. Scores may lack digits; raise lambda2.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
 
 def _check_finite(scores: np.ndarray) -> None:

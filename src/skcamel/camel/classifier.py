@@ -12,16 +12,30 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.camel import alternating, correlation, spectral
-from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, check_solver, choose_solver, seed_of
-from skcamel.camel.learning import Answers, learn_answers, learn_correlation, warn_of_digits
-from skcamel.camel.parameters import check_bandwidth, check_kernel, check_scaling, check_shared_parameters
-from skcamel.camel.representation import Data, Grid, Problem, judged_by, kernel_matrices, label_bases, represent, representation_of
+from skcamel.camel import alternating, correlation, spectral, sums
+from skcamel.camel.base import (
+    BY_LEAVE_ONE_OUT,
+    BaseCamel,
+    learn_correlation,
+    warn_of_digits,
+)
+from skcamel.camel.link import Answers, learn_answers
+from skcamel.camel.representation import (
+    Data,
+    Grid,
+    Problem,
+    check_place,
+    judged_by,
+    kernel_matrices,
+    label_bases,
+    represent,
+    representation_of,
+)
 from skcamel.camel.search import Model
 from skcamel.camel.source import Batch, Survey, surveyed
 from skcamel.camel.stream import Stream, Streaming, begin
 from skcamel.camel.thresholds import is_tuned, thresholds
-from skcamel.checks import Labels, check_in_unit_interval, check_positive, unchanged_on_error
+from skcamel.checks import Labels, check_in_unit_interval, check_positive, seed_of, unchanged_on_error
 
 FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
 
@@ -320,8 +334,8 @@ class CamelClassifier(BaseCamel):
             before: _Partial | None = getattr(self, "_stream", None)
             if before is None:
                 self._reset()
-            batch, labels = self._checked_batch(X, y, classes, sample_weight, None if before is None else before.labels)
-            by, fixed = self._sums(batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
+            batch, labels = sums.batch(self, X, y, classes, sample_weight, None if before is None else before.labels)
+            by, fixed = sums.streaming(self, batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
             if before is not None:
                 seen = before.under(by, fixed).add(batch)
             elif batch.Y.shape[0]:
@@ -342,20 +356,17 @@ class CamelClassifier(BaseCamel):
         return self
 
     def _check_parameters(self) -> None:
-        check_shared_parameters(self)
         check_in_unit_interval("alpha", self.alpha)
         check_positive("lambda1", self.lambda1)
         check_positive("lambda2", self.lambda2)
-        check_kernel(self.kernel)
-        check_scaling(self.scaling, self.kernel)
-        if not (isinstance(self.bandwidth, str) and self.bandwidth == "mean"):
-            check_bandwidth("bandwidth", self.bandwidth, "or 'mean'")
-        if choose_solver(self.solver) == "alternating":
+        is_mean = isinstance(self.bandwidth, str) and self.bandwidth == "mean"
+        check_place("bandwidth", self.scaling, self.kernel, 1.0 if is_mean else self.bandwidth, "or 'mean'")
+        self._check_shared_parameters([self.kernel])
+        if self.solver == "alternating":
             for name in ("threshold", "scores", "miss_cost"):
                 value = getattr(self, name)
                 if is_tuned(value) if name == "threshold" else value not in (None, "paper"):
                     raise ValueError(f"{name}={value!r} needs {BY_LEAVE_ONE_OUT}")
-        check_solver(self.solver, [self.kernel])
 
 
 def _alternating(estimator: Any, data: Data, S: np.ndarray) -> tuple[Model, Answers]:

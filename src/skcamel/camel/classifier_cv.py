@@ -12,19 +12,19 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array
-from skcamel.camel.base import BaseCamel, check_solver, choose_solver, seed_of
+from skcamel.camel.base import BaseCamel, learn_correlation, warn_of_digits
 from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.combination import combine
-from skcamel.camel.explanation import cooccurrence
-from skcamel.camel.learning import Answers, learn_answers, learn_correlation, learn_link, warn_of_digits
-from skcamel.camel.parameters import Alive, check_places, check_shared_parameters
-from skcamel.camel.representation import Data, Grid, Place, all_candidates, judged_by, places, represent, represent_ahead
+from skcamel.camel.correlation import cooccurrence
+from skcamel.camel.link import Answers, learn_answers, learn_link
+from skcamel.camel.representation import Data, Grid, Place, all_candidates, check_place, judged_by, places, represent, represent_ahead
 from skcamel.camel.search import Model, Scores, larger_is_better, score_fold, search, tabulate, usable
 from skcamel.camel.source import Batches
 from skcamel.camel.stream import Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned
-from skcamel.checks import Labels, check_flag, check_in_unit_interval, check_positive, inner_splits, unchanged_on_error
-from skcamel.metrics.conventions import NAMES, choice
+from skcamel.checks import Labels, check_flag, check_in_unit_interval, check_positive, choice, inner_splits, seed_of, unchanged_on_error
+from skcamel.memory import Alive
+from skcamel.metrics.conventions import NAMES
 from skcamel.presets import PREPARED, PRESETS
 from skcamel.rows import is_lazy
 
@@ -324,7 +324,6 @@ class CamelClassifierCV(BaseCamel):
         self._checked_grid()
 
     def _checked_grid(self) -> Grid:
-        check_shared_parameters(self)
         choice(self.scoring, NAMES, "scoring")
         tried = self._places()
         product = ("bandwidths", "kernels", "scalings") if self.representations is None else ()
@@ -337,7 +336,12 @@ class CamelClassifierCV(BaseCamel):
         for name in ("lambda1s", "lambda2s"):
             for value in getattr(self, name):
                 check_positive(name, value)
-        check_places("bandwidths" if self.representations is None else "representations", tried)
+        for scaling, kernel, multiple in tried:
+            check_place("bandwidths" if self.representations is None else "representations", scaling, kernel, multiple)
+        kernels = tuple(kernel for _, kernel, _ in tried)
+        if "precomputed" in kernels and len(set(kernels)) > 1:
+            raise ValueError(f"kernels={kernels!r} mixes 'precomputed' with kernels of features; give it alone.")
+        self._check_shared_parameters(kernels)
         if self.callback is not None and not callable(self.callback):
             raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
         check_flag("combine", self.combine)
@@ -345,9 +349,8 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError("combine=True learns its weights on leave-one-out scores, not on folds; use cv='loo'.")
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
-        if choose_solver(self.solver) == "alternating":
+        if self.solver == "alternating":
             raise ValueError("solver='alternating' (Algorithm 1) solves one candidate; use CamelClassifier, or solver='auto'.")
-        check_solver(self.solver, [name for _, name, _ in tried])
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
 
     def _places(self) -> tuple[Place, ...]:

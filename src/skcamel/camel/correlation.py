@@ -259,3 +259,29 @@ def _lengths(C: np.ndarray) -> np.ndarray:
     """√(C_ii C_jj), (q, q): the most that |C_ij| can be."""
     lengths = np.sqrt(np.diag(C))
     return np.outer(lengths, lengths)
+
+
+def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+    """Weight of the rows that have both labels (q, q), and of all rows; labels are in {-1, +1}.
+
+    Examples
+    --------
+    >>> cooccurrence(np.array([[1, 1], [1, -1], [-1, -1]]), np.array([1.0, 2.0, 0.5]))
+    (array([[3., 1.],
+           [1., 1.]]), 3.5)
+    """
+    weights = np.ones(len(Y)) if weights is None else weights
+    present = (Y > 0).astype(np.float64)
+    return present.T @ (present * weights[:, None]), float(weights.sum())
+
+
+def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Weight of the rows in which both labels are known (q, q); NaN in Y (n, q) is unknown.
+
+    Examples
+    --------
+    >>> known_together(np.array([[1, 1], [1, np.nan], [-1, -1]]), None)
+    array([[3., 2.],
+           [2., 2.]])
+    """
+    return cooccurrence(~np.isnan(Y), weights)[0]

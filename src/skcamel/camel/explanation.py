@@ -75,32 +75,6 @@ def evidence(model: Any) -> Evidence:
     return Evidence.of(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
 
 
-def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
-    """Weight of the rows that have both labels (q, q), and of all rows; labels are in {-1, +1}.
-
-    Examples
-    --------
-    >>> cooccurrence(np.array([[1, 1], [1, -1], [-1, -1]]), np.array([1.0, 2.0, 0.5]))
-    (array([[3., 1.],
-           [1., 1.]]), 3.5)
-    """
-    weights = np.ones(len(Y)) if weights is None else weights
-    present = (Y > 0).astype(np.float64)
-    return present.T @ (present * weights[:, None]), float(weights.sum())
-
-
-def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Weight of the rows in which both labels are known (q, q); NaN in Y (n, q) is unknown.
-
-    Examples
-    --------
-    >>> known_together(np.array([[1, 1], [1, np.nan], [-1, -1]]), None)
-    array([[3., 2.],
-           [2., 2.]])
-    """
-    return cooccurrence(~np.isnan(Y), weights)[0]
-
-
 def ranked_pushes(amounts: np.ndarray, k: int, evidence: Evidence, target: int | None = None) -> list[Push]:
     """The first `k` of the pushes that are not 0: strongest first, those that contradict the data after all others.
 

@@ -18,10 +18,10 @@ from sklearn.pipeline import Pipeline
 
 from skcamel.arrays import namespace, to_device, to_numpy
 from skcamel.camel import correlation, landmark, spectral
-from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel
+from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
-from skcamel.camel.explanation import Evidence, Push, cooccurrence, data_frame, ranked_pushes
-from skcamel.camel.learning import learn_correlation
+from skcamel.camel.correlation import cooccurrence
+from skcamel.camel.explanation import Evidence, Push, data_frame, ranked_pushes
 from skcamel.camel.link import fit_link, probabilities
 from skcamel.camel.representation import (
     Data,

@@ -259,7 +259,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         >>> X, Y = make_multilabel_classification(300, n_classes=3, random_state=0)
         >>> model = CamelClassifier(scaling="standard").fit(X[:200], Y[:200])
         >>> model.predict_sets(X[200:203], confidence=0.9).tolist()
-        [[0, 0, 1], [0, 1, 0], [0, 1, 1]]
+        [[0, -1, 1], [0, -1, -1], [0, -1, -1]]
         """
         found = self.outputs(X)
         answers = found.sets(confidence)

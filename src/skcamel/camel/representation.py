@@ -17,7 +17,8 @@ from skcamel.arrays import Array, one_thread_for_small, to_device, to_match
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
 from skcamel.camel.landmark import Sample
 from skcamel.camel.source import Source
-from skcamel.camel.stream import Stream, begin, centred_for
+from skcamel.camel.stream import Stream, begin
+from skcamel.checks import check_positive, choice
 from skcamel.rows import alike, on_device
 
 log = logging.getLogger("skcamel")
@@ -250,8 +251,8 @@ def _units_of_sums(source: Source, grid: Grid, place: Place, device: Any) -> tup
 
 
 def rows_for(name: Any, plain: scaling.Scaling, X: Array) -> tuple[scaling.Scaling, Array]:
-    """Training rows as the kernel of that name wants them, and the scaling that makes others like them."""
-    scaler = centred_for(name, plain, X)
+    """Training rows as the kernel of that name wants them, around the origin if it is made of inner products, and their scaling."""
+    scaler = plain.centred(X.astype(np.float64)) if name in kernel.BY_PRODUCT else plain
     return scaler, scaler(X)
 
 
@@ -324,3 +325,15 @@ def label_bases(S: Array, alphas: Sequence[float]) -> list[Any]:
     """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here."""
     with one_thread_for_small(len(S)):
         return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
+
+
+def check_place(name: str, scaling_name: Any, kernel_name: Any, bandwidth: Any, otherwise: str = "") -> None:
+    """Refuse a scaling or a kernel that does not exist, any scaling of a kernel matrix, and a bandwidth whose square is no number."""
+    if not callable(kernel_name) and kernel_name not in kernel.NAMES:
+        raise ValueError(f"kernel={kernel_name!r} is not known; choose one of {', '.join(map(repr, kernel.NAMES))} or give a function.")
+    choice(scaling_name, scaling.NAMES, "scaling")
+    if kernel_name == "precomputed" and scaling_name != "none":
+        raise ValueError(f"scaling={scaling_name!r} needs features, and kernel='precomputed' has none; use scaling='none'.")
+    check_positive(name, bandwidth, otherwise)
+    if not 1e-100 < float(bandwidth) < 1e100:
+        raise ValueError(f"{name} must lie between 1e-100 and 1e100, got {bandwidth!r}.")

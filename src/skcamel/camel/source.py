@@ -16,7 +16,7 @@ import numpy as np
 
 from skcamel.arrays import Array
 from skcamel.camel import landmark
-from skcamel.camel.explanation import cooccurrence
+from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.landmark import Moments, Sample
 from skcamel.camel.stream import Stream, Streaming
 

@@ -15,10 +15,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from scipy.cluster.vq import kmeans2, vq
 
 from skcamel import memory
-from skcamel.arrays import Array, allowed_threads, to_device
+from skcamel.arrays import Array, allowed_threads, to_device, to_numpy
 from skcamel.camel import kernel, landmark, scaling, spectral
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.landmark import Sample
@@ -146,7 +147,9 @@ def begin(
 ) -> Stream:
     """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from a sample, for sums over `n_rows`."""
     X = sample.X.astype(np.float64)
-    scaler = centred_for(kernel_name, scaling.fitted(scaling_name, X, sample.uneven), X)
+    scaler = scaling.fitted(scaling_name, X, sample.uneven)
+    if kernel_name in kernel.BY_PRODUCT:
+        scaler = scaler.centred(X)
     if by.takes_rows_themselves(kernel_name, X.shape[1]):
         origin = np.asarray(scaler(X).mean(axis=0)).ravel()
         return Stream(scaler, None, landmark.Features(Kernel("linear"), None, to_device(origin, by.device)), by)
@@ -157,11 +160,6 @@ def begin(
     Z = choose(by.how, scaled, by.count, by.seed) if isinstance(by.how, str) else alike(scaler(by.how), scaled.X)
     made = landmark.features(fitted, on_device(Z, by.device), n_rows=n_rows, lambda2=lambda2)
     return Stream(scaler, Z, made, by)
-
-
-def centred_for(kernel_name: Any, plain: scaling.Scaling, X: Array) -> scaling.Scaling:
-    """The scaling as the kernel of that name wants it: around the origin if it is made of inner products."""
-    return plain.centred(X.astype(np.float64)) if kernel_name in kernel.BY_PRODUCT else plain
 
 
 def choose(how: str, sample: Sample, count: int, seed: int) -> Array:
@@ -213,3 +211,11 @@ def _mean_distance(name: str, scaled: Sample, by: Streaming, rounding: float) ->
     some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
     weights = None if some.uneven is None else to_device(some.uneven, by.device)
     return kernel.mean_distance(name, on_device(some.X, by.device), weights=weights, rounding=rounding)
+
+
+def check_landmarks(landmarks: Any, d: int) -> np.ndarray:
+    """Landmarks given as rows, float64 (m, d)."""
+    rows = np.asarray(dense(landmarks if sparse.issparse(landmarks) else to_numpy(landmarks)), dtype=np.float64)
+    if rows.ndim != 2 or rows.shape[1] != d or not len(rows) or not np.isfinite(rows).all():
+        raise ValueError(f"landmarks has shape {rows.shape}; give finite rows of the {d} columns of X, at least one.")
+    return rows

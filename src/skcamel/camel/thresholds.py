@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.arrays import Array, as_floats, namespace, take_along_rows
+from skcamel.checks import as_number
+from skcamel.gone import hint
 
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")
 OTHER_NAMES = {"common": "micro_f1", "label": "macro_f1"}  # of earlier versions
@@ -151,3 +153,17 @@ def _best_micro_f1(curve: _Curve) -> Array:
         size = predicted + float(xp.sum(curve.positives))
         ratio = 2 * hits / size if size > 0 else 0.0
     return take_along_rows(curve.thresholds.T, best)[:, 0]
+
+
+def check_threshold(threshold: Any, words: tuple[str, ...] = WORDS) -> None:
+    """Refuse a threshold that is neither one of `words`, nor a finite number, nor a vector of such."""
+    if isinstance(threshold, str):
+        known = threshold in words
+    elif np.ndim(threshold) == 1 and len(threshold):
+        known = all(np.isfinite(as_number(value)) for value in np.asarray(threshold).tolist())
+    else:
+        known = bool(np.isfinite(as_number(threshold)))
+    if not known:
+        shown = [word for word in words if word not in OTHER_NAMES]
+        unknown = f"threshold={threshold!r} is not known; choose {', '.join(map(repr, shown))}, a number, or one for each label."
+        raise ValueError(hint(f"threshold={threshold!r}") or unknown)

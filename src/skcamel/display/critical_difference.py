@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from skcamel.checks import choice
 from skcamel.display.canvas import BLUE, GREY, axes_or_new, legible
 from skcamel.experiment.paper import HasMean, Key, metric_title, title_of
 from skcamel.experiment.significance import compare_methods, groups_of
-from skcamel.metrics.conventions import choice
 
 BAR, ROW = 0.22, 0.5  # distance of bars and of names, in units of the vertical axis
 LETTERS = 24  # shown of a name

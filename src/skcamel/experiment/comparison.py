@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from skcamel.checks import choice
 from skcamel.experiment.paper import (
     LARGE,
     REGULAR,
@@ -21,7 +22,7 @@ from skcamel.experiment.paper import (
 )
 from skcamel.experiment.published import Published, paper_table
 from skcamel.experiment.summary import BY_INDEX, Figure, Record, Summary, base_of, summarise
-from skcamel.metrics.conventions import RANKING, choice
+from skcamel.metrics.conventions import RANKING
 from skcamel.text import listed
 
 STDS = ("paper", "larger")

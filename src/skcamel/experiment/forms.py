@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from skcamel.checks import choice
 from skcamel.experiment.records import csv_text, finite
 from skcamel.experiment.tables import Cell, Row, Table, TableSection
-from skcamel.metrics.conventions import choice
 from skcamel.text import one_line
 
 FORMS = ("markdown", "latex", "csv")

@@ -25,9 +25,10 @@ from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.thresholds import METRICS as DECISION
+from skcamel.checks import choice
 from skcamel.experiment.identity import described, jsonable
 from skcamel.experiment.paper import METHOD_TITLES, PAPER_METHODS, PRESETS
-from skcamel.metrics.conventions import NAMES, choice
+from skcamel.metrics.conventions import NAMES
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 THRESHOLDS = {"quick": "zero", "paper": "zero", "best": "micro_f1"}  # threshold of all methods but CAMEL, whose presets have it

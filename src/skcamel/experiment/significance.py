@@ -17,8 +17,8 @@ import numpy as np
 from scipy import stats
 
 from skcamel.arrays import Array
+from skcamel.checks import choice
 from skcamel.experiment.paper import SEVEN, HasMean, Key, Metric
-from skcamel.metrics.conventions import choice
 
 TESTS = ("nemenyi", "bonferroni-dunn")
 LEVEL = 0.05  # of the tests in tables and on pages

@@ -20,7 +20,7 @@ from scipy import sparse
 import skcamel
 from skcamel.arrays import check_device
 from skcamel.camel.outputs import MultiLabelClassifier
-from skcamel.checks import as_number, check_count
+from skcamel.checks import as_number, check_count, choice
 from skcamel.data import DataError
 from skcamel.data.dataset import Dataset
 from skcamel.data.preparer import TablePreparer
@@ -33,7 +33,6 @@ from skcamel.experiment.methods import FOLDS, CamelMethod, Method, get_method
 from skcamel.experiment.records import Records, StudyFolder
 from skcamel.experiment.units import NAME, SEED, RecordsError, Unit, read_cards
 from skcamel.gone import without
-from skcamel.metrics.conventions import choice
 
 KINDS = ("plain", "stratified", "given")
 CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from skcamel.checks import choice
 from skcamel.experiment.paper import (
     LARGE,
     REGULAR,
@@ -26,7 +27,7 @@ from skcamel.experiment.paper import (
 )
 from skcamel.experiment.records import Records
 from skcamel.experiment.units import PLACE, RecordsError, read_metrics
-from skcamel.metrics.conventions import NAMES, TITLES, choice
+from skcamel.metrics.conventions import NAMES, TITLES
 
 Record = Mapping[str, Any]
 Place = tuple[str, str]  # data set, method

@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 import skcamel
 from skcamel.camel.base import BaseCamel
 from skcamel.camel.kernel import RADIAL
+from skcamel.checks import choice
 from skcamel.export.columns import DOUBLE, KINDS, write_rows
 from skcamel.export.graph import Graph
 from skcamel.export.scores import write_scores
 from skcamel.memory import gib, require
-from skcamel.metrics.conventions import choice
 from skcamel.pipeline import final, transformers
 
 __all__ = ["to_onnx"]

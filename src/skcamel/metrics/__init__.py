@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import Array, to_numpy
+from skcamel.checks import choice
 from skcamel.lazy import lazily
-from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights, check_conventions, choice
+from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights, check_conventions
 from skcamel.metrics.decision import (
     checked_counts,
     count,

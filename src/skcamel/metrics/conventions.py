@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from skcamel.arrays import Array, cast, namespace, to_numpy
+from skcamel.checks import choice
 from skcamel.rows import with_gaps
 
 TITLES = {  # as the paper writes them, in its order
@@ -105,13 +106,6 @@ def check_conventions(ties: str, rows: str) -> None:
     """Refuse rules for ties and rows that are not known."""
     choice(ties, TIES, "ties")
     choice(rows, ROWS, "rows")
-
-
-def choice(value: str, options: tuple[str, ...], name: str) -> str:
-    """`value` if it is one of `options`."""
-    if value not in options:
-        raise ValueError(f"{name}={value!r} is not known; choose one of {', '.join(map(repr, options))}.")
-    return value
 
 
 def _as_array(x: Array) -> Array:

@@ -46,8 +46,8 @@ TOGETHER = (  # what has the first has the second
     ("link_slopes_", "link_offsets_"),
     ("link_offsets_", "link_slopes_"),
     ("set_thresholds_", "link_slopes_"),
-    ("estimate_", "label_estimates_"),
-    ("label_estimates_", "n_judged_"),
+    ("estimate_", "n_judged_"),
+    ("label_estimates_", "estimate_"),
 )
 OF_LABELS = ("rows", "positives", "precision", "recall", "f1")
 

@@ -9,8 +9,7 @@ from scipy import linalg
 
 from benchmarks.machine import Row, at_most, seconds
 from skcamel import CamelClassifierCV
-from skcamel.camel import kernel, scaling
-from skcamel.camel.representation import rows_for
+from skcamel.camel.representation import Data, Grid, kernel_matrices
 from skcamel.presets import STRONG
 
 SIZES = {(2200, 103, 14): 3.0, (1100, 50, 227): 6.0}  # rows, features, labels: the most that `best` may take, in bare eigh calls
@@ -24,18 +23,18 @@ def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
     return X, (factors @ rng.normal(size=(5, q)) > np.linspace(0.5, 3, q)).astype(int)
 
 
-def kernel_matrices(X: np.ndarray) -> Iterator[np.ndarray]:
+def matrices(X: np.ndarray) -> Iterator[np.ndarray]:
     """The kernel matrix of each representation of the preset; how fast `eigh` is depends on the matrix."""
-    for scaling_name, name, multiple in STRONG:
-        _, rows = rows_for(name, scaling.fitted(scaling_name, X), X)
-        yield next(kernel.fitted_many(name, rows, [multiple]))[1]
+    for place in STRONG:
+        ((_, K),) = kernel_matrices(Data(X, X, None), Grid((0.0,), (1.0,), (1.0,), (place,)), None)
+        yield K
 
 
 def run() -> list[Row]:
     rows = []
     for (n, d, q), most in SIZES.items():
         X, Y = make_data(n, d, q)
-        bare = sum(seconds(lambda K=K: linalg.eigh(K, driver="evd", check_finite=False), 3) for K in kernel_matrices(X))
+        bare = sum(seconds(lambda K=K: linalg.eigh(K, driver="evd", check_finite=False), 3) for K in matrices(X))
         one = seconds(lambda X=X, Y=Y: CamelClassifierCV.from_preset("best").fit(X, Y), 1)
         rows.append(at_most(f"best, combined, n = {n}, q = {q} / its bare eigh calls", one / bare, most))
     return rows

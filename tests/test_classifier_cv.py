@@ -12,7 +12,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
-from skcamel.camel.base import BaseCamel, outputs_together
 from skcamel.camel.correlation import learn
 from skcamel.camel.link import fit_link
 from skcamel.camel.thresholds import thresholds
@@ -254,21 +253,6 @@ def test_bad_grids_are_refused(data, options, message):
 def test_one_row_cannot_be_left_out():
     with pytest.raises(ValueError, match="at least 2 rows with weight, got n_samples = 1"):
         CamelClassifierCV().fit([[1.0]], [[1, 0]])
-
-
-def test_models_share_the_evaluation_of_their_kernels(rng, monkeypatch):
-    X, Y = rng.normal(size=(60, 4)), rng.integers(2, size=(60, 3))
-    model = CamelClassifierCV(scalings=["none"], combine=True, representations=[("none", "rbf", 1.0), ("none", "rbf", 2.0)]).fit(
-        X[:50], Y[:50]
-    )
-    models = [*model.members_, model]
-    expected = [model.decision_function(X[50:]) for model in models]
-    evaluated = []
-    original = BaseCamel._kernel_times
-    monkeypatch.setattr(BaseCamel, "_kernel_times", lambda model, *rest: evaluated.append(model) or original(model, *rest))
-    for found, scores in zip(outputs_together(models, X[50:]), expected, strict=True):
-        np.testing.assert_allclose(found.scores, scores, rtol=0, atol=1e-12)
-    assert len(evaluated) == len(model.members_)
 
 
 @pytest.mark.parametrize("splitter", [GroupKFold(3), LeaveOneGroupOut()])

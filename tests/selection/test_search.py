@@ -1,12 +1,14 @@
 """One pass over the candidates: the table is that of literal leave-one-out, and the best candidate is kept."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from reference.solver import leave_one_out_scores
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel import correlation, kernel
-from skcamel.camel.representation import Data, Grid, places, represent
+from skcamel.camel.representation import Data, Grid, represent
 from skcamel.camel.search import search, usable
 from skcamel.camel.thresholds import METRICS, thresholds
 from skcamel.metrics import LOSSES, NAMES, evaluate
@@ -32,8 +34,8 @@ def test_the_table_is_that_of_literal_leave_one_out(rows):
     X, Y, _ = rows
     data, S = checked(X[:25], Y[:25])
     grid = Grid((0.0, 0.7), (0.5, 1.0), (0.1, 1.0), (("none", "rbf", 0.5), ("none", "linear", 1.0)))
-    found = search(represent(data, grid, None), data, grid, S, "one_error")
-    assert len(found.params) == len(grid) == 16
+    found = search(represent(data, grid, None, data), grid, S, "one_error")
+    assert len(found.params) == 16
     for params, metrics in zip(found.params, found.metrics, strict=True):
         K = kernel.Kernel(params["kernel"], params["bandwidth"])(data.X, data.X)
         G = correlation.collaboration(S, params["alpha"])
@@ -45,8 +47,8 @@ def test_the_table_is_that_of_literal_leave_one_out(rows):
 def test_the_winner_leads_the_table_and_keeps_its_scores_and_solution(rows, criterion):
     X, Y, new = rows
     data, S = checked(X, Y)
-    grid = Grid(ALPHAS, (1.0,), LAMBDA2S, places(["none", "standard"], ["rbf", "laplacian"], [0.5, 1.0]))
-    found = search(represent(data, grid, None), data, grid, S, criterion)
+    grid = Grid(ALPHAS, (1.0,), LAMBDA2S, tuple(product(("none", "standard"), ("rbf", "laplacian"), (0.5, 1.0))))
+    found = search(represent(data, grid, None, data), grid, S, criterion)
     (best,) = found.models
     values = np.array([-m[criterion] if criterion in LOSSES else m[criterion] for m in found.metrics])
     assert best.params is found.params[values.argmax()]
@@ -70,15 +72,15 @@ def test_a_metric_of_decisions_compares_candidates_by_tuned_thresholds(rows, cri
 def test_members_have_the_least_squared_error_of_each_representation(rows):
     X, Y, _ = rows
     data, S = checked(X, Y)
-    grid = Grid(ALPHAS, (1.0,), LAMBDA2S, places(["none", "standard"], ["rbf"], [0.5, 1.0]))
-    found = search(represent(data, grid, None), data, grid, S, "average_precision", combine=True)
+    grid = Grid(ALPHAS, (1.0,), LAMBDA2S, tuple(product(("none", "standard"), ("rbf",), (0.5, 1.0))))
+    found = search(represent(data, grid, None, data), grid, S, "average_precision", combine=True)
     assert len(found.models) == 4
     for k, member in enumerate(found.models):
         own = range(k * grid.width, (k + 1) * grid.width)
         errors = {}
         for index in (index for index in own if found.params[index]["alpha"] <= 0.5):
             only = grid.only(index)
-            (one,) = search(represent(data, only, None), data, only, S, "average_precision").models
+            (one,) = search(represent(data, only, None, data), only, S, "average_precision").models
             errors[index] = ((one.scores - data.Y) ** 2).sum()
         assert member.params is found.params[min(errors, key=errors.__getitem__)]
 

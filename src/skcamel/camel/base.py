@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -187,11 +187,11 @@ class BaseCamel(MultiLabelClassifier):
     def _tell_rows(self, done: int, total: int) -> None:
         """Hear how many rows have been summed up."""
 
-    def _store(self, model: Model, S: np.ndarray, kept: np.ndarray | None) -> None:
-        """Set what scores are computed from; arrays are numpy, wherever the fit took place."""
+    def _store(self, model: Model, S: np.ndarray, kept: np.ndarray | None, answers: Answers, labels: Labels) -> None:
+        """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
         solution, representation = model.solution.on_cpu(), model.representation
         self.label_correlation_, self.collaboration_ = S, model.G
-        self.dual_coef_, self.intercept_, self.A_, self.b_ = solution.dual_coef, solution.intercept, solution.A, solution.b
+        self.dual_coef_, self.A_ = solution.dual_coef, solution.A
         if solution.Z is not None:
             self.Z_ = solution.Z
         self.n_iter_, self.solver_ = solution.n_iter, model.solver
@@ -201,10 +201,14 @@ class BaseCamel(MultiLabelClassifier):
         self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
         self._kernel_mean, self._lambda2 = solution.kernel_mean, model.params["lambda2"]
-        self._offset = self.intercept_  # of the kernel as it is computed: the linear one on centred rows
-        self.intercept_ = self.intercept_ - self._of_the_shift(self.dual_coef_)
-        self.b_ = self.b_ - self._of_the_shift(self.A_ / self._lambda2)
         self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
+        self._offset = solution.intercept  # of the kernel as it is computed: the linear one on rows moved to the origin
+        along = np.zeros(len(self.dual_coef_))  # the paper's rows are not moved
+        if self._kernel.name == "linear" and self._scaling.scale is None:
+            along = self._scaling.shift if self.X_fit_ is None else self.X_fit_ @ self._scaling.shift
+        self.intercept_ = solution.intercept - along @ self.dual_coef_
+        self.b_ = solution.b - along @ (self.A_ / self._lambda2)
+        self._store_answers(answers, labels)
 
     def _store_answers(self, answers: Answers, labels: Labels) -> None:
         """Set how scores become answers."""
@@ -213,7 +217,9 @@ class BaseCamel(MultiLabelClassifier):
         if answers.link is not None:
             self.link_slopes_, self.link_offsets_ = answers.link.slope, answers.link.offset
         if answers.n_rows:
-            self.estimate_, self.n_judged_ = answers.estimate, answers.n_rows
+            self.n_judged_ = answers.n_rows
+        if answers.estimate:
+            self.estimate_ = answers.estimate
             if answers.link is not None:
                 self.label_estimates_ = answers.of_labels
         if answers.sets is not None:
@@ -230,18 +236,17 @@ class BaseCamel(MultiLabelClassifier):
         return Link(self.link_slopes_, self.link_offsets_) if hasattr(self, "link_slopes_") else None
 
     def _outputs(self, X: Array) -> Outputs:
-        (found,) = outputs_together([self], X)
-        return found
-
-    def _answers(self, scores: np.ndarray) -> Outputs:
-        """What the scores (m, q) of some rows mean."""
+        rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
+        scores, members = self._terms()
+        for weight, member in members:
+            scores = scores + weight * (member._kernel_times(rows, member.dual_coef_) + member._offset)
         link = self._link()
-        without = NO_SETS if link is not None else f"Prediction sets need {BY_LEAVE_ONE_OUT}"
+        sets = getattr(self, "set_thresholds_", NO_SETS if link is not None else f"Prediction sets need {BY_LEAVE_ONE_OUT}")
         if self._target == "multiclass":
-            without = "Of more than two classes each row has exactly one, so there are no prediction sets; use decision_function."
-        sets = getattr(self, "set_thresholds_", without)
-        to_probabilities = None if link is None else self._probabilities
-        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, to_probabilities, sets)
+            sets = "Of more than two classes each row has exactly one, so there are no prediction sets; use decision_function."
+        probabilities = None if link is None else self._probabilities
+        scores = _narrowed(scores, rows.dtype)
+        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, probabilities, sets)
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities (m, q) of scores."""
@@ -255,17 +260,14 @@ class BaseCamel(MultiLabelClassifier):
         check_is_fitted(self)
         return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
 
-    def _added(self) -> np.ndarray:
-        """What is added to the scores of the :meth:`_summands`, (q,)."""
-        constant = self._constant.copy() if hasattr(self, "members_") else np.zeros(len(self.label_names_))
+    def _terms(self) -> tuple[np.ndarray, list[tuple[Any, BaseCamel]]]:
+        """A constant (q,), and models with weights for all labels or for each, (q,): their weighted sum are this model's scores."""
+        members = self.weighted_members()
+        constant = self._constant if hasattr(self, "members_") else np.zeros(len(self.label_names_))
         link = self._link()
-        return link.log_odds(constant) if link is not None and self.scores == "log_odds" else constant
-
-    def _summands(self) -> list[tuple[Any, BaseCamel]]:
-        """Models and their weights for all labels or for each, (q,), with which scores add up to this model's."""
-        link = self._link()
-        scale = link.slope if link is not None and self.scores == "log_odds" else 1.0
-        return [(weight * scale, member) for weight, member in self.weighted_members()]
+        if link is None or self.scores == "paper":
+            return constant, members
+        return link.log_odds(constant), [(weight * link.slope, member) for weight, member in members]
 
     def explain(self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None) -> Explanation:
         """Exact additive parts of every score: the label's own prediction and the push of every other label; the columns' if asked.
@@ -304,10 +306,10 @@ class BaseCamel(MultiLabelClassifier):
         """
         if sources is not None and not features:
             raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
-        members = self._summands()
+        _, members = self._terms()
         if features:
             attribution.check_kernels([member._kernel for _, member in members])
-        rows = self._new_rows(X)
+        rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
         parts = sum(weight * member._deviations(rows)[:, :, None] * member.collaboration_ for weight, member in members)
         shared = self._by_column(rows, sources) if features else {}
         shown = evidence(self)
@@ -317,14 +319,15 @@ class BaseCamel(MultiLabelClassifier):
         """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
         names, columns = attribution.column_groups(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
         q = len(self.label_names_)
-        values, base = np.zeros((rows.shape[0], len(columns), q)), self._added()
-        for weight, own in self._summands():
+        base, members = self._terms()
+        values = np.zeros((rows.shape[0], len(columns), q))
+        for weight, own in members:
             of_member, absent = attribution.shapley(
                 own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns, mean=own._kernel_mean
             )
             of_member *= weight
             values += of_member
-            base += weight * (absent + own._offset)
+            base = base + weight * (absent + own._offset)
         return {"features": values, "feature_base": base, "feature_names": names}
 
     def deviations(self, X: Array) -> np.ndarray:
@@ -336,7 +339,7 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        return self._deviations(self._new_rows(X))
+        return self._deviations(check_rows(self, X, reset=False, pairwise=self._is_pairwise()))
 
     def _deviations(self, rows: Array) -> np.ndarray:
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
@@ -345,7 +348,8 @@ class BaseCamel(MultiLabelClassifier):
     @property
     def base_scores_(self) -> np.ndarray:
         """Scores of the average training row, (q,)."""
-        return self._added() + sum(w * (own._offset + own._kernel_mean @ own.dual_coef_) for w, own in self._summands())
+        constant, members = self._terms()
+        return constant + sum(weight * (own._offset + own._kernel_mean @ own.dual_coef_) for weight, own in members)
 
     def scaled_rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.
@@ -357,62 +361,21 @@ class BaseCamel(MultiLabelClassifier):
         rows = X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, order="C")  # a frame gives the same last digits
         return alike(self._scaling(rows), self.X_fit_)
 
-    def _of_the_shift(self, coefficients: np.ndarray) -> np.ndarray:
-        """What moving the origin added to k(x) @ coefficients of the linear kernel, (q,): the paper's rows are not moved."""
-        if self._kernel.name != "linear" or self._scaling.scale is not None:
-            return np.zeros(coefficients.shape[1])
-        return self._scaling.shift @ (coefficients if self.X_fit_ is None else self.X_fit_.T @ coefficients)
-
-    def _new_rows(self, X: Array) -> Array:
-        return check_rows(self, X, reset=False, pairwise=self._is_pairwise())
-
     def _kernel_times(self, rows: Array, coefficients: np.ndarray) -> np.ndarray:
-        """k(x) @ coefficients for every row, (m, q), in blocks of rows; in the precision of the rows, which are checked already."""
+        """k(x) @ coefficients of every checked row, (m, q), in blocks of rows."""
         train = None if self.X_fit_ is None else on_device(self.X_fit_, self.device)
         coefficients = to_device(coefficients, self.device)
-        result = np.empty((rows.shape[0], coefficients.shape[1]), dtype=np.float64)
-        for block in self._blocks(rows):
-            new = on_device(self.scaled_rows(rows[block] if self._kept is None else rows[block][:, self._kept]), self.device)
-            with np.errstate(over="ignore", invalid="ignore"):  # refused below
-                result[block] = to_numpy((new if train is None else self._kernel(new, train)) @ coefficients)
-        _check_finite(result)
-        return _narrowed(result, rows.dtype)
-
-    def _blocks(self, rows: Array) -> Iterator[slice]:
+        found = np.empty((rows.shape[0], coefficients.shape[1]))
         size = max(1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1])))  # sparse rows may become dense
-        return (slice(i, i + size) for i in range(0, rows.shape[0], size))
-
-
-def outputs_together(models: Sequence[BaseCamel], X: Array) -> list[Outputs]:
-    """Outputs of models on the same rows; those that share their training rows and their kernel share its evaluation.
-
-    Parameters
-    ----------
-    models : sequence of models fitted on the same features
-    X : array or CSR matrix of shape (m, d); (m, n_train) for a precomputed kernel
-    """
-    return _outputs_of(models, models[0]._new_rows(X))
-
-
-def _outputs_of(models: Sequence[BaseCamel], rows: Array) -> list[Outputs]:
-    """The same for rows that are checked."""
-    groups: dict[Any, list[BaseCamel]] = {}
-    for model in models:
-        for _, member in model.weighted_members():
-            rows_of = (
-                member._scaling if member.X_fit_ is None else member.X_fit_
-            )  # rows differ by their scaling where they are the features
-            groups.setdefault((id(rows_of), member._kernel), []).append(member)
-    own: dict[int, np.ndarray] = {}  # k(x) @ dual_coef_ of each member, (m, q), by its identity
-    for members in groups.values():
-        coefficients = [member.dual_coef_ for member in members]
-        columns = members[0]._kernel_times(rows, np.hstack(coefficients) if len(members) > 1 else coefficients[0])  # hstack copies
-        own.update(zip(map(id, members), np.hsplit(columns, len(members)), strict=True))
-    found = []
-    for model in models:
-        parts = [(weight, own[id(member)], member._offset) for weight, member in model._summands()]
-        found.append(model._answers(_weighted_sum(parts, model._added())))
-    return found
+        for start in range(0, rows.shape[0], size):
+            block = rows[start : start + size]
+            new = on_device(self.scaled_rows(block if self._kept is None else block[:, self._kept]), self.device)
+            with np.errstate(over="ignore", invalid="ignore"):  # refused below
+                found[start : start + size] = to_numpy((new if train is None else self._kernel(new, train)) @ coefficients)
+        is_finite = np.isfinite(found).all(axis=1)
+        if not is_finite.all():
+            raise OverflowedRowError(int(np.flatnonzero(~is_finite)[0]))
+        return found
 
 
 def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
@@ -451,19 +414,6 @@ def warn_of_digits(model: Model) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
-
-
-def _check_finite(scores: np.ndarray) -> None:
-    """Refuse rows whose features are so large that they have no scores."""
-    finite = np.isfinite(scores).all(axis=1)
-    if not finite.all():
-        raise OverflowedRowError(int(np.flatnonzero(~finite)[0]))
-
-
-def _weighted_sum(parts: list[tuple[Any, np.ndarray, np.ndarray]], constant: np.ndarray) -> np.ndarray:
-    """Σ w (scores + offset) + constant, summed in double precision, in the precision of the scores."""
-    total = sum(weight * (scores.astype(np.float64) + offset) for weight, scores, offset in parts) + constant
-    return _narrowed(np.asarray(total), parts[0][1].dtype)
 
 
 def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

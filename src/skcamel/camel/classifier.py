@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.camel import alternating, correlation, spectral, sums
+from skcamel.camel import alternating, correlation, sums
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
     BaseCamel,
@@ -262,12 +262,11 @@ class CamelClassifier(BaseCamel):
             if self.solver == "alternating":
                 model, answers = _alternating(self, data, S)
             else:
-                ((representation, spectrum),) = represent(source or data, self._grid(), self.device)
                 judged = data if source is None else judged_by(source.survey.judged, data.groups)
-                model = self._solved(Problem(representation, spectrum, judged), S)
+                (problem,) = represent(source or data, self._grid(), self.device, judged)
+                model = self._solved(problem, S)
                 answers = learn_answers(self, judged, labels, model.scores, seed_of(self.random_state))
-            self._store(model, S, kept)
-            self._store_answers(answers, labels)
+            self._store(model, S, kept, answers, labels)
         return self
 
     def _grid(self) -> Grid:
@@ -282,7 +281,7 @@ class CamelClassifier(BaseCamel):
         values = problem.spectrum.values
         solution, scores = problem.solve(basis.to_match(values), (self.lambda1, self.lambda2))
         params = {"lambda2": self.lambda2}
-        model = Model(params, problem.representation, G, solution, scores, problem.solver_name, spectral.greatest(problem.spectrum))
+        model = Model(params, problem.representation, G, solution, scores, problem.solver_name, problem.spectrum.greatest)
         warn_of_digits(model)
         return model
 
@@ -350,8 +349,8 @@ class CamelClassifier(BaseCamel):
                 S, judged = learn_correlation(self, seen.survey.counts), seen.survey.judged
                 problem = Problem(representation_of(seen.stream), seen.stream.summary(judged), judged_by(judged))
                 model = self._solved(problem, S)
-                self._store(model, S, None)
-                self._store_answers(learn_answers(self, problem.data, labels, model.scores, by.seed), labels)
+                answers = learn_answers(self, problem.data, labels, model.scores, by.seed)
+                self._store(model, S, None, answers, labels)
             self._stream = seen
         return self
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import product
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -14,10 +16,11 @@ from sklearn.model_selection import BaseCrossValidator
 from skcamel.arrays import Array
 from skcamel.camel.base import BaseCamel, learn_correlation, warn_of_digits
 from skcamel.camel.classifier import CamelClassifier
-from skcamel.camel.combination import combine
+from skcamel.camel.combination import Combination, combine
 from skcamel.camel.correlation import cooccurrence
+from skcamel.camel.kernel import RADIAL
 from skcamel.camel.link import Answers, learn_answers, learn_link
-from skcamel.camel.representation import Data, Grid, Place, all_candidates, check_place, judged_by, places, represent, represent_ahead
+from skcamel.camel.representation import Data, Grid, Place, all_candidates, check_place, judged_by, represent
 from skcamel.camel.search import Model, Scores, larger_is_better, score_fold, search, tabulate, usable
 from skcamel.camel.source import Batches
 from skcamel.camel.stream import Streaming
@@ -35,6 +38,7 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
+OF_MEMBERS = ("sparsity", "correlation", "max_iter", "tol", "device", "solver", "n_landmarks", "landmarks", "max_memory", "random_state")
 
 
 class Progress(NamedTuple):
@@ -222,10 +226,15 @@ class CamelClassifierCV(BaseCamel):
         """
         with unchanged_on_error(self):
             grid = self._checked_grid()
-            self._check_groups(groups)
+            by_folds = not isinstance(self.cv, str)
+            if groups is not None and isinstance(self.cv, Integral):
+                raise ValueError(
+                    f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a splitter that does, such as "
+                    "cv=GroupKFold(5)."
+                )
             self._reset()
-            whole, labels, source = self._checked(X, y, sample_weight, groups, self._alive())
-            if source is not None and not isinstance(self.cv, str) and (is_lazy(X) or isinstance(X, Batches)):
+            whole, labels, source = self._checked(X, y, sample_weight, groups, self._alive(len(grid.places)))
+            if source is not None and by_folds and (is_lazy(X) or isinstance(X, Batches)):
                 raise ValueError("Candidates for Dask collections are judged by leave-one-out of a sample, not by folds; use cv='loo'.")
             data, kept = whole.with_weight(self._is_pairwise())
             n_rows = data.Y.shape[0] if source is None else source.survey.n_rows
@@ -234,111 +243,89 @@ class CamelClassifierCV(BaseCamel):
                     f"Choosing hyper-parameters needs at least 2 rows with weight, got n_samples = {n_rows}; use CamelClassifier."
                 )
             grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
-            represented = represent_ahead(source or data, grid, self.device) if isinstance(self.cv, str) else iter(())
-            S = learn_correlation(self, data if source is None else source.survey.counts)
             judged = data if source is None else judged_by(source.survey.judged, data.groups)
-            options: dict[str, Any] = {"threshold": self.threshold, "combine": self.combine}
-            if isinstance(self.cv, str):
-                criterion = usable(self.scoring, judged.Y, judged.weights)
-                found = search(represented, judged, grid, S, criterion, tell=lambda done: self._tell(done.metrics, len(grid)), **options)
-                results = tabulate(found.params, [found.metrics], criterion, split_scores=False)
-            else:
+            S = learn_correlation(self, data if source is None else source.survey.counts)
+            self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
+            n_candidates, tried = len(grid.places) * grid.width, grid
+            if by_folds:
                 folds = self._folds(whole, labels, grid, None if source is None else source.by)
-                results = tabulate(all_candidates(source or data, grid, self.device), folds, self.scoring)
+                results = tabulate(all_candidates(source or data, grid, self.device, judged), folds, self.scoring_)
                 grid = grid.only(results.best_index)
-                found = search(represent(source or data, grid, self.device), judged, grid, S, results.scoring, **options)
-            self.cv_results_, self.scoring_ = results.table, results.scoring
+            found = search(
+                represent(source or data, grid, self.device, judged),
+                grid,
+                S,
+                self.scoring_,
+                threshold=self.threshold,
+                combine=self.combine,
+                tell=lambda found: by_folds or self._tell(found.metrics, 0, n_candidates),
+            )
+            if not by_folds:
+                results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
+            self.cv_results_ = results.table
+            seed = seed_of(self.random_state)
             if self.combine:
-                answers = self._combine(found.models, judged, S, labels, kept)
+                combined = combine(judged, [model.scores for model in found.models])
+                self._store_members(combined, found.models, judged, S, kept, labels)
+                answers = learn_answers(self, judged, labels, combined.scores, seed)
                 self.best_score_ = larger_is_better(self.scoring_, answers.estimate[self.scoring_])
+                self._store_answers(answers, labels)
             else:
                 (model,) = found.models
-                answers = learn_answers(self, judged, labels, model.scores, self._seed())
-                self._choose(model, results.best_index, results.best_score, grid)
                 warn_of_digits(model)
-                self._store(model, S, kept)
-            self._store_answers(answers, labels)
-            if not isinstance(self.cv, str):
-                for name in ("estimate_", "label_estimates_"):  # the folds give estimates
-                    self.__dict__.pop(name, None)
+                answers = learn_answers(self, judged, labels, model.scores, seed)
+                self.best_index_, self.best_score_, self.best_params_ = results.best_index, results.best_score, model.params
+                for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
+                    setattr(self, f"{name}_", model.params[name])
+                self.bandwidth_multiplier_ = tried.places[results.best_index // tried.width][2]
+                if by_folds:  # which give estimates
+                    answers = replace(answers, estimate={}, of_labels={})
+                self._store(model, S, kept, answers, labels)
         return self
 
-    def _combine(self, models: Sequence[Model], data: Data, S: np.ndarray, labels: Labels, kept: np.ndarray | None) -> Answers:
-        """Store the models with a weight above 0, as members, and learn answers from their combination."""
-        found = combine(data, [model.scores for model in models])
-        live = [(weight, model) for weight, model in zip(found.weights.tolist(), models, strict=True) if weight > 0]
-        self.weights_, self._constant = np.array([weight for weight, _ in live]), found.constant
+    def _store_members(
+        self, combined: Combination, models: Sequence[Model], data: Data, S: np.ndarray, kept: np.ndarray | None, labels: Labels
+    ) -> None:
+        """Set the models with a weight above 0, as fitted estimators, and their weights."""
+        live = [model for weight, model in zip(combined.weights, models, strict=True) if weight > 0]
+        self.weights_, self._constant = combined.weights[combined.weights > 0], combined.constant
         self.members_: list[CamelClassifier] = []
-        for _, model in live:
-            member = self._member(model)
-            member.__dict__ |= {key: self.__dict__[key] for key in OF_CHECKS if key in self.__dict__}
+        of_checks = {key: vars(self)[key] for key in OF_CHECKS if key in vars(self)}
+        for model in live:
+            member = CamelClassifier(**model.params, **{key: getattr(self, key) for key in OF_MEMBERS})
+            vars(member).update(of_checks)
             warn_of_digits(model)
-            member._store(model, S, kept)
-            link = learn_link(data, labels, model.scores)
-            member._store_answers(Answers(link, np.zeros(len(labels.names))), labels)
+            member._store(model, S, kept, Answers(learn_link(data, labels, model.scores), np.zeros(len(labels.names))), labels)
             self.members_.append(member)
         self.label_correlation_, self.n_iter_ = S, 1
-        self.best_params_ = {"weights": self.weights_.tolist(), "members": [model.params for _, model in live]}
-        return learn_answers(self, data, labels, found.scores, self._seed())
+        self.best_params_ = {"weights": self.weights_.tolist(), "members": [model.params for model in live]}
 
-    def _member(self, model: Model) -> CamelClassifier:
-        """An estimator with the parameters of a candidate, not yet fitted."""
-        shared = (
-            "sparsity",
-            "correlation",
-            "max_iter",
-            "tol",
-            "device",
-            "solver",
-            "n_landmarks",
-            "landmarks",
-            "max_memory",
-            "random_state",
-        )
-        return CamelClassifier(**model.params, **{key: getattr(self, key) for key in shared})
-
-    def _choose(self, model: Model, index: int, score: float, grid: Grid) -> None:
-        """Set the attributes of the choice."""
-        self.best_index_, self.best_score_, self.best_params_ = index, score, model.params
-        for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
-            setattr(self, f"{name}_", model.params[name])
-        self.bandwidth_multiplier_ = grid.places[index // grid.width if len(grid.places) > 1 else 0][2]
-
-    def _alive(self) -> Alive:
+    def _alive(self, n_places: int) -> Alive:
         """What a search holds: also solutions and scaled rows of members, and bases of labels."""
         usual = Alive()
-        members = len(self._places()) if self.combine else 0
+        members = n_places if self.combine else 0
         return Alive(scores=usual.scores + 6 * members, pairs=usual.pairs + 2 * len(self.alphas), copies=usual.copies + members)
-
-    def _seed(self) -> int:
-        """Deals the rows by which prediction sets and estimates are judged; the same from one fit to the next."""
-        return seed_of(self.random_state)
-
-    def _check_groups(self, groups: Array | None) -> None:
-        if groups is not None and isinstance(self.cv, Integral):
-            raise ValueError(
-                f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a splitter that does, such as cv=GroupKFold(5)."
-            )
 
     def _check_parameters(self) -> None:
         self._checked_grid()
 
     def _checked_grid(self) -> Grid:
+        """All candidates, or a refusal of a parameter."""
         choice(self.scoring, NAMES, "scoring")
-        tried = self._places()
-        product = ("bandwidths", "kernels", "scalings") if self.representations is None else ()
-        for name in ("alphas", "lambda1s", "lambda2s", *product):
+        product_of = ("bandwidths", "kernels", "scalings") if self.representations is None else ()
+        for name in ("alphas", "lambda1s", "lambda2s", *product_of):
             values = getattr(self, name)
             if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
-                raise ValueError(f"{name} must be a sequence with at least one value, got {getattr(self, name)!r}.")
+                raise ValueError(f"{name} must be a sequence with at least one value, got {values!r}.")
         for alpha in self.alphas:
             check_in_unit_interval("alphas", alpha)
         for name in ("lambda1s", "lambda2s"):
             for value in getattr(self, name):
                 check_positive(name, value)
-        for scaling, kernel, multiple in tried:
+        places = self._places()
+        for scaling, kernel, multiple in places:
             check_place("bandwidths" if self.representations is None else "representations", scaling, kernel, multiple)
-        kernels = tuple(kernel for _, kernel, _ in tried)
+        kernels = tuple(kernel for _, kernel, _ in places)
         if "precomputed" in kernels and len(set(kernels)) > 1:
             raise ValueError(f"kernels={kernels!r} mixes 'precomputed' with kernels of features; give it alone.")
         self._check_shared_parameters(kernels)
@@ -351,13 +338,16 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
         if self.solver == "alternating":
             raise ValueError("solver='alternating' (Algorithm 1) solves one candidate; use CamelClassifier, or solver='auto'.")
-        return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tried)
+        return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), places)
 
     def _places(self) -> tuple[Place, ...]:
-        """The representations to try: those given, or the product of scalings, kernels and bandwidths."""
+        """The representations to try: those given, or every scaling with every kernel and every bandwidth that it has."""
         if self.representations is None:
-            product: tuple[Any, ...] = self.scalings, self.kernels, self.bandwidths
-            return places(*map(tuple, product)) if all(np.ndim(values) == 1 for values in product) else ()
+            return tuple(
+                (scaling, kernel, multiple)
+                for scaling, kernel in product(self.scalings, self.kernels)
+                for multiple in (self.bandwidths if kernel in RADIAL else self.bandwidths[:1])
+            )
         if isinstance(self.representations, str) or not hasattr(self.representations, "__len__") or not len(self.representations):
             raise ValueError(f"representations must be a sequence with at least one entry or None, got {self.representations!r}.")
         for entry in self.representations:
@@ -368,21 +358,19 @@ class CamelClassifierCV(BaseCamel):
     def _folds(self, data: Data, labels: Labels, grid: Grid, by: Streaming | None) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
-        total = len(splits) * len(grid)
+        pairwise, per_fold = self._is_pairwise(), len(grid.places) * grid.width
+        threshold = self.threshold if self.scoring in METRICS or not is_tuned(self.threshold) else "zero"
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
-            train, test = data.rows(train_rows, train_rows if self._is_pairwise() else None), data.rows(test_rows)
-            if self._is_pairwise():
-                test = data.rows(test_rows, train_rows)
-            train, kept = train.with_weight(self._is_pairwise())
-            if kept is not None and self._is_pairwise():
-                test = Data(test.X[:, kept], test.Y, test.weights)
+            train, kept = data.rows(train_rows, train_rows if pairwise else None).with_weight(pairwise)
+            test = data.rows(test_rows, train_rows if pairwise else None)
+            if kept is not None and pairwise:
+                test = replace(test, X=test.X[:, kept])
             S = learn_correlation(self, train if by is None else cooccurrence(train.Y, train.weights))
-            threshold = self.threshold if self.scoring in METRICS or not is_tuned(self.threshold) else "zero"
             results: list[Scores] = []
             for scored in score_fold(train, test, grid, S, threshold, self.device, by):
                 results += scored
-                self._tell(results, total, sum(map(len, folds)))
+                self._tell(results, len(folds) * per_fold, len(splits) * per_fold)
             folds.append(results)
         return folds
 
@@ -391,7 +379,7 @@ class CamelClassifierCV(BaseCamel):
         if self.callback is not None:
             self.callback(Progress(0, 0, float("nan"), done, total))
 
-    def _tell(self, results: list[Scores], total: int, before: int = 0) -> None:
+    def _tell(self, results: list[Scores], before: int, total: int) -> None:
         """Say how many candidates have been scored, of all folds, and how good the best of this one is."""
         done = before + len(results)
         values = [larger_is_better(self.scoring, scores[self.scoring]) for scores in results]

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -56,6 +57,7 @@ class Kernel:
     name: str | Callable[[Array, Array], Array]
     bandwidth: float = 1.0
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
     def __call__(self, X1: Array, X2: Array) -> Array:
         """Kernel matrix of shape (n1, n2)."""
         if self.name == "precomputed":
@@ -66,6 +68,7 @@ class Kernel:
             return _inner(X1, X2)
         return self.of_distances(distances(self.name, X1, X2))
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
     def of_distances(self, D: Array) -> Array:
         """Radial kernel from the distances that :func:`distances` gives; D is overwritten."""
         D *= -0.5 / self.bandwidth**2 if self.name == "rbf" else -1 / self.bandwidth
@@ -107,6 +110,7 @@ class Against:
         return xp.exp(D, out=D)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def distances(name: str, X1: Array, X2: Array) -> Array:
     """The distance that the radial kernel `name` is a function of, (n1, n2): squared for "rbf", L1 for "laplacian"."""
     if name == "laplacian":
@@ -115,43 +119,35 @@ def distances(name: str, X1: Array, X2: Array) -> Array:
     return D if name == "rbf" else namespace(D).sqrt(D, out=D)
 
 
-def fitted(
-    name: str | Callable[[Array, Array], Array],
-    X: Array,
-    *,
-    bandwidth: float | str = "mean",
-    weights: Array | None = None,
-    rounding: float = 0.0,
-) -> tuple[Kernel, Array]:
-    """The kernel with its bandwidth ("mean" or a number) resolved, and the kernel matrix of X with itself, (n, n)."""
-    if isinstance(bandwidth, str) or name not in RADIAL:
-        return next(fitted_many(name, X, [1.0], weights=weights, rounding=rounding))
-    kernel = Kernel(name, float(bandwidth))
-    return kernel, kernel(X, X)
+def fitted(name: str | Callable[[Array, Array], Array], X: Array, **options: Any) -> tuple[Kernel, Array]:
+    """One kernel, and the kernel matrix (n, n) of X: the first of :func:`fitted_many`."""
+    return next(fitted_many(name, X, [1.0], **options))
 
 
 def fitted_many(
     name: str | Callable[[Array, Array], Array],
     X: Array,
-    multipliers: Sequence[float],
+    multiples: Sequence[float],
     *,
+    sigma: float | None = None,
     weights: Array | None = None,
     rounding: float = 0.0,
 ) -> Iterator[tuple[Kernel, Array]]:
-    """Kernel and kernel matrix for each multiple of the mean bandwidth; the distances are computed once."""
+    """Kernel and kernel matrix for each multiple of σ, the mean distance unless given; distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
         yield Kernel(name), (cast(K, "float64") + 0.0 if name == "precomputed" else K)  # overwritten later; that belongs to others
         return
     D = distances(str(name), X, X)
-    size = max(1, BLOCK_BYTES // (8 * max(1, len(D))))
-    blocks = (D[i : i + size] for i in range(0, len(D), size))
-    if name == "rbf":
-        blocks = (namespace(block).sqrt(block) for block in blocks)
-    sigma = _mean_of_pairs(blocks, X, weights, rounding)
-    for k, multiplier in enumerate(multipliers):
-        kernel = Kernel(name, multiplier * sigma)
-        yield kernel, kernel.of_distances(D if k == len(multipliers) - 1 else D + 0.0)
+    if sigma is None:
+        size = max(1, BLOCK_BYTES // (8 * max(1, len(D))))
+        blocks = (D[i : i + size] for i in range(0, len(D), size))
+        if name == "rbf":
+            blocks = (namespace(block).sqrt(block) for block in blocks)
+        sigma = _mean_of_pairs(blocks, X, weights, rounding)
+    for k, multiple in enumerate(multiples):
+        kernel = Kernel(name, float(multiple * sigma))
+        yield kernel, kernel.of_distances(D if k == len(multiples) - 1 else D + 0.0)
 
 
 def mean_distance(name: str, X: Array, *, weights: Array | None = None, rounding: float = 0.0) -> float:
@@ -167,6 +163,7 @@ def mean_distance(name: str, X: Array, *, weights: Array | None = None, rounding
     return _mean_of_pairs(blocks, X, weights, rounding)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _mean_of_pairs(blocks: Iterable[Array], X: Array, weights: Array | None, rounding: float) -> float:
     """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is no more than `rounding`.
 
@@ -188,22 +185,6 @@ def _mean_of_pairs(blocks: Iterable[Array], X: Array, weights: Array | None, rou
         pairs = float(weights.sum()) ** 2 - float(namespace(weights).where(weights < 1, weights**2, weights).sum())
     sigma = total / pairs if pairs > 0 else 0.0
     return sigma if sigma > rounding else 1.0
-
-
-def mean_eigenvalue(X: Array, weights: Array | None = None) -> float:
-    """Trace of the centred linear kernel matrix of rows X (n, d), divided by the number of rows; 1 where all rows are equal.
-
-    Examples
-    --------
-    >>> mean_eigenvalue(np.array([[1.0, 0.0], [3.0, 0.0]]))
-    1.0
-    """
-    norms = _squared_norms(X)
-    share = namespace(norms).ones_like(norms) if weights is None else weights
-    share = share / share.sum()
-    mean = X.T @ share
-    found = float(share @ norms) - float(mean @ mean)
-    return found if found > 0 else 1.0
 
 
 def _inner(X1: Array, X2: Array) -> Array:

@@ -25,7 +25,6 @@ from skcamel.camel.explanation import Evidence, Push, data_frame, ranked_pushes
 from skcamel.camel.link import fit_link, probabilities
 from skcamel.camel.representation import (
     Data,
-    Problem,
     Representation,
     judged_by,
     label_bases,
@@ -245,10 +244,11 @@ def _least_error(estimator: Any, data: Data, source: Source | None, S: np.ndarra
     least, alpha, scores, best = np.inf, 0.0, judged.Y, None
     is_search = isinstance(estimator, CamelClassifierCV)
     grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X)) if is_search else estimator._grid()
-    for representation, spectrum in represent(source or data, grid, estimator.device):
-        penalties = grid.penalties(representation.unit(spectrum) if is_search else 1.0)
+    for problem in represent(source or data, grid, estimator.device, judged):
+        representation, spectrum = problem.representation, problem.spectrum
+        penalties = grid.penalties(problem.unit if is_search else 1.0)
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
-        for a, p, left_out in Problem(representation, spectrum, judged).leave_one_out(bases, penalties):
+        for a, p, left_out in problem.leave_one_out(bases, penalties):
             found = to_numpy(left_out)
             error = float(((found - judged.Y)[known] ** 2).sum())
             if error < least:

@@ -94,7 +94,6 @@ class Summary(Spectrum):
     targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
     rows: Array  # (s, r) u of the sample
     judged_weights: Array  # (s,) of the sample
-    weight: float  # Σ w
 
 
 def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
@@ -218,7 +217,7 @@ def leave_one_out(
     Groups are those of the rows of the sample, which must hold all rows of a group.
     """
     xp, values = namespace(targets.Y), spectrum.values
-    live = values > len(values) * np.finfo(np.float64).eps * spectral.greatest(spectrum)
+    live = values > len(values) * np.finfo(np.float64).eps * spectrum.greatest
     roots = xp.sqrt(values[live])
     rows = spectrum.rows[:, live] / roots
     rows *= xp.sqrt(spectrum.judged_weights)[:, None]

@@ -16,8 +16,8 @@ from scipy.stats import rankdata
 
 from skcamel.arrays import Array, is_tensor, namespace, to_device, to_match, to_numpy
 from skcamel.camel import correlation, spectral
-from skcamel.camel.representation import Data, Decomposed, Grid, Place, Problem, Representation, judged_by, label_bases, represent
-from skcamel.camel.source import Batch, InMemory
+from skcamel.camel.representation import Data, Grid, Place, Problem, Representation, judged_by, label_bases, represent
+from skcamel.camel.source import Batch, InMemory, Source
 from skcamel.camel.stream import Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
@@ -71,8 +71,7 @@ def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> 
 
 
 def search(
-    represented: Iterable[Decomposed],
-    data: Data,
+    problems: Iterable[Problem],
     grid: Grid,
     S: np.ndarray,
     criterion: str,
@@ -85,10 +84,8 @@ def search(
 
     Parameters
     ----------
-    represented : iterable of decompositions
+    problems : iterable of Problem
         From :func:`skcamel.camel.representation.represent`.
-    data : Data
-        Rows that judge the candidates.
     grid : Grid
     S : array of shape (q, q)
         Label correlation.
@@ -108,27 +105,27 @@ def search(
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), None)
     >>> grid = Grid((0.0, 0.5), (1.0,), (0.1, 1.0))
-    >>> found = search(represent(data, grid, None), data, grid, np.zeros((2, 2)), "one_error")
+    >>> found = search(represent(data, grid, None, data), grid, np.zeros((2, 2)), "one_error")
     >>> len(found.params), found.models[0].params["alpha"]
     (4, 0.0)
     """
     found = Found()
     threshold = threshold if criterion in METRICS or not is_tuned(threshold) else "zero"
-    bases, places, best = label_bases(S, grid.alphas), iter(grid.places), -math.inf
-    for representation, spectrum in represented:
+    bases, best = label_bases(S, grid.alphas), -math.inf
+    for place, problem in zip(grid.places, problems, strict=True):
+        representation, spectrum = problem.representation, problem.spectrum
         bases = [basis.to_match(spectrum.values) for basis in bases]
-        place, problem = next(places), Problem(representation, spectrum, data)
-        unit = representation.unit(spectrum)
-        params = grid.candidates(place, representation.kernel.bandwidth, unit)
-        penalties = grid.penalties(unit)
+        params = grid.candidates(place, representation.kernel.bandwidth, problem.unit)
+        penalties = grid.penalties(problem.unit)
         tried = (scores for _, _, scores in problem.leave_one_out(bases, penalties))
-        metrics, leader = _judged(problem, stacks(tried), criterion, threshold, _combinable(grid, place, data) if combine else None)
+        combinable = _combinable(grid, place, problem.data) if combine else None
+        metrics, leader = _judged(problem, stacks(tried), criterion, threshold, combinable)
         if leader is not None and (combine or leader.value > best):
             basis, penalty = divmod(leader.index, len(penalties))
             solution, scores = problem.solve(bases[basis], penalties[penalty], leader.scores)
-            own, largest = params[leader.index], spectral.greatest(spectrum)
+            own = params[leader.index]
             G = correlation.collaboration(S, own["alpha"])
-            model = Model(own, representation, G, solution.on_cpu(), scores, problem.solver_name, largest)
+            model = Model(own, representation, G, solution.on_cpu(), scores, problem.solver_name, spectrum.greatest)
             found.models[:] = [*found.models, model] if combine else [model]
             best = leader.value
         found.params.extend(params)
@@ -198,23 +195,23 @@ def score_fold(
     """
     relevant = to_device(dense(test.Y), device) > 0
     counts = None if test.counts is None else to_device(test.counts, device)
-    source = None if by is None else InMemory(Batch(train.X, train.Y, train.weights), by)
-    judged = train if source is None else judged_by(source.survey.judged, train.groups)
-    for representation, spectrum in represent(train if source is None else source, grid, device):
-        problem = Problem(representation, spectrum, judged)
-        penalties = grid.penalties(representation.unit(spectrum))
+    rows: Data | Source = train if by is None else InMemory(Batch(train.X, train.Y, train.weights), by)
+    judged = train if isinstance(rows, Data) else judged_by(rows.survey.judged, train.groups)
+    for problem in represent(rows, grid, device, judged):
+        spectrum = problem.spectrum
+        penalties = grid.penalties(problem.unit)
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
         left_out = problem.leave_one_out(bases, penalties) if is_tuned(threshold) else None
         known = to_match(judged.Y, spectrum.values) > 0
         weights = None if judged.counts is None else to_match(judged.counts, spectrum.values)
-        held_out = problem.held_out(bases, penalties, representation.kernel_rows(test.X, device))
+        K = problem.representation.kernel_rows(test.X, device)
         results: list[Scores] = []
-        for _, _, scores in held_out:
+        for _, _, scores in problem.solver.held_out(spectrum, problem.targets, bases, penalties, K):
             own = scores[:0] if left_out is None else next(left_out)[2]
             at = thresholds(threshold, known, own, weights)
             results += candidate_metrics(relevant, scores[None], at, counts)
         yield results
-        del representation, spectrum, problem, left_out, held_out  # before the next kernel matrix is made
+        del problem, spectrum, left_out, K  # before the next kernel matrix is made
 
 
 def stacks(scores: Iterable[Array]) -> Iterator[Array]:
@@ -251,15 +248,13 @@ class Results(NamedTuple):
     table: dict[str, Any]  # as `cv_results_`
     best_index: int
     best_score: float
-    scoring: str  # the criterion that was used
 
 
 def tabulate(
-    candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], scoring: str, *, split_scores: bool = True
+    candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], criterion: str, *, split_scores: bool = True
 ) -> Results:
     """Table of all candidates from the parameters of each, and for each fold the seven metrics of each; the first of equal ones is best.
 
-    If the criterion `scoring` is undefined on every row (a ranking metric with one label), the Hamming loss decides.
     `split_scores` adds the score of every fold to the table; leave-one-out has none.
 
     >>> fold = [dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.7)]
@@ -278,12 +273,11 @@ def tabulate(
         values[values == -np.inf] = np.nan  # undefined; the mean is over the folds that define it
         with np.errstate(invalid="ignore"):
             means[name] = np.where(np.isnan(values), 0.0, values).sum(axis=0) / (~np.isnan(values)).sum(axis=0)
-    used = "hamming_loss" if np.isnan(means[scoring]).all() else scoring
-    scores = np.where(np.isnan(means[used]), -np.inf, means[used])
-    table |= {"mean_test_score": means[used], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
+    scores = np.where(np.isnan(means[criterion]), -np.inf, means[criterion])
+    table |= {"mean_test_score": means[criterion], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
     table |= {f"mean_test_{name}": mean for name, mean in means.items()}
     if split_scores:
-        table |= {f"split{k}_test_score": values for k, values in enumerate(by_fold[used])}
-        table["std_test_score"] = np.std(by_fold[used], axis=0)
+        table |= {f"split{k}_test_score": values for k, values in enumerate(by_fold[criterion])}
+        table["std_test_score"] = np.std(by_fold[criterion], axis=0)
     best = int(scores.argmax())
-    return Results(table, best, float(means[used][best]), used)
+    return Results(table, best, float(means[criterion][best]))

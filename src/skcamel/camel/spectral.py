@@ -65,6 +65,12 @@ class Spectrum:
     vectors: Array  # (n, m) U
     kernel_mean: Array  # (n,)   K v
     weights: Array | None  # (n,)
+    weight: float  # Σw
+
+    @property
+    def greatest(self) -> float:
+        """The greatest eigenvalue; 0 where there is one row."""
+        return float(self.values[-1]) if len(self.values) else 0.0
 
 
 @dataclass(frozen=True)
@@ -104,15 +110,16 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     """
     xp = namespace(K)
     n = len(K)
-    mean = xp.mean(K, axis=1) if weights is None else K @ weights / xp.sum(weights)
-    grand = xp.mean(mean) if weights is None else weights @ mean / xp.sum(weights)
+    total = float(n if weights is None else xp.sum(weights))
+    mean = xp.mean(K, axis=1) if weights is None else K @ weights / total
+    grand = xp.mean(mean) if weights is None else weights @ mean / total
     K -= mean[:, None]
     K -= mean - grand
     if weights is not None:
         K *= xp.sqrt(weights)[:, None]
         K *= xp.sqrt(weights)
     size = finite_size(K) or 1.0
-    constant = xp.ones_like(mean) / n**0.5 if weights is None else xp.sqrt(weights / xp.sum(weights))
+    constant = xp.ones_like(mean) / n**0.5 if weights is None else xp.sqrt(weights / total)
     for i in range(0, n, 512):  # rank-one update without a second n²
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant
     values, vectors = eigh_in_place(K)
@@ -120,7 +127,7 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     rounding = n * np.finfo(np.float64).eps * float(xp.abs(mean).max())  # what centring leaves of a large common part
     if n > 1:
         check_definite(float(values[0]), size, rounding)
-    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights)
+    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights, total)
 
 
 def finite_size(K: Array) -> float:
@@ -140,11 +147,6 @@ def check_definite(least: float, size: float, rounding: float = 0.0) -> None:
         )
 
 
-def greatest(spectrum: Spectrum) -> float:
-    """The greatest eigenvalue; 0 where there is one row."""
-    return float(spectrum.values[-1]) if len(spectrum.values) else 0.0
-
-
 def project(spectrum: Spectrum, Y: Array) -> Targets:
     """Labels Y (n, q) in the eigenbasis of the kernel."""
     xp = namespace(Y)
@@ -152,7 +154,7 @@ def project(spectrum: Spectrum, Y: Array) -> Targets:
     if w is None:
         mean = xp.mean(Y, axis=0)
         return Targets(Y, mean, spectrum.vectors.T @ (Y - mean))
-    mean = w @ Y / xp.sum(w)
+    mean = w @ Y / spectrum.weight
     return Targets(Y, mean, spectrum.vectors.T @ (xp.sqrt(w)[:, None] * (Y - mean)))
 
 
@@ -214,7 +216,7 @@ def leave_one_out(
     """
     xp = namespace(targets.Y)
     weights = xp.ones_like(targets.Y[:, 0]) if spectrum.weights is None else spectrum.weights
-    smoother = smoother_of(spectrum.values, spectrum.vectors, targets, weights, float(xp.sum(weights)))
+    smoother = smoother_of(spectrum.values, spectrum.vectors, targets, weights, spectrum.weight)
     return scores_without(smoother, bases, penalties, groups)
 
 

@@ -46,8 +46,8 @@ def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     >>> [node.op_type for node in graph.nodes]
     ['Sub', 'Gemm', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
     """
-    members = estimator._summands()
-    total = graph.constant(estimator._added() + sum(weight * member._offset for weight, member in members))
+    constant, members = estimator._terms()
+    total = graph.constant(constant + sum(weight * member._offset for weight, member in members))
     for weight, member in members:
         features, coefficients = _features(graph, X, member)
         total = graph("Add", graph("MatMul", features, weight * coefficients), total)

@@ -292,26 +292,27 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`."""
     relevant = to_match(data.Y, scores) > 0
     weights = None if data.counts is None else to_match(data.counts, scores)
-    link, judged, z = None, scores, None
-    if labels.target != "multiclass":
-        offsets = labels.target == "matrix"  # of a 1-d y the greatest probability is that of the predicted class
-        link = fit_link(relevant, scores, weights, offsets=offsets)
-        z = cross_fitted(relevant, scores, weights, offsets=offsets, groups=data.groups, seed=seed)
+    link, judged, log_odds = learn_link(data, labels, scores), scores, None
+    if link is not None:
+        log_odds = cross_fitted(relevant, scores, weights, offsets=labels.target == "matrix", groups=data.groups, seed=seed)
         if estimator.scores == "log_odds":
-            scores, judged = link.log_odds(scores), z
+            scores, judged = Link(to_match(link.slope, scores), to_match(link.offset, scores)).log_odds(scores), log_odds
     at = to_numpy(thresholds(estimator.threshold, relevant, scores, weights))
     if is_tuned(estimator.threshold):  # labels that nobody knows have the score 0, and are not predicted
         at = np.where(np.isnan(data.Y).all(axis=0), np.maximum(at, 0.0), at)
-    link = None if link is None else Link(to_numpy(link.slope), to_numpy(link.offset))
     if estimator.miss_cost is not None:
         at = _of_costs(estimator, link, labels, at)
     predicted = judged > to_match(at, judged)
-    _warn_of_labels_never_predicted(labels, data.Y, to_numpy(predicted.any(axis=0)))
     (estimate,) = candidate_metrics(relevant, judged[None], to_match(at, judged), weights)
-    sets = None
-    if z is not None:
-        sets = fit_sets(to_numpy(relevant), probabilities(to_numpy(z)), to_numpy(predicted), data.counts)
-    return Answers(link, at, sets, estimate, _of_labels(to_numpy(relevant), to_numpy(predicted), data.counts), len(data.Y))
+    relevant, predicted = to_numpy(relevant), to_numpy(predicted)
+    _warn_of_labels_never_predicted(labels, data.Y, predicted)
+    sets = None if log_odds is None else fit_sets(relevant, probabilities(to_numpy(log_odds)), predicted, data.counts)
+    w = _of_entries(data.counts, np.ones(relevant.shape))
+    hits, positives, predictions = ((w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = {"precision": hits / predictions, "recall": hits / positives, "f1": 2 * hits / (positives + predictions)}
+    of_labels = {"rows": w.sum(axis=0), "positives": positives, **rates}
+    return Answers(link, at, sets, estimate, of_labels, len(data.Y))
 
 
 def learn_link(data: Data, labels: Labels, scores: Array) -> Link | None:
@@ -319,7 +320,8 @@ def learn_link(data: Data, labels: Labels, scores: Array) -> Link | None:
     if labels.target == "multiclass":
         return None
     weights = None if data.counts is None else to_match(data.counts, scores)
-    link = fit_link(to_match(data.Y, scores) > 0, scores, weights, offsets=labels.target == "matrix")
+    offsets = labels.target == "matrix"  # of a 1-d y the greatest probability is that of the predicted class
+    link = fit_link(to_match(data.Y, scores) > 0, scores, weights, offsets=offsets)
     return Link(to_numpy(link.slope), to_numpy(link.offset))
 
 
@@ -338,20 +340,9 @@ def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: np.ndarray)
     return at
 
 
-def _of_labels(relevant: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> dict[str, np.ndarray]:
-    """For each label: rows that know it and positives, by weight, and precision, recall and F1; NaN where undefined."""
-    w = np.ones(relevant.shape)
-    if weights is not None:
-        w *= weights if weights.ndim == 2 else weights[:, None]
-    hits, positives, predictions = ((w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        found = {"precision": hits / predictions, "recall": hits / positives, "f1": 2 * hits / (positives + predictions)}
-    return {"rows": w.sum(axis=0), "positives": positives, **found}
-
-
-def _warn_of_labels_never_predicted(labels: Labels, Y: np.ndarray, is_predicted: np.ndarray) -> None:
+def _warn_of_labels_never_predicted(labels: Labels, Y: np.ndarray, predicted: np.ndarray) -> None:
     """One warning for labels that occur and that no row gets when it is left out."""
-    never = (Y > 0).any(axis=0) & (Y < 0).any(axis=0) & ~is_predicted
+    never = (Y > 0).any(axis=0) & (Y < 0).any(axis=0) & ~predicted.any(axis=0)
     if labels.target == "matrix" and never.any():
         names = [str(name) for name in labels.names[never]]
         named = listed(names[:NAMED]) + (", …" if len(names) > NAMED else "")

@@ -153,7 +153,7 @@ class Problem:
     @cached_property
     def targets(self) -> spectral.Targets | Array:
         """What the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`."""
-        if self.solver is landmark:
+        if isinstance(self.spectrum, landmark.Summary):
             return self.spectrum.targets
         Y = to_match(self.data.Y, self.spectrum.values)
         return Y if self.solver is unknown else spectral.project(self.spectrum, Y)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, namespace, take_along_rows
+from skcamel.arrays import Array, namespace, take_along_rows, to_match
 from skcamel.checks import as_number
 from skcamel.gone import hint
 
@@ -46,19 +46,19 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: Array | 
     """
     q = scores.shape[1]
     if not is_tuned(threshold):
-        values = np.broadcast_to(0.0 if isinstance(threshold, str) else np.asarray(threshold, dtype=np.float64), (q,))
-        return as_floats(values.tolist(), scores)
+        values = np.broadcast_to(np.float64(0.0) if isinstance(threshold, str) else np.asarray(threshold, dtype=np.float64), (q,))
+        return to_match(values.copy(), scores)
     metric = OTHER_NAMES.get(threshold, threshold)
     xp = namespace(scores)
-    if weights is not None and weights.ndim == 2:
-        scores = _at_lowest(scores, weights > 0)
-    curve = _curve(relevant, scores, weights)
-    w = None if weights is None else xp.reshape(weights if weights.ndim == 2 else weights[:, None] + 0.0 * scores, (-1, 1))
-    together = _curve(xp.reshape(relevant, (-1, 1)), xp.reshape(scores, (-1, 1)), w)
-    if metric == "hamming_loss":
-        common, own = _best(together, _agreement(together)), _best(curve, _agreement(curve))
-    else:
-        common, own = _best(together, _f1(together)), _best(curve, _f1(curve)) if metric == "macro_f1" else _best_micro_f1(curve)
+    w = xp.ones_like(scores) if weights is None else weights if weights.ndim == 2 else weights[:, None] + 0.0 * scores
+    if weights is not None and weights.ndim == 2:  # unknown entries go to the lowest known score of their label, where no threshold lies
+        lowest = xp.amin(xp.where(w > 0, scores, xp.inf), axis=0)
+        scores = xp.where(w > 0, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
+    curve = _curve(relevant, scores, w)
+    together = _curve(*(xp.reshape(part, (-1, 1)) for part in (relevant, scores, w)))
+    value = _agreement if metric == "hamming_loss" else _f1
+    common = _best(together, value(together))
+    own = _best_micro_f1(curve) if metric == "micro_f1" else _best(curve, value(curve))
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
     return share * own + (1 - share) * common
 
@@ -70,16 +70,9 @@ def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
     >>> at, f1.round(3)
     (array([ 1.,  0., -1.]), array([0.   , 1.   , 0.667]))
     """
-    curve = _curve(relevant, scores, None)
+    curve = _curve(relevant, scores, namespace(scores).ones_like(scores))
     value = _f1(curve)
     return [(curve.thresholds[possible, j], value[possible, j]) for j, possible in enumerate(curve.possible.T)]
-
-
-def _at_lowest(scores: Array, known: Array) -> Array:
-    """Scores (n, q) with unknown entries at the lowest known score of their label, where no threshold comes to lie."""
-    xp = namespace(scores)
-    lowest = xp.amin(xp.where(known, scores, xp.inf), axis=0)
-    return xp.where(known, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
 
 
 class _Curve(NamedTuple):
@@ -92,14 +85,11 @@ class _Curve(NamedTuple):
     positives: Array  # (q,)
 
 
-def _curve(relevant: Array, scores: Array, weights: Array | None) -> _Curve:
+def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
+    """The curve of labels with weights of their entries, (n, q)."""
     xp = namespace(scores)
     order = xp.argsort(-scores.T, axis=1)  # (q, n)
     ranked = take_along_rows(scores.T, order).T
-    if weights is None:
-        w = xp.ones_like(scores)
-    else:
-        w = weights if weights.ndim == 2 else weights[:, None] + 0.0 * scores
     hits = xp.cumsum(take_along_rows((relevant * w).T, order), axis=1).T
     predicted = xp.cumsum(take_along_rows(w.T, order), axis=1).T
     upper, lower = ranked[:-1], ranked[1:]

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -32,8 +31,7 @@ HEAVIEST = 1e100  # sums of weights are squared
 _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
 
-@dataclass(frozen=True)
-class Labels:
+class Labels(NamedTuple):
     """Labels as the solver wants them, and what is needed to answer in the user's terms."""
 
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown

@@ -16,7 +16,7 @@ from skcamel.arrays import Array, check_device
 from skcamel.baselines.base import Baseline, TrainingData, half_less, known_thresholds, some_rows, with_weight
 from skcamel.baselines.proximal import MAX_ITER, TOL, Problem
 from skcamel.camel import scaling
-from skcamel.camel.search import Scores, candidate_metrics, tabulate
+from skcamel.camel.search import Scores, candidate_metrics, tabulate, usable
 from skcamel.camel.thresholds import WORDS, is_tuned
 from skcamel.checks import check_count, check_not_negative, check_positive, choice, inner_splits
 from skcamel.metrics import evaluate
@@ -216,8 +216,9 @@ class LinearSearch(LinearBaseline):
         folds = inner_splits(self, X, Y, self._target, weights)
         tuned = is_tuned(self.threshold) and self.threshold != TUNED
         results, cuts = (self._judge_together if tuned else self._judge_apart)((X, Y, weights), folds, candidates)
-        found = tabulate(candidates, results, self.scoring)
-        self.cv_results_, self.scoring_ = found.table, found.scoring
+        self.scoring_ = usable(self.scoring, 2 * Y - 1, weights)
+        found = tabulate(candidates, results, self.scoring_)
+        self.cv_results_ = found.table
         self.best_index_, self.best_score_, self.best_params_ = found.best_index, found.best_score, candidates[found.best_index]
         for name, value in self.best_params_.items():
             setattr(self, f"{name}_", value)

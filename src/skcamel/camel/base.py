@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -152,7 +151,7 @@ class BaseCamel(MultiLabelClassifier):
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
         if not data.is_complete:
             self.known_together_ = known_together(labels.Y, weights)
-        return replace(data, X=rows), labels, None
+        return data._replace(X=rows), labels, None
 
     def _sums_up(self, data: Data, alive: Alive) -> bool:
         """Whether rows are summed up: where the solver says so, or "auto" finds them too many for a matrix, with a warning.
@@ -218,7 +217,7 @@ class BaseCamel(MultiLabelClassifier):
             self.link_slopes_, self.link_offsets_ = answers.link.slope, answers.link.offset
         if answers.n_rows:
             self.n_judged_ = answers.n_rows
-        if answers.estimate:
+        if answers.estimate is not None:
             self.estimate_ = answers.estimate
             if answers.link is not None:
                 self.label_estimates_ = answers.of_labels

@@ -29,7 +29,7 @@ from skcamel.camel.representation import (
     kernel_matrices,
     label_bases,
     represent,
-    representation_of,
+    summed_up,
 )
 from skcamel.camel.search import Model
 from skcamel.camel.source import Batch, Survey, surveyed
@@ -279,9 +279,10 @@ class CamelClassifier(BaseCamel):
         G = correlation.collaboration(S, self.alpha)
         (basis,) = label_bases(S, (self.alpha,))
         values = problem.spectrum.values
+        largest = float(values[-1]) if len(values) else 0.0  # there may be one row
         solution, scores = problem.solve(basis.to_match(values), (self.lambda1, self.lambda2))
         params = {"lambda2": self.lambda2}
-        model = Model(params, problem.representation, G, solution, scores, problem.solver_name, problem.spectrum.greatest)
+        model = Model(params, problem.representation, G, solution, scores, problem.solver_name, largest)
         warn_of_digits(model)
         return model
 
@@ -347,7 +348,7 @@ class CamelClassifier(BaseCamel):
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.survey.counts
                 S, judged = learn_correlation(self, seen.survey.counts), seen.survey.judged
-                problem = Problem(representation_of(seen.stream), seen.stream.summary(judged), judged_by(judged))
+                problem = summed_up(seen.stream, judged, judged_by(judged))
                 model = self._solved(problem, S)
                 answers = learn_answers(self, problem.data, labels, model.scores, by.seed)
                 self._store(model, S, None, answers, labels)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from itertools import product
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -247,6 +246,7 @@ class CamelClassifierCV(BaseCamel):
             S = learn_correlation(self, data if source is None else source.survey.counts)
             self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
             n_candidates, tried = len(grid.places) * grid.width, grid
+            results = None
             if by_folds:
                 folds = self._folds(whole, labels, grid, None if source is None else source.by)
                 results = tabulate(all_candidates(source or data, grid, self.device, judged), folds, self.scoring_)
@@ -258,9 +258,9 @@ class CamelClassifierCV(BaseCamel):
                 self.scoring_,
                 threshold=self.threshold,
                 combine=self.combine,
-                tell=lambda found: by_folds or self._tell(found.metrics, 0, n_candidates),
+                tell=None if by_folds else lambda found: self._tell(found.metrics, 0, n_candidates),
             )
-            if not by_folds:
+            if results is None:
                 results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
             self.cv_results_ = results.table
             seed = seed_of(self.random_state)
@@ -279,7 +279,7 @@ class CamelClassifierCV(BaseCamel):
                     setattr(self, f"{name}_", model.params[name])
                 self.bandwidth_multiplier_ = tried.places[results.best_index // tried.width][2]
                 if by_folds:  # which give estimates
-                    answers = replace(answers, estimate={}, of_labels={})
+                    answers = answers._replace(estimate=None, of_labels=None)
                 self._store(model, S, kept, answers, labels)
         return self
 
@@ -290,10 +290,11 @@ class CamelClassifierCV(BaseCamel):
         live = [model for weight, model in zip(combined.weights, models, strict=True) if weight > 0]
         self.weights_, self._constant = combined.weights[combined.weights > 0], combined.constant
         self.members_: list[CamelClassifier] = []
-        of_checks = {key: vars(self)[key] for key in OF_CHECKS if key in vars(self)}
         for model in live:
             member = CamelClassifier(**model.params, **{key: getattr(self, key) for key in OF_MEMBERS})
-            vars(member).update(of_checks)
+            for key in OF_CHECKS:
+                if hasattr(self, key):
+                    setattr(member, key, getattr(self, key))
             warn_of_digits(model)
             member._store(model, S, kept, Answers(learn_link(data, labels, model.scores), np.zeros(len(labels.names))), labels)
             self.members_.append(member)
@@ -365,7 +366,7 @@ class CamelClassifierCV(BaseCamel):
             train, kept = data.rows(train_rows, train_rows if pairwise else None).with_weight(pairwise)
             test = data.rows(test_rows, train_rows if pairwise else None)
             if kept is not None and pairwise:
-                test = replace(test, X=test.X[:, kept])
+                test = test._replace(X=test.X[:, kept])
             S = learn_correlation(self, train if by is None else cooccurrence(train.Y, train.weights))
             results: list[Scores] = []
             for scored in score_fold(train, test, grid, S, threshold, self.device, by):

@@ -8,7 +8,7 @@ smallest chance come first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -265,8 +265,8 @@ def _of_all_rows(
     for start in range(0, len(data.Y), landmark.BLOCK_ROWS):
         rows = slice(start, start + landmark.BLOCK_ROWS)
         K = representation.kernel_rows(data.X[rows].astype(np.float64), device)
-        block = replace(spectrum, rows=spectral.in_eigenbasis(spectrum, K), judged_weights=namespace(K).ones_like(K[:1, 0]))
-        targets = replace(spectrum.targets, Y=to_device(data.Y[rows].astype(np.float64), device))
+        block = spectrum._replace(rows=spectral.in_eigenbasis(spectrum, K), judged_weights=namespace(K).ones_like(K[:1, 0]))
+        targets = spectrum.targets._replace(Y=to_device(data.Y[rows].astype(np.float64), device))
         ((_, _, found),) = landmark.leave_one_out(block, targets, [basis], [penalties])
         scores.append(to_numpy(found))
     return np.concatenate(scores)

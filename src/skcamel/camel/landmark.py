@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 from typing import NamedTuple
 
@@ -31,7 +31,7 @@ from scipy import sparse
 from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Against, Kernel
-from skcamel.camel.spectral import LabelBasis, Spectrum, Targets
+from skcamel.camel.spectral import LabelBasis, Targets
 from skcamel.rows import alike
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
@@ -83,14 +83,18 @@ class Block(NamedTuple):
     weights: Array | None  # (b,)
 
 
-@dataclass(frozen=True)
-class Summary(Spectrum):
+class Summary(NamedTuple):
     """Eigenbasis of the features of all rows, and a sample of rows in it.
 
     `vectors` (m, r) lead from kernels with the landmarks to the eigenbasis, `kernel_mean` (m,) is the kernel of the average row;
     weights are None, for they are in the sums.
     """
 
+    values: Array  # (r,) ω, ascending
+    vectors: Array
+    kernel_mean: Array
+    weights: None
+    weight: float  # Σ w
     targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
     rows: Array  # (s, r) u of the sample
     judged_weights: Array  # (s,) of the sample
@@ -217,11 +221,11 @@ def leave_one_out(
     Groups are those of the rows of the sample, which must hold all rows of a group.
     """
     xp, values = namespace(targets.Y), spectrum.values
-    live = values > len(values) * np.finfo(np.float64).eps * spectrum.greatest
+    live = values > len(values) * np.finfo(np.float64).eps * float(spectrum.values[-1])
     roots = xp.sqrt(values[live])
     rows = spectrum.rows[:, live] / roots
     rows *= xp.sqrt(spectrum.judged_weights)[:, None]
-    in_basis = replace(targets, projected=targets.projected[live] / roots[:, None])
+    in_basis = targets._replace(projected=targets.projected[live] / roots[:, None])
     smoother = spectral.smoother_of(values[live], rows, in_basis, spectrum.judged_weights, spectrum.weight)
     return spectral.scores_without(smoother, bases, penalties, groups)
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from skcamel.arrays import Array, namespace, to_match, to_numpy
 from skcamel.camel.representation import Data
-from skcamel.camel.search import Scores, candidate_metrics
+from skcamel.camel.search import candidate_metrics
 from skcamel.camel.thresholds import is_tuned, thresholds
 from skcamel.checks import Labels, as_number, check_positive
 from skcamel.text import listed
@@ -35,8 +35,7 @@ NEVER = 2.0  # a threshold that no probability reaches
 SAFETY = 1.28  # standard errors: a promise holds with a probability of 90 %
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """Slopes and offsets, (q,) each."""
 
     slope: Array
@@ -272,15 +271,14 @@ def set_rates(Y: np.ndarray, answers: np.ndarray) -> dict[str, np.ndarray]:
 NAMED = 5  # labels in a warning
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(NamedTuple):
     """How scores become answers, and how good these are by leave-one-out."""
 
     link: Link | None  # None for exclusive classes
     thresholds: np.ndarray  # (q,) on the scale of the scores
     sets: SetThresholds | None = None
-    estimate: Scores = field(default_factory=dict)  # the seven metrics
-    of_labels: dict[str, np.ndarray] = field(default_factory=dict)  # (q,) each
+    estimate: Any = None  # dict of the seven metrics
+    of_labels: dict[str, np.ndarray] | None = None  # (q,) each
     n_rows: int = 0  # that were judged; 0: nothing was
 
 
@@ -347,8 +345,8 @@ def _warn_of_labels_never_predicted(labels: Labels, Y: np.ndarray, predicted: np
         names = [str(name) for name in labels.names[never]]
         named = listed(names[:NAMED]) + (", …" if len(names) > NAMED else "")
         warnings.warn(
-            f"{len(names)} of {len(never)} labels are predicted for no training row when it is left out ({named}); new rows will hardly "
-            "ever get them. threshold='macro_f1' or miss_cost predicts rare labels more often.",
+            f"{len(names)} of {len(labels.names)} labels are predicted for no training row when it is left out ({named}); new rows "
+            "will hardly ever get them. threshold='macro_f1' or miss_cost predicts rare labels more often.",
             NeverPredictedWarning,
             stacklevel=4,
         )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import groupby, product
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +21,7 @@ from skcamel.rows import alike, on_device
 log = logging.getLogger("skcamel")
 
 
-@dataclass(frozen=True)
-class Data:
+class Data(NamedTuple):
     """Checked training data, always on the CPU."""
 
     X: Array  # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel; any floats where rows are summed up
@@ -32,7 +29,7 @@ class Data:
     weights: np.ndarray | None  # (n,)
     groups: np.ndarray | None = None  # (n,) whole numbers; rows of one group leave together
 
-    @cached_property
+    @property
     def is_complete(self) -> bool:
         """Whether all labels are known."""
         return self.Y.dtype.kind == "i" or not np.isnan(self.Y).any()
@@ -67,8 +64,7 @@ def judged_by(sample: Sample, groups: np.ndarray | None = None) -> Data:
 Place = tuple[str, Any, float]  # scaling, kernel, multiple of the mean distance
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(NamedTuple):
     """All candidates, in the order in which equal scores are decided."""
 
     alphas: Sequence[float]
@@ -86,9 +82,10 @@ class Grid:
         """Pairs (λ1, λ2), λ2 in this unit."""
         return [(lambda1, lambda2 * unit) for lambda1, lambda2 in product(self.lambda1s, self.lambda2s)]
 
-    def candidates(self, place: Place, bandwidth: float = 1.0, unit: float = 1.0) -> list[dict[str, Any]]:
+    def candidates(self, representation: Representation, unit: float) -> list[dict[str, Any]]:
         """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them: σ itself, not its multiple."""
-        named = {"scaling": place[0], "kernel": place[1], "bandwidth": bandwidth}
+        kernel = representation.kernel
+        named = {"scaling": representation.scaling.name, "kernel": kernel.name, "bandwidth": kernel.bandwidth}
         return [
             named | {"alpha": alpha, "lambda1": lambda1, "lambda2": lambda2}
             for alpha, (lambda1, lambda2) in product(self.alphas, self.penalties(unit))
@@ -97,7 +94,7 @@ class Grid:
     def for_rows(self, *, are_sparse: bool) -> Grid:
         """Without rank scaling if rows are sparse, which it would make dense, unless nothing else is left."""
         suitable = tuple(place for place in self.places if place[0] != "rank")
-        return replace(self, places=suitable) if are_sparse and suitable else self
+        return self._replace(places=suitable) if are_sparse and suitable else self
 
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
@@ -106,8 +103,7 @@ class Grid:
         return Grid((alpha,), (lambda1,), (lambda2,), (self.places[place],))
 
 
-@dataclass(frozen=True)
-class Representation:
+class Representation(NamedTuple):
     """Training rows, or landmarks, as the kernel sees them; none where the features themselves are meant."""
 
     scaling: scaling.Scaling
@@ -121,13 +117,15 @@ class Representation:
         return rows if self.X is None else self.kernel(rows, self.X)
 
 
-@dataclass(frozen=True)
-class Problem:
-    """One representation with its decomposition, the rows that judge candidates, and the module that solves for their labels."""
+class Problem(NamedTuple):
+    """One representation with its decomposition, labels in it, and the module that solves for them."""
 
     representation: Representation
-    spectrum: spectral.Spectrum
-    data: Data  # all rows, or those of a sample where rows are summed up
+    spectrum: Any  # Spectrum, or Summary where rows are summed up
+    data: Data  # rows that judge candidates: all, or those of a sample where rows are summed up
+    solver: Any  # :mod:`skcamel.camel.spectral`, or a module with the same functions
+    solver_name: str  # what users call it
+    targets: Any  # what the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`
 
     @property
     def unit(self) -> float:
@@ -135,28 +133,6 @@ class Problem:
         if self.representation.kernel.name != "linear":
             return 1.0
         return float(self.spectrum.values.sum()) / self.spectrum.weight or 1.0
-
-    @cached_property
-    def solver(self) -> Any:
-        """:mod:`skcamel.camel.spectral`, or a module with the same functions."""
-        if isinstance(self.spectrum, landmark.Summary):
-            return landmark
-        return spectral if self.data.is_complete else unknown
-
-    @property
-    def solver_name(self) -> str:
-        """What users call the solver."""
-        if self.solver is not landmark:
-            return "spectral"
-        return "primal" if self.representation.rows is None else "landmark"
-
-    @cached_property
-    def targets(self) -> spectral.Targets | Array:
-        """What the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`."""
-        if isinstance(self.spectrum, landmark.Summary):
-            return self.spectrum.targets
-        Y = to_match(self.data.Y, self.spectrum.values)
-        return Y if self.solver is unknown else spectral.project(self.spectrum, Y)
 
     def leave_one_out(
         self, bases: Sequence[spectral.LabelBasis], penalties: Sequence[tuple[float, float]]
@@ -183,19 +159,27 @@ def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Ite
         for scaling_name, name, multiple in grid.places:
             log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", survey.n_rows, scaling_name, name, multiple)
             options = {"multiple": multiple, "bandwidth": grid.bandwidth, "n_rows": survey.n_rows, "lambda2": min(grid.lambda2s)}
-            stream = data.streamed(begin(scaling_name, name, survey.sample, data.by, **options))
-            yield Problem(representation_of(stream), stream.summary(survey.judged), judged)
+            yield summed_up(data.streamed(begin(scaling_name, name, survey.sample, data.by, **options)), survey.judged, judged)
         return
     weights = None if data.weights is None else to_device(data.weights, device)
     for representation, K in kernel_matrices(data, grid, device):
         fitted = representation.kernel
         log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", representation.scaling.name, fitted.name, fitted.bandwidth, len(K))
-        yield Problem(representation, spectral.decompose(K, weights), judged)
+        spectrum = spectral.decompose(K, weights)
+        Y = to_match(data.Y, spectrum.values)
+        if data.is_complete:
+            yield Problem(representation, spectrum, data, spectral, "spectral", spectral.project(spectrum, Y))
+        else:
+            yield Problem(representation, spectrum, data, unknown, "spectral", Y)
+        del spectrum, K  # before the next kernel matrix is made
 
 
-def representation_of(stream: Stream) -> Representation:
-    """What is left of the rows that were summed up."""
-    return Representation(stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks)
+def summed_up(stream: Stream, sample: Sample, judged: Data) -> Problem:
+    """The problem in what is left of rows that were summed up, with a sample of them."""
+    spectrum = stream.summary(sample)
+    representation = Representation(stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks)
+    name = "primal" if stream.landmarks is None else "landmark"
+    return Problem(representation, spectrum, judged, landmark, name, spectrum.targets)
 
 
 def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Representation, Array]]:
@@ -220,14 +204,14 @@ def all_candidates(data: Data | Source, grid: Grid, device: Any, judged: Data) -
     """Parameters of every candidate, where all rows set σ and the unit of λ2."""
     found: list[dict[str, Any]] = []
     for place in grid.places:
-        own = replace(grid, places=(place,))
+        own = grid._replace(places=(place,))
         if isinstance(data, Source) or place[1] == "linear":
             (problem,) = represent(data, own, device, judged)
             representation, unit = problem.representation, problem.unit
         else:
             ((representation, _),) = kernel_matrices(data, own, device)
             unit = 1.0
-        found += grid.candidates(place, representation.kernel.bandwidth, unit)
+        found += grid.candidates(representation, unit)
     return found
 
 

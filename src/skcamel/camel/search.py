@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from scipy.stats import rankdata
 
 from skcamel.arrays import Array, is_tensor, namespace, to_device, to_match, to_numpy
 from skcamel.camel import correlation, spectral
-from skcamel.camel.representation import Data, Grid, Place, Problem, Representation, judged_by, label_bases, represent
+from skcamel.camel.representation import Data, Grid, Problem, Representation, judged_by, label_bases, represent
 from skcamel.camel.source import Batch, InMemory, Source
 from skcamel.camel.stream import Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
@@ -30,8 +29,7 @@ STACK_BYTES = 2**28  # scores that a GPU judges at a time
 Scores = dict[str, float]
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """A candidate that was solved."""
 
     params: dict[str, Any]
@@ -43,13 +41,12 @@ class Model:
     largest: float = 0.0  # eigenvalue of the kernel matrix
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """What a pass found out."""
 
-    params: list[dict[str, Any]] = field(default_factory=list)  # of every candidate
-    metrics: list[Scores] = field(default_factory=list)
-    models: list[Model] = field(default_factory=list)  # one, or one for each representation that may be combined
+    params: list[dict[str, Any]]  # of every candidate
+    metrics: list[Scores]
+    models: list[Model]  # one, or one for each representation that may be combined
 
 
 def larger_is_better(name: str, value: float) -> float:
@@ -78,7 +75,7 @@ def search(
     *,
     threshold: Any = "zero",
     combine: bool = False,
-    tell: Callable[[Found], None] = lambda _: None,
+    tell: Callable[[Found], None] | None = None,
 ) -> Found:
     """Score every candidate; among equal ones the first in the order of the grid is the best.
 
@@ -95,7 +92,7 @@ def search(
         Tuned for every candidate if the criterion is a metric of decisions; else decisions in the table are those at 0.
     combine : bool, default=False
         Whether to keep, for each representation, the candidate of least squared error and α ≤ ½ in place of the best one.
-    tell : callable
+    tell : callable, default=None
         Is called with what is found so far after each representation.
 
     Examples
@@ -109,41 +106,42 @@ def search(
     >>> len(found.params), found.models[0].params["alpha"]
     (4, 0.0)
     """
-    found = Found()
+    found = Found([], [], [])
     threshold = threshold if criterion in METRICS or not is_tuned(threshold) else "zero"
     bases, best = label_bases(S, grid.alphas), -math.inf
-    for place, problem in zip(grid.places, problems, strict=True):
+    for problem in problems:
         representation, spectrum = problem.representation, problem.spectrum
         bases = [basis.to_match(spectrum.values) for basis in bases]
-        params = grid.candidates(place, representation.kernel.bandwidth, problem.unit)
+        params = grid.candidates(representation, problem.unit)
         penalties = grid.penalties(problem.unit)
         tried = (scores for _, _, scores in problem.leave_one_out(bases, penalties))
-        combinable = _combinable(grid, place, problem.data) if combine else None
+        combinable = _combinable(grid, problem) if combine else None
         metrics, leader = _judged(problem, stacks(tried), criterion, threshold, combinable)
         if leader is not None and (combine or leader.value > best):
             basis, penalty = divmod(leader.index, len(penalties))
             solution, scores = problem.solve(bases[basis], penalties[penalty], leader.scores)
             own = params[leader.index]
             G = correlation.collaboration(S, own["alpha"])
-            model = Model(own, representation, G, solution.on_cpu(), scores, problem.solver_name, spectrum.greatest)
+            model = Model(own, representation, G, solution.on_cpu(), scores, problem.solver_name, float(spectrum.values[-1]))
             found.models[:] = [*found.models, model] if combine else [model]
             best = leader.value
         found.params.extend(params)
         found.metrics.extend(metrics)
-        tell(found)
+        if tell is not None:
+            tell(found)
         del representation, spectrum, problem, tried, leader  # before the next kernel matrix is made
     return found
 
 
-def _combinable(grid: Grid, place: Place, data: Data) -> Sequence[bool]:
+def _combinable(grid: Grid, problem: Problem) -> Sequence[bool]:
     """Which candidates of a representation may be combined; none if columns of sparse rows are standardised and others are not.
 
     With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has helped to learn S, so a label of few
     rows is known through S, the more so the larger α is. It has also helped to scale the columns, so a word of two rows weighs half of
     what it weighs for a new row.
     """
-    others = any(other[0] != "standard" for other in grid.places)
-    if place[0] == "standard" and others and hasattr(data.X, "toarray"):
+    others = any(scaling != "standard" for scaling, _, _ in grid.places)
+    if problem.representation.scaling.name == "standard" and others and hasattr(problem.data.X, "toarray"):
         return [False] * grid.width
     small = [alpha <= LARGEST_ALPHA for alpha in grid.alphas]
     allowed = small if any(small) else [True] * len(small)

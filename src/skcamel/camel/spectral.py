@@ -18,8 +18,7 @@ so one decomposition of the kernel serves every α, λ1 and λ2. ``docs/derivati
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +30,7 @@ BLOCK_ROWS = 2048  # whose squares are formed at a time
 MOST = 2**24  # numbers that errors at nodes may take where n²/2 is less
 
 
-@dataclass(frozen=True)
-class Solution:
+class Solution(NamedTuple):
     """Coefficients of a trained model, in the paper's variables and ready for prediction; n may count landmarks in place of rows.
 
     Scores of new rows are ``k(x) @ dual_coef + intercept``, the labels' own predictions before collaboration
@@ -50,12 +48,11 @@ class Solution:
 
     def on_cpu(self) -> Solution:
         """The same in numpy arrays."""
-        arrays = {key: to_numpy(value) for key, value in vars(self).items() if not isinstance(value, int | None)}
-        return replace(self, **arrays)
+        arrays: dict[str, Any] = {name: to_numpy(value) for name, value in self._asdict().items() if value is not None and name != "n_iter"}
+        return self._replace(**arrays)
 
 
-@dataclass(frozen=True)
-class Spectrum:
+class Spectrum(NamedTuple):
     """Eigenbasis of the centred kernel matrix without its constant direction: all that the solver needs of X.
 
     With row weights w (D = diag(w), v = w / Σw) the decomposed matrix is D^½ (I - 1vᵀ) K (I - v1ᵀ) D^½.
@@ -67,14 +64,8 @@ class Spectrum:
     weights: Array | None  # (n,)
     weight: float  # Σw
 
-    @property
-    def greatest(self) -> float:
-        """The greatest eigenvalue; 0 where there is one row."""
-        return float(self.values[-1]) if len(self.values) else 0.0
 
-
-@dataclass(frozen=True)
-class Targets:
+class Targets(NamedTuple):
     """Labels in the eigenbasis of the kernel: the only thing the solver needs of Y, computed once."""
 
     Y: Array  # (n, q)
@@ -82,8 +73,7 @@ class Targets:
     projected: Array  # (m, q) Uᵀ D^½ (Y - 1ȳ)
 
 
-@dataclass(frozen=True)
-class LabelBasis:
+class LabelBasis(NamedTuple):
     """Live part of the SVD of G: directions that no prediction can reach are left out."""
 
     P: Array  # (q, l)
@@ -320,8 +310,7 @@ def nodes_for(rho: Array) -> Nodes | None:
     return Nodes(xp.exp(middle + half * places), middle, half, places, weights)
 
 
-@dataclass(frozen=True)
-class Smoother:
+class Smoother(NamedTuple):
     """Rows in an orthonormal basis of the weighted training rows: all that leave-one-out needs, of every solver.
 
     With H the hat matrix and s = √w, in units of the weighted rows,

@@ -37,12 +37,12 @@ def in_memory(estimator: Any, data: Data, labels: Labels) -> tuple[Data, Labels,
             "Give fewer rows, or solver='spectral'."
         )
     memory.check_memory(data.X, q, estimator.device, memory.BY_SUMS)
-    data = replace(data, Y=data.Y.astype(np.int8))
+    data = data._replace(Y=data.Y.astype(np.int8))
     own, _ = data.with_weight(pairwise=False)
     by = replace(streaming(estimator, data.X.shape[1]), tell=estimator._tell_rows)
     source = InMemory(Batch(own.X, own.Y, own.weights), by)
     estimator.cooccurrence_, estimator.total_weight_ = source.survey.counts
-    return data, replace(labels, Y=data.Y), source
+    return data, labels._replace(Y=data.Y), source
 
 
 def batch(
@@ -85,8 +85,8 @@ def elsewhere(estimator: Any, X: Any, Y: Any, sample_weight: Any, groups: Any) -
         estimator.feature_names_in_ = np.array(columns, dtype=object)
     estimator.cooccurrence_, estimator.total_weight_ = source.survey.counts
     data = judged_by(source.survey.judged)
-    warn_of_constant_labels(replace(known, Y=data.Y))
-    return data, replace(known, Y=data.Y[:0]), source
+    warn_of_constant_labels(known._replace(Y=data.Y))
+    return data, known._replace(Y=data.Y[:0]), source
 
 
 def _of_partition(estimator: Any, known: Labels, X: Any, Y: Any, weights: Any) -> Batch:

@@ -17,7 +17,6 @@ A label without any known entry is out of the problem. Its S is 0, so nothing de
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +88,7 @@ def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, la
     scores = _left_out(spectrum, filled[0], candidate, more, spectral.Diagonal(spectrum.values, spectrum.vectors, [more]))
     counts = cast(namespace(Y).any(~namespace(Y).isnan(Y), axis=0), "float64")  # rounding leaves traces of labels that nobody knows
     of_labels = {key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")}
-    return replace(solution, **of_labels, n_iter=max(1, n_rounds)), scores * counts
+    return solution._replace(**of_labels, n_iter=max(1, n_rounds)), scores * counts
 
 
 def leave_one_out(

@@ -2,8 +2,7 @@
 
 Scores of all labels together give one slope a and one offset b by Platt's method. Then each label minimises its own cross-entropy plus
 κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few rows has the common link and a frequent one its own. ``z = a_j score + b_j``
-are log-odds: labels can be ranked by them, and their sigmoid is a probability. An offset of less than two standard errors is 0, so that
-few rows leave a probability of ½ at the score 0, where scikit-learn's checks expect it.
+are log-odds: labels can be ranked by them, and their sigmoid is a probability. Fewer than 50 rows give no offsets.
 
 Prediction sets make two promises over all labels together: of the labels answered yes about `confidence` are present, and of the labels
 that are present at most about 1 - `confidence` are answered no.
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from skcamel.arrays import Array, namespace, to_match, to_numpy
 from skcamel.camel.representation import Data
@@ -26,9 +26,9 @@ from skcamel.checks import Labels, as_number, check_positive
 from skcamel.text import listed
 
 SLOPE_PRIOR, OFFSET_PRIOR = 2.0, 0.25  # κa and κb; figures hardly change between 2 and 10, and between 1/4 and 1
-WEAK = 2.0  # standard errors
-FLATTEST = 0.05  # least slope, for scores of standard deviation 1: scores that say nothing still keep their order
-NEWTON_STEPS, HALVINGS, SETTLED = 50, 30, 1e-9
+FEWEST_ROWS = 50  # with which links have offsets; fewer leave a probability of ½ at the score 0
+FLATTEST = 0.05  # least slope, for scores of mean square 1: scores that say nothing still keep their order
+NEWTON_STEPS, SETTLED = 100, 1e-9
 FOLDS = 5  # of rows, each of which gets its link from the others
 LEVELS = 1000  # confidences that thresholds of prediction sets are stored for
 NEVER = 2.0  # a threshold that no probability reaches
@@ -69,23 +69,11 @@ def fit_link(relevant: Array, scores: Array, weights: Array | None = None, *, of
     xp = namespace(scores)
     w = _of_entries(weights, scores)
     total = float(xp.sum(w)) or 1.0
-    mean = xp.sum(w * scores) / total if offsets else 0.0
-    size = xp.sqrt(xp.sum(w * scores**2) / total)
-    spread = xp.sqrt(xp.sum(w * (scores - mean) ** 2) / total)
-    unit = float(spread if spread > 1e-12 * size else size) or 1.0
-    flattest = FLATTEST / unit
-    of_all, x, of_entries = (xp.reshape(part, (-1, 1)) for part in (relevant, scores - mean, w))  # as if there were one label
-    start = Link(xp.ones_like(x[0]) / unit, xp.zeros_like(x[0]))
-    common = _minimum(of_all, x, of_entries, start, (0.0, 0.0), flattest, offsets)
-    common = Link(common.slope, common.offset - common.slope * mean)
-    link = _minimum(relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), flattest, offsets)
-    if not offsets:
-        return link
-    p = 1 / (1 + xp.exp(-xp.clip(link.log_odds(scores), -500.0, 500.0)))
-    error = (xp.sum(w * p * (1 - p), axis=0) + OFFSET_PRIOR) ** -0.5
-    is_weak = (xp.abs(link.offset) < WEAK * error) | (xp.sum(w, axis=0) == 0)
-    through_zero = fit_link(relevant, scores, weights, offsets=False)
-    return Link(xp.where(is_weak, through_zero.slope, link.slope), xp.where(is_weak, 0.0, link.offset))
+    unit = float(xp.sum(w * scores**2) / total) ** 0.5 or 1.0
+    start = Link(xp.ones_like(scores[0, :1]) / unit, xp.zeros_like(scores[0, :1]))
+    as_one_label = [xp.reshape(part, (-1, 1)) for part in (relevant, scores, w)]
+    common = _minimum(*as_one_label, start, (0.0, 0.0), FLATTEST / unit, offsets)
+    return _minimum(relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), FLATTEST / unit, offsets)
 
 
 def _of_entries(weights: Array | None, scores: Array) -> Array:
@@ -98,7 +86,11 @@ def _of_entries(weights: Array | None, scores: Array) -> Array:
 def _minimum(
     relevant: Array, scores: Array, w: Array, centre: Link, precisions: tuple[float, float], flattest: float, offsets: bool
 ) -> Link:
-    """Links of the labels by Newton's method, each step halved until it descends; slopes are measured in that of the centre."""
+    """Links of the labels by Newton's method; slopes are measured in that of the centre.
+
+    The curvature of the logistic loss changes by at most the factor exp(r) where log-odds change by r, so a step of the share
+    log(1 + r) / r of Newton's always descends.
+    """
     xp = namespace(scores)
     of_slope, of_offset = precisions
     least = flattest / centre.slope
@@ -106,40 +98,27 @@ def _minimum(
     positives = xp.sum(w * relevant, axis=0)
     negatives = xp.sum(w, axis=0) - positives
     targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))  # Platt's: less sure for few rows
-
-    def loss(a: Array, b: Array) -> Array:
-        z = a * x + b
-        entropy = xp.clip(z, 0.0, None) + xp.log1p(xp.exp(-xp.abs(z))) - targets * z
-        return xp.sum(w * entropy, axis=0) + of_slope / 2 * (a - 1) ** 2 + of_offset / 2 * (b - centre.offset) ** 2
-
-    a = xp.clip(xp.ones_like(positives), least, None)
-    b = centre.offset + xp.zeros_like(positives)
-    value = loss(a, b)
+    expected = xp.where(positives + negatives > 0, centre.offset, 0.0)  # of a label that nobody knows ½ at the score 0
+    a, b = xp.clip(xp.ones_like(positives), least, None), expected
     for _ in range(NEWTON_STEPS):
         p = 1 / (1 + xp.exp(-xp.clip(a * x + b, -500.0, 500.0)))
         error = w * (p - targets)
         curvature = w * p * (1 - p)
         slope_gradient = xp.sum(error * x, axis=0) + of_slope * (a - 1)
-        offset_gradient = (xp.sum(error, axis=0) + of_offset * (b - centre.offset)) * offsets
+        offset_gradient = (xp.sum(error, axis=0) + of_offset * (b - expected)) * offsets
+        is_free = (a > least) | (slope_gradient < 0)
+        slope_gradient = slope_gradient * is_free
         aa = xp.sum(curvature * x * x, axis=0) + of_slope + 1e-12
         bb = xp.sum(curvature, axis=0) + of_offset + 1e-12
-        at_bound = (a <= least) & (slope_gradient > 0)
-        slope_gradient = xp.where(at_bound, 0.0, slope_gradient)
-        ab = xp.where(at_bound, 0.0, xp.sum(curvature * x, axis=0)) * offsets
+        ab = xp.sum(curvature * x, axis=0) * is_free * offsets
         determinant = aa * bb - ab * ab
         slope_step = (bb * slope_gradient - ab * offset_gradient) / determinant
         offset_step = (aa * offset_gradient - ab * slope_gradient) / determinant
-        for _ in range(HALVINGS):
-            next_a, next_b = xp.clip(a - slope_step, least, None), b - offset_step
-            next_value = loss(next_a, next_b)
-            rises = next_value > value * (1 + 1e-13)
-            if not bool(rises.any()):
-                break
-            slope_step = xp.where(rises, slope_step / 2, slope_step)
-            offset_step = xp.where(rises, offset_step / 2, offset_step)
-        moved = xp.abs(next_a - a) + xp.abs(next_b - b)
-        a, b, value = xp.where(rises, a, next_a), xp.where(rises, b, next_b), xp.where(rises, value, next_value)
-        if bool((rises | (moved <= SETTLED)).all()):
+        change = xp.amax(xp.where(w > 0, xp.abs(slope_step * x + offset_step), 0.0), axis=0) + SETTLED / 2
+        share = xp.log1p(change) / change
+        a = xp.clip(a - share * slope_step, least, None)
+        b = b - share * offset_step
+        if float(change.max()) <= SETTLED:
             break
     return Link(a * centre.slope, b)
 
@@ -154,27 +133,23 @@ def cross_fitted(
     seed: int = 0,
 ) -> Array:
     """Log-odds (n, q) of the training rows, each fifth by the link of the other four; rows of one of the `groups` stay together."""
-    n = len(scores)
-    units = np.arange(n) if groups is None else groups
+    units = np.arange(len(scores)) if groups is None else groups
     fold = (np.random.default_rng(seed).permutation(int(units.max()) + 1) % FOLDS)[units]
     found = 0.0 * scores
-    for k in range(FOLDS):
+    for k in np.unique(fold):
         here = to_match(fold == k, scores)
         others = here if bool(here.all()) else ~here  # one row, or one group
-        if bool(here.any()):
-            link = fit_link(relevant[others], scores[others], None if weights is None else weights[others], offsets=offsets)
-            found[here] = link.log_odds(scores[here])
+        link = fit_link(relevant[others], scores[others], None if weights is None else weights[others], offsets=offsets)
+        found[here] = link.log_odds(scores[here])
     return found
 
 
 def probabilities(log_odds: np.ndarray) -> np.ndarray:
     """Their sigmoid (m, q), strictly inside (0, 1) and above ½ exactly where log-odds are above 0, in their precision."""
     kind = log_odds.dtype.type
-    half, above_half, below_one = kind(0.5), np.nextafter(kind(0.5), kind(1)), np.nextafter(kind(1), kind(0))
-    with np.errstate(over="ignore"):
-        p = (1 / (1 + np.exp(-log_odds.astype(np.float64)))).astype(kind)
-    inside = np.clip(p, np.finfo(kind).tiny, below_one)
-    return np.where(log_odds > 0, np.maximum(inside, above_half), np.minimum(inside, half))
+    half, one = kind(0.5), kind(1)
+    p = np.clip(expit(log_odds), np.finfo(kind).tiny, np.nextafter(one, half))
+    return np.where(log_odds > 0, np.maximum(p, np.nextafter(half, one)), np.minimum(p, half))
 
 
 @dataclass(frozen=True)
@@ -290,9 +265,10 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`."""
     relevant = to_match(data.Y, scores) > 0
     weights = None if data.counts is None else to_match(data.counts, scores)
-    link, judged, log_odds = learn_link(data, labels, scores), scores, None
+    link, judged, sets = learn_link(data, labels, scores), scores, None
     if link is not None:
-        log_odds = cross_fitted(relevant, scores, weights, offsets=labels.target == "matrix", groups=data.groups, seed=seed)
+        options = {"offsets": _has_offsets(data, labels), "groups": data.groups, "seed": seed}
+        log_odds = cross_fitted(relevant, scores, weights, **options)
         if estimator.scores == "log_odds":
             scores, judged = Link(to_match(link.slope, scores), to_match(link.offset, scores)).log_odds(scores), log_odds
     at = to_numpy(thresholds(estimator.threshold, relevant, scores, weights))
@@ -304,12 +280,13 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     (estimate,) = candidate_metrics(relevant, judged[None], to_match(at, judged), weights)
     relevant, predicted = to_numpy(relevant), to_numpy(predicted)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
-    sets = None if log_odds is None else fit_sets(relevant, probabilities(to_numpy(log_odds)), predicted, data.counts)
+    if link is not None:
+        sets = fit_sets(relevant, probabilities(to_numpy(log_odds)), predicted, data.counts)
     w = _of_entries(data.counts, np.ones(relevant.shape))
     hits, positives, predictions = ((w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted))
+    of_labels = {"rows": w.sum(axis=0), "positives": positives}
     with np.errstate(invalid="ignore", divide="ignore"):
-        rates = {"precision": hits / predictions, "recall": hits / positives, "f1": 2 * hits / (positives + predictions)}
-    of_labels = {"rows": w.sum(axis=0), "positives": positives, **rates}
+        of_labels |= {"precision": hits / predictions, "recall": hits / positives, "f1": 2 * hits / (positives + predictions)}
     return Answers(link, at, sets, estimate, of_labels, len(data.Y))
 
 
@@ -318,9 +295,14 @@ def learn_link(data: Data, labels: Labels, scores: Array) -> Link | None:
     if labels.target == "multiclass":
         return None
     weights = None if data.counts is None else to_match(data.counts, scores)
-    offsets = labels.target == "matrix"  # of a 1-d y the greatest probability is that of the predicted class
-    link = fit_link(to_match(data.Y, scores) > 0, scores, weights, offsets=offsets)
+    link = fit_link(to_match(data.Y, scores) > 0, scores, weights, offsets=_has_offsets(data, labels))
     return Link(to_numpy(link.slope), to_numpy(link.offset))
+
+
+def _has_offsets(data: Data, labels: Labels) -> bool:
+    """Whether links have offsets: not for a 1-d y, whose most probable class is the predicted one, and not with few rows."""
+    n_rows = len(data.Y) if data.weights is None else data.weights.sum()
+    return bool(labels.target == "matrix" and n_rows >= FEWEST_ROWS)
 
 
 def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: np.ndarray) -> np.ndarray:
@@ -328,28 +310,32 @@ def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: np.ndarray)
     if link is None or labels.target != "matrix":
         raise ValueError("miss_cost needs calibrated probabilities, which a 1-d y has not; give a matrix with one column per label.")
     names = [str(name) for name in labels.names]
-    costs = estimator.miss_cost if isinstance(estimator.miss_cost, Mapping) else dict.fromkeys(names, estimator.miss_cost)
-    if unknown_names := [str(name) for name in costs if str(name) not in names]:
+    costs = dict.fromkeys(names, estimator.miss_cost)
+    if isinstance(estimator.miss_cost, Mapping):
+        costs = {str(name): cost for name, cost in estimator.miss_cost.items()}
+    if unknown_names := [name for name in costs if name not in names]:
         raise ValueError(f"miss_cost names {listed(unknown_names)}, and the labels are {listed(names)}; use their names.")
+    places = [names.index(name) for name in costs]
     at = at.copy()
-    for name, cost in costs.items():
-        j = names.index(str(name))
-        at[j] = -np.log(cost) if estimator.scores == "log_odds" else (-np.log(cost) - link.offset[j]) / link.slope[j]
+    at[places] = -np.log(list(costs.values()))
+    if estimator.scores == "paper":
+        at[places] = (at[places] - link.offset[places]) / link.slope[places]
     return at
 
 
 def _warn_of_labels_never_predicted(labels: Labels, Y: np.ndarray, predicted: np.ndarray) -> None:
     """One warning for labels that occur and that no row gets when it is left out."""
     never = (Y > 0).any(axis=0) & (Y < 0).any(axis=0) & ~predicted.any(axis=0)
-    if labels.target == "matrix" and never.any():
-        names = [str(name) for name in labels.names[never]]
-        named = listed(names[:NAMED]) + (", …" if len(names) > NAMED else "")
-        warnings.warn(
-            f"{len(names)} of {len(labels.names)} labels are predicted for no training row when it is left out ({named}); new rows "
-            "will hardly ever get them. threshold='macro_f1' or miss_cost predicts rare labels more often.",
-            NeverPredictedWarning,
-            stacklevel=4,
-        )
+    if labels.target != "matrix" or not never.any():
+        return
+    names = [str(name) for name in labels.names[never]]
+    named = listed(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+    warnings.warn(
+        f"{len(names)} of {len(labels.names)} labels are predicted for no training row when it is left out ({named}); new rows "
+        "will hardly ever get them. threshold='macro_f1' or miss_cost predicts rare labels more often.",
+        NeverPredictedWarning,
+        stacklevel=4,
+    )
 
 
 def check_miss_cost(miss_cost: Any) -> None:

@@ -56,9 +56,11 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: Array | 
         scores = xp.where(w > 0, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
     curve = _curve(relevant, scores, w)
     together = _curve(*(xp.reshape(part, (-1, 1)) for part in (relevant, scores, w)))
-    value = _agreement if metric == "hamming_loss" else _f1
-    common = _best(together, value(together))
-    own = _best_micro_f1(curve) if metric == "micro_f1" else _best(curve, value(curve))
+    if metric == "hamming_loss":
+        own, common = _best(curve, _gain(curve)), _best(together, _gain(together))
+    else:
+        common = _best(together, _f1(together))
+        own = _best(curve, _f1(curve) if metric == "macro_f1" else _gain(curve, _micro_f1(curve)))
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
     return share * own + (1 - share) * common
 
@@ -114,35 +116,30 @@ def _f1(curve: _Curve) -> Array:
     return xp.where(size > 0, 2 * curve.hits / xp.where(size > 0, size, 1.0), 1.0)
 
 
-def _agreement(curve: _Curve) -> Array:
-    """Minus the weight of the wrong decisions, up to a constant."""
-    return 2 * curve.hits - curve.predicted
+def _gain(curve: _Curve, f1: float = 1.0) -> Array:
+    """Minus the weight of the wrong decisions, up to a constant; under an F1 below 1 a false prediction weighs less than a missed one."""
+    return 2 * curve.hits - f1 * curve.predicted
 
 
-def _best(curve: _Curve, value: Array) -> Array:
-    """The threshold of the greatest value of each label, the highest such threshold, (q,)."""
+def _best(curve: _Curve, value: Array, of: str = "thresholds") -> Array:
+    """The threshold of the greatest value of each label, the highest such threshold, or another column `of` the curve there; (q,)."""
     xp = namespace(value)
     best = xp.argmax(xp.where(curve.possible, value, -xp.inf), axis=0)
-    return take_along_rows(curve.thresholds.T, best[:, None])[:, 0]
+    return take_along_rows(getattr(curve, of).T, best[:, None])[:, 0]
 
 
-def _best_micro_f1(curve: _Curve) -> Array:
-    """Thresholds of all labels that together maximise micro-F1, by Dinkelbach's iteration for ratios.
+def _micro_f1(curve: _Curve) -> float:
+    """The greatest micro-F1 of all labels, by Dinkelbach's iteration for ratios.
 
-    For a given ratio f the best thresholds maximise 2 hits - f (predicted + positives), label by label; the ratio they reach
-    is the next f. It rises until it repeats.
+    For a given F1 the best thresholds have the greatest gain, label by label; the F1 that they reach is the next one. It rises until it
+    repeats.
     """
-    xp = namespace(curve.hits)
-    ratio, last = 0.0, -1.0
-    best = xp.argmax(curve.hits, axis=0)[:, None]
-    while ratio > last:
-        last = ratio
-        gain = xp.where(curve.possible, 2 * curve.hits - ratio * curve.predicted, -xp.inf)
-        best = xp.argmax(gain, axis=0)[:, None]
-        hits, predicted = (float(xp.sum(take_along_rows(part.T, best))) for part in (curve.hits, curve.predicted))
-        size = predicted + float(xp.sum(curve.positives))
-        ratio = 2 * hits / size if size > 0 else 0.0
-    return take_along_rows(curve.thresholds.T, best)[:, 0]
+    f1, last = 0.0, -1.0
+    while f1 > last:
+        last, gain = f1, _gain(curve, f1)
+        hits, predicted = float(_best(curve, gain, "hits").sum()), float(_best(curve, gain, "predicted").sum())
+        f1 = 2 * hits / (predicted + float(curve.positives.sum()) or 1.0)
+    return last
 
 
 def check_threshold(threshold: Any, words: tuple[str, ...] = WORDS) -> None:

@@ -51,7 +51,7 @@ def test_the_winner_leads_the_table_and_keeps_its_scores_and_solution(rows, crit
     found = search(represent(data, grid, None, data), grid, S, criterion)
     (best,) = found.models
     values = np.array([-m[criterion] if criterion in LOSSES else m[criterion] for m in found.metrics])
-    assert best.params is found.params[values.argmax()]
+    assert best.params == found.params[values.argmax()]
     assert evaluate(Y, best.scores, best.scores > 0) == pytest.approx(found.metrics[values.argmax()], abs=1e-12)
     model = CamelClassifier(**best.params).fit(X, Y)
     np.testing.assert_allclose(best.solution.dual_coef, model.dual_coef_, atol=1e-9)
@@ -82,7 +82,7 @@ def test_members_have_the_least_squared_error_of_each_representation(rows):
             only = grid.only(index)
             (one,) = search(represent(data, only, None, data), only, S, "average_precision").models
             errors[index] = ((one.scores - data.Y) ** 2).sum()
-        assert member.params is found.params[min(errors, key=errors.__getitem__)]
+        assert member.params == found.params[min(errors, key=errors.__getitem__)]
 
 
 def test_lambda2_of_the_linear_kernel_counts_mean_eigenvalues(rows, rng):

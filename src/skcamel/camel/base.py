@@ -18,8 +18,7 @@ from skcamel.camel.correlation import cooccurrence, known_together
 from skcamel.camel.explanation import Explanation, collaboration_summary, evidence
 from skcamel.camel.link import Answers, Link, check_miss_cost, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
-from skcamel.camel.representation import Data
-from skcamel.camel.search import Model
+from skcamel.camel.representation import Data, Model
 from skcamel.camel.source import Batches, Source
 from skcamel.camel.stream import CHOICES
 from skcamel.camel.thresholds import check_threshold
@@ -188,7 +187,8 @@ class BaseCamel(MultiLabelClassifier):
 
     def _store(self, model: Model, S: np.ndarray, kept: np.ndarray | None, answers: Answers, labels: Labels) -> None:
         """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
-        solution, representation = model.solution.on_cpu(), model.representation
+        warn_of_digits(model)
+        solution, representation = model.solution, model.representation
         self.label_correlation_, self.collaboration_ = S, model.G
         self.dual_coef_, self.A_ = solution.dual_coef, solution.A
         if solution.Z is not None:

@@ -17,13 +17,12 @@ from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
     BaseCamel,
     learn_correlation,
-    warn_of_digits,
 )
 from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import (
     Data,
     Grid,
-    Problem,
+    Model,
     check_place,
     judged_by,
     kernel_matrices,
@@ -31,7 +30,6 @@ from skcamel.camel.representation import (
     represent,
     summed_up,
 )
-from skcamel.camel.search import Model
 from skcamel.camel.source import Batch, Survey, surveyed
 from skcamel.camel.stream import Stream, Streaming, begin
 from skcamel.camel.thresholds import is_tuned, thresholds
@@ -264,7 +262,7 @@ class CamelClassifier(BaseCamel):
             else:
                 judged = data if source is None else judged_by(source.survey.judged, data.groups)
                 (problem,) = represent(source or data, self._grid(), self.device, judged)
-                model = self._solved(problem, S)
+                model = problem.solve(label_bases(S, (self.alpha,)))
                 answers = learn_answers(self, judged, labels, model.scores, seed_of(self.random_state))
             self._store(model, S, kept, answers, labels)
         return self
@@ -272,19 +270,8 @@ class CamelClassifier(BaseCamel):
     def _grid(self) -> Grid:
         """The one candidate."""
         bandwidth = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
-        return Grid((self.alpha,), (self.lambda1,), (self.lambda2,), ((self.scaling, self.kernel, 1.0),), bandwidth)
-
-    def _solved(self, problem: Problem, S: np.ndarray) -> Model:
-        """The model of these parameters, and leave-one-out scores."""
-        G = correlation.collaboration(S, self.alpha)
-        (basis,) = label_bases(S, (self.alpha,))
-        values = problem.spectrum.values
-        largest = float(values[-1]) if len(values) else 0.0  # there may be one row
-        solution, scores = problem.solve(basis.to_match(values), (self.lambda1, self.lambda2))
-        params = {"lambda2": self.lambda2}
-        model = Model(params, problem.representation, G, solution, scores, problem.solver_name, largest)
-        warn_of_digits(model)
-        return model
+        places = ((self.scaling, self.kernel, 1.0),)
+        return Grid((self.alpha,), (self.lambda1,), (self.lambda2,), places, bandwidth, relative=False)
 
     @available_if(_keeps_sums)
     def partial_fit(
@@ -348,8 +335,8 @@ class CamelClassifier(BaseCamel):
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.survey.counts
                 S, judged = learn_correlation(self, seen.survey.counts), seen.survey.judged
-                problem = summed_up(seen.stream, judged, judged_by(judged))
-                model = self._solved(problem, S)
+                problem = summed_up(seen.stream, judged, judged_by(judged), self._grid())
+                model = problem.solve(label_bases(S, (self.alpha,)))
                 answers = learn_answers(self, problem.data, labels, model.scores, by.seed)
                 self._store(model, S, None, answers, labels)
             self._stream = seen
@@ -385,7 +372,7 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray) -> tuple[Model, Answ
             ConvergenceWarning,
             stacklevel=3,
         )
-    model = Model({"lambda2": estimator.lambda2}, representation, G, solution, data.Y, "alternating")
+    model = Model(penalties, representation, G, solution.on_cpu(), data.Y, "alternating")
     return model, Answers(None, thresholds(estimator.threshold, data.Y > 0, data.Y))
 
 

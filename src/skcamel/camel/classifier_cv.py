@@ -13,14 +13,14 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array
-from skcamel.camel.base import BaseCamel, learn_correlation, warn_of_digits
+from skcamel.camel.base import BaseCamel, learn_correlation
 from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.combination import Combination, combine
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import RADIAL
 from skcamel.camel.link import Answers, learn_answers, learn_link
-from skcamel.camel.representation import Data, Grid, Place, all_candidates, check_place, judged_by, represent
-from skcamel.camel.search import Model, Scores, larger_is_better, score_fold, search, tabulate, usable
+from skcamel.camel.representation import Data, Grid, Model, Place, all_candidates, check_place, judged_by, represent
+from skcamel.camel.search import Scores, larger_is_better, score_fold, search, tabulate, usable
 from skcamel.camel.source import Batches
 from skcamel.camel.stream import Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned
@@ -272,7 +272,6 @@ class CamelClassifierCV(BaseCamel):
                 self._store_answers(answers, labels)
             else:
                 (model,) = found.models
-                warn_of_digits(model)
                 answers = learn_answers(self, judged, labels, model.scores, seed)
                 self.best_index_, self.best_score_, self.best_params_ = results.best_index, results.best_score, model.params
                 for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
@@ -295,7 +294,6 @@ class CamelClassifierCV(BaseCamel):
             for key in OF_CHECKS:
                 if hasattr(self, key):
                     setattr(member, key, getattr(self, key))
-            warn_of_digits(model)
             member._store(model, S, kept, Answers(learn_link(data, labels, model.scores), np.zeros(len(labels.names))), labels)
             self.members_.append(member)
         self.label_correlation_, self.n_iter_ = S, 1

@@ -246,9 +246,10 @@ def _least_error(estimator: Any, data: Data, source: Source | None, S: np.ndarra
     grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X)) if is_search else estimator._grid()
     for problem in represent(source or data, grid, estimator.device, judged):
         representation, spectrum = problem.representation, problem.spectrum
-        penalties = grid.penalties(problem.unit if is_search else 1.0)
+        penalties = problem.penalties
         bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
-        for a, p, left_out in problem.leave_one_out(bases, penalties):
+        for index, left_out in enumerate(problem.leave_one_out(bases)):
+            a, p = divmod(index, len(penalties))
             found = to_numpy(left_out)
             error = float(((found - judged.Y)[known] ** 2).sum())
             if error < least:

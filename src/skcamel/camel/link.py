@@ -71,8 +71,8 @@ def fit_link(relevant: Array, scores: Array, weights: Array | None = None, *, of
     total = float(xp.sum(w)) or 1.0
     unit = float(xp.sum(w * scores**2) / total) ** 0.5 or 1.0
     start = Link(xp.ones_like(scores[0, :1]) / unit, xp.zeros_like(scores[0, :1]))
-    as_one_label = [xp.reshape(part, (-1, 1)) for part in (relevant, scores, w)]
-    common = _minimum(*as_one_label, start, (0.0, 0.0), FLATTEST / unit, offsets)
+    of_all, every, entries = (xp.reshape(part, (-1, 1)) for part in (relevant, scores, w))  # as if there were one label
+    common = _minimum(of_all, every, entries, start, (0.0, 0.0), FLATTEST / unit, offsets)
     return _minimum(relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), FLATTEST / unit, offsets)
 
 
@@ -263,9 +263,8 @@ class NeverPredictedWarning(UserWarning):
 
 def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, seed: int) -> Answers:
     """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`."""
-    relevant = to_match(data.Y, scores) > 0
-    weights = None if data.counts is None else to_match(data.counts, scores)
-    link, judged, sets = learn_link(data, labels, scores), scores, None
+    relevant, weights = data.truth(scores)
+    link, judged, log_odds = learn_link(data, labels, scores), scores, None
     if link is not None:
         options = {"offsets": _has_offsets(data, labels), "groups": data.groups, "seed": seed}
         log_odds = cross_fitted(relevant, scores, weights, **options)
@@ -280,8 +279,7 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     (estimate,) = candidate_metrics(relevant, judged[None], to_match(at, judged), weights)
     relevant, predicted = to_numpy(relevant), to_numpy(predicted)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
-    if link is not None:
-        sets = fit_sets(relevant, probabilities(to_numpy(log_odds)), predicted, data.counts)
+    sets = None if log_odds is None else fit_sets(relevant, probabilities(to_numpy(log_odds)), predicted, data.counts)
     w = _of_entries(data.counts, np.ones(relevant.shape))
     hits, positives, predictions = ((w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted))
     of_labels = {"rows": w.sum(axis=0), "positives": positives}
@@ -294,8 +292,8 @@ def learn_link(data: Data, labels: Labels, scores: Array) -> Link | None:
     """The link alone, in numpy, from leave-one-out scores (n, q); None for exclusive classes."""
     if labels.target == "multiclass":
         return None
-    weights = None if data.counts is None else to_match(data.counts, scores)
-    link = fit_link(to_match(data.Y, scores) > 0, scores, weights, offsets=_has_offsets(data, labels))
+    relevant, weights = data.truth(scores)
+    link = fit_link(relevant, scores, weights, offsets=_has_offsets(data, labels))
     return Link(to_numpy(link.slope), to_numpy(link.offset))
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, one_thread_for_small, to_device, to_match
+from skcamel.arrays import Array, one_thread_for_small, to_device, to_match, to_numpy
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
 from skcamel.camel.landmark import Sample
 from skcamel.camel.source import Source
@@ -42,6 +42,11 @@ class Data(NamedTuple):
         weights = np.ones(len(self.Y)) if self.weights is None else self.weights
         return ~np.isnan(self.Y) * weights[:, None]
 
+    def truth(self, like: Array) -> tuple[Array, Array | None]:
+        """Which labels are relevant (n, q), and `counts`, where `like` lives."""
+        counts = self.counts
+        return to_match(self.Y, like) > 0, None if counts is None else to_match(counts, like)
+
     def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
         X = self.X[index] if columns is None else self.X[index][:, columns]
@@ -72,24 +77,24 @@ class Grid(NamedTuple):
     lambda2s: Sequence[float]
     places: Sequence[Place] = (("none", "rbf", 1.0),)
     bandwidth: float | None = None  # σ itself, in place of multiples of the mean distance
+    relative: bool = True  # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
 
     @property
     def width(self) -> int:
         """Candidates of one representation."""
         return len(self.alphas) * len(self.lambda1s) * len(self.lambda2s)
 
-    def penalties(self, unit: float = 1.0) -> list[tuple[float, float]]:
-        """Pairs (λ1, λ2), λ2 in this unit."""
-        return [(lambda1, lambda2 * unit) for lambda1, lambda2 in product(self.lambda1s, self.lambda2s)]
+    @property
+    def penalties(self) -> list[tuple[float, float]]:
+        """All pairs (λ1, λ2)."""
+        return list(product(self.lambda1s, self.lambda2s))
 
-    def candidates(self, representation: Representation, unit: float) -> list[dict[str, Any]]:
-        """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them: σ itself, not its multiple."""
+    def params(self, representation: Representation, unit: float) -> list[dict[str, Any]]:
+        """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them; λ2 is in this unit."""
         kernel = representation.kernel
         named = {"scaling": representation.scaling.name, "kernel": kernel.name, "bandwidth": kernel.bandwidth}
-        return [
-            named | {"alpha": alpha, "lambda1": lambda1, "lambda2": lambda2}
-            for alpha, (lambda1, lambda2) in product(self.alphas, self.penalties(unit))
-        ]
+        pairs = product(self.alphas, self.penalties)
+        return [named | {"alpha": alpha, "lambda1": lambda1, "lambda2": unit * lambda2} for alpha, (lambda1, lambda2) in pairs]
 
     def for_rows(self, *, are_sparse: bool) -> Grid:
         """Without rank scaling if rows are sparse, which it would make dense, unless nothing else is left."""
@@ -99,8 +104,8 @@ class Grid(NamedTuple):
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
         place, within = divmod(index, self.width)
-        alpha, (lambda1, lambda2) = list(product(self.alphas, self.penalties()))[within]
-        return Grid((alpha,), (lambda1,), (lambda2,), (self.places[place],))
+        alpha, (lambda1, lambda2) = list(product(self.alphas, self.penalties))[within]
+        return self._replace(alphas=(alpha,), lambda1s=(lambda1,), lambda2s=(lambda2,), places=(self.places[place],))
 
 
 class Representation(NamedTuple):
@@ -117,39 +122,69 @@ class Representation(NamedTuple):
         return rows if self.X is None else self.kernel(rows, self.X)
 
 
+class Model(NamedTuple):
+    """A candidate that was solved, in numpy but for its scores."""
+
+    params: dict[str, Any]
+    representation: Representation
+    G: np.ndarray  # (q, q)
+    solution: spectral.Solution
+    scores: Array  # (n, q) by leave-one-out
+    solver: str
+    largest: float = 0.0  # eigenvalue of the kernel matrix
+
+
 class Problem(NamedTuple):
-    """One representation with its decomposition, labels in it, and the module that solves for them."""
+    """One representation with its decomposition, labels in it, the candidates, and the module that solves for them."""
 
     representation: Representation
     spectrum: Any  # Spectrum, or Summary where rows are summed up
     data: Data  # rows that judge candidates: all, or those of a sample where rows are summed up
+    grid: Grid
     solver: Any  # :mod:`skcamel.camel.spectral`, or a module with the same functions
     solver_name: str  # what users call it
     targets: Any  # what the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`
 
     @property
-    def unit(self) -> float:
-        """What λ2 is measured in: 1, and for the linear kernel its mean eigenvalue, which grows with the features."""
-        if self.representation.kernel.name != "linear":
-            return 1.0
-        return float(self.spectrum.values.sum()) / self.spectrum.weight or 1.0
+    def params(self) -> list[dict[str, Any]]:
+        """Parameters of each candidate."""
+        unit = 1.0
+        if self.grid.relative and self.representation.kernel.name == "linear":
+            unit = float(self.spectrum.values.sum()) / self.spectrum.weight or 1.0
+        return self.grid.params(self.representation, unit)
 
-    def leave_one_out(
-        self, bases: Sequence[spectral.LabelBasis], penalties: Sequence[tuple[float, float]]
-    ) -> Iterator[tuple[int, int, Array]]:
-        """Number of the basis, that of (λ1, λ2), and scores (n, q) of the rows; those of a group are left out together."""
-        return self.solver.leave_one_out(self.spectrum, self.targets, bases, penalties, self.data.groups)
+    @property
+    def penalties(self) -> list[tuple[float, float]]:
+        """Pairs (λ1, λ2) of the candidates of each α."""
+        own = self.params[: len(self.grid.penalties)]
+        return [(params["lambda1"], params["lambda2"]) for params in own]
 
-    def solve(
-        self, basis: spectral.LabelBasis, penalty: tuple[float, float], scores: Array | None = None
-    ) -> tuple[spectral.Solution, Array]:
-        """The solution for one (G, λ1, λ2), and leave-one-out scores (n, q), unless they are known and exact."""
-        lambda1, lambda2 = penalty
+    def leave_one_out(self, bases: Sequence[spectral.LabelBasis]) -> Iterator[Array]:
+        """Scores (n, q) of the rows for each candidate, from the label basis of each α; rows of a group are left out together."""
+        there = [basis.to_match(self.spectrum.values) for basis in bases]
+        found = self.solver.leave_one_out(self.spectrum, self.targets, there, self.penalties, self.data.groups)
+        return (scores for _, _, scores in found)
+
+    def held_out(self, bases: Sequence[spectral.LabelBasis], X: Array, device: Any) -> Iterator[Array]:
+        """Scores (m, q) of other rows X (m, d), not yet scaled, for each candidate."""
+        there = [basis.to_match(self.spectrum.values) for basis in bases]
+        K = self.representation.kernel_rows(X, device)
+        return (scores for _, _, scores in self.solver.held_out(self.spectrum, self.targets, there, self.penalties, K))
+
+    def solve(self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: Array | None = None) -> Model:
+        """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
+        a, p = divmod(index, len(self.grid.penalties))
+        params, values = self.params[index], self.spectrum.values
+        basis = bases[a].to_match(values)
+        penalty = {"lambda1": params["lambda1"], "lambda2": params["lambda2"]}
         if self.solver is unknown:
-            return unknown.solve(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2)
+            solution, scores = unknown.solve(self.spectrum, self.targets, basis, **penalty)
+        else:
+            solution = self.solver.solve_in(self.spectrum, self.targets, basis, **penalty)
         if scores is None:
-            ((_, _, scores),) = self.leave_one_out([basis], [penalty])
-        return self.solver.solve_in(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2), scores
+            ((_, _, scores),) = self.solver.leave_one_out(self.spectrum, self.targets, [basis], [self.penalties[p]], self.data.groups)
+        largest = float(values[-1]) if len(values) else 0.0  # there may be one row
+        return Model(params, self.representation, to_numpy(basis.G), solution.on_cpu(), scores, self.solver_name, largest)
 
 
 def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Iterator[Problem]:
@@ -159,7 +194,7 @@ def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Ite
         for scaling_name, name, multiple in grid.places:
             log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", survey.n_rows, scaling_name, name, multiple)
             options = {"multiple": multiple, "bandwidth": grid.bandwidth, "n_rows": survey.n_rows, "lambda2": min(grid.lambda2s)}
-            yield summed_up(data.streamed(begin(scaling_name, name, survey.sample, data.by, **options)), survey.judged, judged)
+            yield summed_up(data.streamed(begin(scaling_name, name, survey.sample, data.by, **options)), survey.judged, judged, grid)
         return
     weights = None if data.weights is None else to_device(data.weights, device)
     for representation, K in kernel_matrices(data, grid, device):
@@ -168,18 +203,18 @@ def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Ite
         spectrum = spectral.decompose(K, weights)
         Y = to_match(data.Y, spectrum.values)
         if data.is_complete:
-            yield Problem(representation, spectrum, data, spectral, "spectral", spectral.project(spectrum, Y))
+            yield Problem(representation, spectrum, data, grid, spectral, "spectral", spectral.project(spectrum, Y))
         else:
-            yield Problem(representation, spectrum, data, unknown, "spectral", Y)
+            yield Problem(representation, spectrum, data, grid, unknown, "spectral", Y)
         del spectrum, K  # before the next kernel matrix is made
 
 
-def summed_up(stream: Stream, sample: Sample, judged: Data) -> Problem:
+def summed_up(stream: Stream, sample: Sample, judged: Data, grid: Grid) -> Problem:
     """The problem in what is left of rows that were summed up, with a sample of them."""
     spectrum = stream.summary(sample)
     representation = Representation(stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks)
     name = "primal" if stream.landmarks is None else "landmark"
-    return Problem(representation, spectrum, judged, landmark, name, spectrum.targets)
+    return Problem(representation, spectrum, judged, grid, landmark, name, spectrum.targets)
 
 
 def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Representation, Array]]:
@@ -207,11 +242,10 @@ def all_candidates(data: Data | Source, grid: Grid, device: Any, judged: Data) -
         own = grid._replace(places=(place,))
         if isinstance(data, Source) or place[1] == "linear":
             (problem,) = represent(data, own, device, judged)
-            representation, unit = problem.representation, problem.unit
+            found += problem.params
         else:
             ((representation, _),) = kernel_matrices(data, own, device)
-            unit = 1.0
-        found += grid.candidates(representation, unit)
+            found += own.params(representation, 1.0)
     return found
 
 

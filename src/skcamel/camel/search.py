@@ -7,38 +7,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
 
-from skcamel.arrays import Array, is_tensor, namespace, to_device, to_match, to_numpy
-from skcamel.camel import correlation, spectral
-from skcamel.camel.representation import Data, Grid, Problem, Representation, judged_by, label_bases, represent
+from skcamel.arrays import Array, is_tensor, namespace, to_match, to_numpy
+from skcamel.camel.representation import Data, Grid, Model, Problem, judged_by, label_bases, represent
 from skcamel.camel.source import Batch, InMemory, Source
+from skcamel.camel.spectral import LabelBasis
 from skcamel.camel.stream import Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
-from skcamel.rows import dense
 
 LARGEST_ALPHA = 0.5  # of a candidate that is combined
 STACK_BYTES = 2**28  # scores that a GPU judges at a time
 Scores = dict[str, float]
-
-
-class Model(NamedTuple):
-    """A candidate that was solved."""
-
-    params: dict[str, Any]
-    representation: Representation
-    G: np.ndarray  # (q, q)
-    solution: spectral.Solution
-    scores: Array  # (n, q) by leave-one-out
-    solver: str = "spectral"
-    largest: float = 0.0  # eigenvalue of the kernel matrix
 
 
 class Found(NamedTuple):
@@ -110,42 +97,32 @@ def search(
     threshold = threshold if criterion in METRICS or not is_tuned(threshold) else "zero"
     bases, best = label_bases(S, grid.alphas), -math.inf
     for problem in problems:
-        representation, spectrum = problem.representation, problem.spectrum
-        bases = [basis.to_match(spectrum.values) for basis in bases]
-        params = grid.candidates(representation, problem.unit)
-        penalties = grid.penalties(problem.unit)
-        tried = (scores for _, _, scores in problem.leave_one_out(bases, penalties))
-        combinable = _combinable(grid, problem) if combine else None
-        metrics, leader = _judged(problem, stacks(tried), criterion, threshold, combinable)
+        metrics, leader = _judged(problem, bases, criterion, threshold, _combinable(problem) if combine else None)
         if leader is not None and (combine or leader.value > best):
-            basis, penalty = divmod(leader.index, len(penalties))
-            solution, scores = problem.solve(bases[basis], penalties[penalty], leader.scores)
-            own = params[leader.index]
-            G = correlation.collaboration(S, own["alpha"])
-            model = Model(own, representation, G, solution.on_cpu(), scores, problem.solver_name, float(spectrum.values[-1]))
+            model = problem.solve(bases, leader.index, leader.scores)
             found.models[:] = [*found.models, model] if combine else [model]
             best = leader.value
-        found.params.extend(params)
+        found.params.extend(problem.params)
         found.metrics.extend(metrics)
         if tell is not None:
             tell(found)
-        del representation, spectrum, problem, tried, leader  # before the next kernel matrix is made
+        del problem, leader  # before the next kernel matrix is made
     return found
 
 
-def _combinable(grid: Grid, problem: Problem) -> Sequence[bool]:
+def _combinable(problem: Problem) -> Sequence[bool]:
     """Which candidates of a representation may be combined; none if columns of sparse rows are standardised and others are not.
 
     With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has helped to learn S, so a label of few
     rows is known through S, the more so the larger α is. It has also helped to scale the columns, so a word of two rows weighs half of
     what it weighs for a new row.
     """
+    grid = problem.grid
     others = any(scaling != "standard" for scaling, _, _ in grid.places)
     if problem.representation.scaling.name == "standard" and others and hasattr(problem.data.X, "toarray"):
         return [False] * grid.width
-    small = [alpha <= LARGEST_ALPHA for alpha in grid.alphas]
-    allowed = small if any(small) else [True] * len(small)
-    return np.repeat(allowed, grid.width // len(allowed)).tolist()
+    small = np.array(grid.alphas) <= LARGEST_ALPHA
+    return np.repeat(small if small.any() else ~small, len(grid.penalties)).tolist()
 
 
 class _Leader(NamedTuple):
@@ -157,26 +134,25 @@ class _Leader(NamedTuple):
 
 
 def _judged(
-    problem: Problem, stacks: Iterable[Array], criterion: str, threshold: Any, combinable: Sequence[bool] | None
+    problem: Problem, bases: Sequence[LabelBasis], criterion: str, threshold: Any, combinable: Sequence[bool] | None
 ) -> tuple[list[Scores], _Leader | None]:
-    """Metrics of the candidates by their scores, stacks (c, n, q), and the best one: by criterion, or by squared error to be combined."""
-    data, like = problem.data, problem.spectrum.values
-    xp, Y = namespace(like), to_match(data.Y, like)
-    relevant = Y > 0
-    weights = None if data.counts is None else to_match(data.counts, like)
+    """Metrics of the candidates by leave-one-out, and the best of them: by the criterion, or by squared error to be combined."""
+    like = problem.spectrum.values
+    xp, Y = namespace(like), to_match(problem.data.Y, like)
+    relevant, weights = problem.data.truth(like)
     entries = weights if weights is None or weights.ndim == 2 else weights[:, None]
     metrics: list[Scores] = []
     leader: _Leader | None = None
-    for stack in stacks:
+    for stack in stacks(problem.leave_one_out(bases)):
         tuned = stack if is_tuned(threshold) else stack[:1]
         at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
         new = candidate_metrics(relevant, stack, at, weights)
-        if combinable is None:
-            values = [larger_is_better(criterion, own[criterion]) for own in new]
-        else:
+        values = [larger_is_better(criterion, own[criterion]) for own in new]
+        if combinable is not None:
             squares = (stack - Y) ** 2 if entries is None else xp.where(entries > 0, entries * (stack - Y) ** 2, 0.0)
-            errors = to_numpy(xp.sum(xp.sum(squares, axis=2), axis=1)).tolist()
-            values = [-error if combinable[k] else -math.inf for k, error in enumerate(errors, len(metrics))]
+            errors = to_numpy(xp.sum(xp.sum(squares, axis=2), axis=1))
+            allowed = combinable[len(metrics) : len(metrics) + len(new)]
+            values = np.where(allowed, -errors, -math.inf).tolist()
         k = int(np.argmax(values))
         if values[k] > (-math.inf if leader is None else leader.value) or (leader is None and combinable is None):
             leader = _Leader(len(metrics) + k, values[k], stack[k] + 0.0)
@@ -191,25 +167,20 @@ def score_fold(
 
     A tuned threshold comes from the leave-one-out scores of the training part.
     """
-    relevant = to_device(dense(test.Y), device) > 0
-    counts = None if test.counts is None else to_device(test.counts, device)
     rows: Data | Source = train if by is None else InMemory(Batch(train.X, train.Y, train.weights), by)
     judged = train if isinstance(rows, Data) else judged_by(rows.survey.judged, train.groups)
+    bases = label_bases(S, grid.alphas)
     for problem in represent(rows, grid, device, judged):
-        spectrum = problem.spectrum
-        penalties = grid.penalties(problem.unit)
-        bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
-        left_out = problem.leave_one_out(bases, penalties) if is_tuned(threshold) else None
-        known = to_match(judged.Y, spectrum.values) > 0
-        weights = None if judged.counts is None else to_match(judged.counts, spectrum.values)
-        K = problem.representation.kernel_rows(test.X, device)
+        like = problem.spectrum.values
+        known, weights = judged.truth(like)
+        relevant, counts = test.truth(like)
+        left_out = problem.leave_one_out(bases) if is_tuned(threshold) else repeat(0.0 * known)
         results: list[Scores] = []
-        for _, _, scores in problem.solver.held_out(spectrum, problem.targets, bases, penalties, K):
-            own = scores[:0] if left_out is None else next(left_out)[2]
+        for scores, own in zip(problem.held_out(bases, test.X, device), left_out, strict=False):
             at = thresholds(threshold, known, own, weights)
             results += candidate_metrics(relevant, scores[None], at, counts)
         yield results
-        del problem, spectrum, left_out, K  # before the next kernel matrix is made
+        del problem, left_out  # before the next kernel matrix is made
 
 
 def stacks(scores: Iterable[Array]) -> Iterator[Array]:

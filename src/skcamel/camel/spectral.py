@@ -79,10 +79,11 @@ class LabelBasis(NamedTuple):
     P: Array  # (q, l)
     d: Array  # (l,)
     R: Array  # (q, l)
+    G: Array  # (q, q) itself
 
     def to_match(self, like: Array) -> LabelBasis:
         """The same in the library and on the device of `like`."""
-        return LabelBasis(*(to_match(part, like) for part in (self.P, self.d, self.R)))
+        return LabelBasis(*(to_match(part, like) for part in self))
 
     def ridges(self, lambda1: float, lambda2: float) -> Array:
         """ρ_c of each component, (l,)."""
@@ -157,7 +158,7 @@ def label_basis(G: Array) -> LabelBasis:
     xp = namespace(G)
     P, d, Rt = xp.linalg.svd(G)
     live = d > len(G) * np.finfo(np.float64).eps * d.max()
-    return LabelBasis(P[:, live], d[live], Rt.T[:, live])
+    return LabelBasis(P[:, live], d[live], Rt.T[:, live], G)
 
 
 def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float, embed: bool = True) -> Solution:

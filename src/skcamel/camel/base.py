@@ -57,7 +57,7 @@ FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_scaling",
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 SCORES = ("paper", "log_odds")
 BY_LEAVE_ONE_OUT = "leave-one-out scores, which Algorithm 1 (solver='alternating') does not give; use solver='spectral'."
-NO_SETS = "This model is a member of a combination, which keeps the thresholds of prediction sets; ask the combination."
+OF_A_MEMBER = "This model is a member of a combination, which alone has probabilities and prediction sets."
 EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 
@@ -104,7 +104,7 @@ class BaseCamel(MultiLabelClassifier):
         if getattr(self, "_target", None) == "multiclass":
             raise AttributeError("Scores of more than two classes are not calibrated; use decision_function, not predict_proba.")
         if hasattr(self, "_target") and not hasattr(self, "link_slopes_"):
-            raise AttributeError(f"Probabilities need {BY_LEAVE_ONE_OUT}")
+            raise AttributeError(OF_A_MEMBER if self.solver_ != "alternating" else f"Probabilities need {BY_LEAVE_ONE_OUT}")
         return hasattr(self, "_target")
 
     def _check_shared_parameters(self, kernels: Sequence[Any]) -> None:
@@ -240,7 +240,9 @@ class BaseCamel(MultiLabelClassifier):
         for weight, member in members:
             scores = scores + weight * (member._kernel_times(rows, member.dual_coef_) + member._offset)
         link = self._link()
-        sets = getattr(self, "set_thresholds_", NO_SETS if link is not None else f"Prediction sets need {BY_LEAVE_ONE_OUT}")
+        sets = getattr(self, "set_thresholds_", OF_A_MEMBER)
+        if getattr(self, "solver_", None) == "alternating":
+            sets = f"Prediction sets need {BY_LEAVE_ONE_OUT}"
         if self._target == "multiclass":
             sets = "Of more than two classes each row has exactly one, so there are no prediction sets; use decision_function."
         probabilities = None if link is None else self._probabilities

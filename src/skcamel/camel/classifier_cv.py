@@ -18,7 +18,7 @@ from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.combination import Combination, combine
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import RADIAL
-from skcamel.camel.link import Answers, learn_answers, learn_link
+from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import Data, Grid, Model, Place, all_candidates, check_place, judged_by, represent
 from skcamel.camel.search import Scores, larger_is_better, score_fold, search, tabulate, usable
 from skcamel.camel.source import Batches
@@ -266,7 +266,7 @@ class CamelClassifierCV(BaseCamel):
             seed = seed_of(self.random_state)
             if self.combine:
                 combined = combine(judged, [model.scores for model in found.models])
-                self._store_members(combined, found.models, judged, S, kept, labels)
+                self._store_members(combined, found.models, S, kept, labels)
                 answers = learn_answers(self, judged, labels, combined.scores, seed)
                 self.best_score_ = larger_is_better(self.scoring_, answers.estimate[self.scoring_])
                 self._store_answers(answers, labels)
@@ -283,7 +283,7 @@ class CamelClassifierCV(BaseCamel):
         return self
 
     def _store_members(
-        self, combined: Combination, models: Sequence[Model], data: Data, S: np.ndarray, kept: np.ndarray | None, labels: Labels
+        self, combined: Combination, models: Sequence[Model], S: np.ndarray, kept: np.ndarray | None, labels: Labels
     ) -> None:
         """Set the models with a weight above 0, as fitted estimators, and their weights."""
         live = [model for weight, model in zip(combined.weights, models, strict=True) if weight > 0]
@@ -294,7 +294,7 @@ class CamelClassifierCV(BaseCamel):
             for key in OF_CHECKS:
                 if hasattr(self, key):
                     setattr(member, key, getattr(self, key))
-            member._store(model, S, kept, Answers(learn_link(data, labels, model.scores), np.zeros(len(labels.names))), labels)
+            member._store(model, S, kept, Answers(None, np.zeros(len(labels.names))), labels)
             self.members_.append(member)
         self.label_correlation_, self.n_iter_ = S, 1
         self.best_params_ = {"weights": self.weights_.tolist(), "members": [model.params for model in live]}

@@ -16,6 +16,7 @@ from scipy.optimize import nnls
 
 from skcamel.arrays import Array, namespace, to_match, to_numpy
 from skcamel.camel.representation import Data
+from skcamel.camel.thresholds import of_entries
 
 ROUNDING = 1e-20  # of squares
 SAME = 1e-10  # members that are equal share their weight
@@ -46,11 +47,10 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     """Combine members by their leave-one-out scores, (n, q) each; the best one alone where no weight is above 0."""
     like = members[0]
     xp = namespace(like)
-    Y = to_match(data.Y, like)
-    counts = np.ones(len(data.Y)) if data.counts is None else data.counts
-    w = to_match(counts if counts.ndim == 2 else counts[:, None], like)  # (n, q) or (n, 1)
-    Y = xp.where(w > 0, Y, 0.0)
-    total, size = xp.sum(w * Y, axis=0), xp.sum(w + 0.0 * Y, axis=0)
+    relevant, counts = data.truth(like)
+    w = of_entries(counts, like)
+    Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
+    total, size = xp.sum(w * Y, axis=0), xp.sum(w, axis=0)
     mean = total / xp.where(size > 0, size, 1.0)  # (q,)
     left_weight, left_sum = _leaving(w, Y, data.groups)
     left = size - left_weight
@@ -62,10 +62,8 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     weights = weights_of(gram, target, float(labels @ labels))
     if not weights.any():
         weights[int(np.argmin(np.diag(gram) - 2 * target))] = 1.0
-    scores = means + 0.0
-    for weight, F in zip(weights.tolist(), members, strict=True):
-        if weight:
-            scores = scores + weight * (F - means)
+    live = [(weight, F) for weight, F in zip(weights.tolist(), members, strict=True) if weight]
+    scores = means + sum(weight * (F - means) for weight, F in live)
     return Combination(weights, to_numpy(mean) * (1 - weights.sum()), scores)
 
 
@@ -75,5 +73,5 @@ def _leaving(w: Array, Y: Array, groups: np.ndarray | None) -> tuple[Array, Arra
         unit = namespace(Y).clip(w, None, 1.0)
         return unit, unit * Y
     member = sparse.csr_array((np.ones(len(groups)), (np.arange(len(groups)), groups)))  # (n, number of groups)
-    of_groups = [member @ (member.T @ to_numpy(part)) for part in (w + 0.0 * Y, w * Y)]
+    of_groups = [member @ (member.T @ to_numpy(part)) for part in (w, w * Y)]
     return to_match(of_groups[0], Y), to_match(of_groups[1], Y)

@@ -21,7 +21,7 @@ from scipy.special import expit
 from skcamel.arrays import Array, namespace, to_match, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
-from skcamel.camel.thresholds import is_tuned, thresholds
+from skcamel.camel.thresholds import is_tuned, of_entries, thresholds
 from skcamel.checks import Labels, as_number, check_positive
 from skcamel.text import listed
 
@@ -67,20 +67,13 @@ def fit_link(relevant: Array, scores: Array, weights: Array | None = None, *, of
     (array([2.]), array([-1.]))
     """
     xp = namespace(scores)
-    w = _of_entries(weights, scores)
+    w = of_entries(weights, scores)
     total = float(xp.sum(w)) or 1.0
     unit = float(xp.sum(w * scores**2) / total) ** 0.5 or 1.0
     start = Link(xp.ones_like(scores[0, :1]) / unit, xp.zeros_like(scores[0, :1]))
     of_all, every, entries = (xp.reshape(part, (-1, 1)) for part in (relevant, scores, w))  # as if there were one label
     common = _minimum(of_all, every, entries, start, (0.0, 0.0), FLATTEST / unit, offsets)
     return _minimum(relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), FLATTEST / unit, offsets)
-
-
-def _of_entries(weights: Array | None, scores: Array) -> Array:
-    """Weights of all entries, (n, q)."""
-    if weights is None:
-        return namespace(scores).ones_like(scores)
-    return weights if weights.ndim == 2 else weights[:, None] + 0.0 * scores
 
 
 def _minimum(
@@ -187,7 +180,7 @@ def fit_sets(relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights
     >>> bool(found.yes[900] > 0.5), found.answers(np.array([[0.9, 0.1, 0.45]]), np.array([[1, 0, 0]]), 0.9).tolist()
     (True, [[1, 0, -1]])
     """
-    w = _of_entries(weights, p)
+    w = of_entries(weights, p)
     confidences = np.arange(LEVELS + 1) / LEVELS
     yes = predicted & (w > 0)
     order = np.argsort(-p[yes], kind="stable")
@@ -264,12 +257,14 @@ class NeverPredictedWarning(UserWarning):
 def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, seed: int) -> Answers:
     """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`."""
     relevant, weights = data.truth(scores)
-    link, judged, log_odds = learn_link(data, labels, scores), scores, None
-    if link is not None:
-        options = {"offsets": _has_offsets(data, labels), "groups": data.groups, "seed": seed}
-        log_odds = cross_fitted(relevant, scores, weights, **options)
+    link, judged, log_odds = None, scores, None
+    if labels.target != "multiclass":
+        offsets = _has_offsets(data, labels)
+        link = fit_link(relevant, scores, weights, offsets=offsets)
+        log_odds = cross_fitted(relevant, scores, weights, offsets=offsets, groups=data.groups, seed=seed)
         if estimator.scores == "log_odds":
-            scores, judged = Link(to_match(link.slope, scores), to_match(link.offset, scores)).log_odds(scores), log_odds
+            scores, judged = link.log_odds(scores), log_odds
+        link = Link(to_numpy(link.slope), to_numpy(link.offset))
     at = to_numpy(thresholds(estimator.threshold, relevant, scores, weights))
     if is_tuned(estimator.threshold):  # labels that nobody knows have the score 0, and are not predicted
         at = np.where(np.isnan(data.Y).all(axis=0), np.maximum(at, 0.0), at)
@@ -280,21 +275,12 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     relevant, predicted = to_numpy(relevant), to_numpy(predicted)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
     sets = None if log_odds is None else fit_sets(relevant, probabilities(to_numpy(log_odds)), predicted, data.counts)
-    w = _of_entries(data.counts, np.ones(relevant.shape))
+    w = of_entries(data.counts, np.ones(relevant.shape))
     hits, positives, predictions = ((w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted))
     of_labels = {"rows": w.sum(axis=0), "positives": positives}
     with np.errstate(invalid="ignore", divide="ignore"):
         of_labels |= {"precision": hits / predictions, "recall": hits / positives, "f1": 2 * hits / (positives + predictions)}
     return Answers(link, at, sets, estimate, of_labels, len(data.Y))
-
-
-def learn_link(data: Data, labels: Labels, scores: Array) -> Link | None:
-    """The link alone, in numpy, from leave-one-out scores (n, q); None for exclusive classes."""
-    if labels.target == "multiclass":
-        return None
-    relevant, weights = data.truth(scores)
-    link = fit_link(relevant, scores, weights, offsets=_has_offsets(data, labels))
-    return Link(to_numpy(link.slope), to_numpy(link.offset))
 
 
 def _has_offsets(data: Data, labels: Labels) -> bool:

@@ -18,7 +18,7 @@ from skcamel.camel.representation import Data, Grid, Model, Problem, judged_by, 
 from skcamel.camel.source import Batch, InMemory, Source
 from skcamel.camel.spectral import LabelBasis
 from skcamel.camel.stream import Streaming
-from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
+from skcamel.camel.thresholds import METRICS, is_tuned, of_entries, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
@@ -49,9 +49,10 @@ def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> 
     >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
     ('hamming_loss', 'coverage')
     """
-    Y = Y if weights is None else Y[weights > 0]
-    mixed = ((Y > 0).any(axis=1) & (Y < 0).any(axis=1)).any()
-    return criterion if mixed or criterion not in RANKING else "hamming_loss"
+    is_mixed = (Y > 0).any(axis=1) & (Y < 0).any(axis=1)
+    if criterion not in RANKING or (is_mixed if weights is None else is_mixed & (weights > 0)).any():
+        return criterion
+    return "hamming_loss"
 
 
 def search(
@@ -97,8 +98,8 @@ def search(
     threshold = threshold if criterion in METRICS or not is_tuned(threshold) else "zero"
     bases, best = label_bases(S, grid.alphas), -math.inf
     for problem in problems:
-        metrics, leader = _judged(problem, bases, criterion, threshold, _combinable(problem) if combine else None)
-        if leader is not None and (combine or leader.value > best):
+        metrics, leader = _judged(problem, bases, criterion, threshold, combine)
+        if leader is not None and (combine or not found.models or leader.value > best):
             model = problem.solve(bases, leader.index, leader.scores)
             found.models[:] = [*found.models, model] if combine else [model]
             best = leader.value
@@ -134,29 +135,28 @@ class _Leader(NamedTuple):
 
 
 def _judged(
-    problem: Problem, bases: Sequence[LabelBasis], criterion: str, threshold: Any, combinable: Sequence[bool] | None
+    problem: Problem, bases: Sequence[LabelBasis], criterion: str, threshold: Any, combine: bool
 ) -> tuple[list[Scores], _Leader | None]:
     """Metrics of the candidates by leave-one-out, and the best of them: by the criterion, or by squared error to be combined."""
     like = problem.spectrum.values
     xp, Y = namespace(like), to_match(problem.data.Y, like)
     relevant, weights = problem.data.truth(like)
-    entries = weights if weights is None or weights.ndim == 2 else weights[:, None]
+    entries = of_entries(weights, Y)
+    allowed = _combinable(problem) if combine else [True] * problem.grid.width
     metrics: list[Scores] = []
     leader: _Leader | None = None
     for stack in stacks(problem.leave_one_out(bases)):
         tuned = stack if is_tuned(threshold) else stack[:1]
         at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
         new = candidate_metrics(relevant, stack, at, weights)
-        values = [larger_is_better(criterion, own[criterion]) for own in new]
-        if combinable is not None:
-            squares = (stack - Y) ** 2 if entries is None else xp.where(entries > 0, entries * (stack - Y) ** 2, 0.0)
-            errors = to_numpy(xp.sum(xp.sum(squares, axis=2), axis=1))
-            allowed = combinable[len(metrics) : len(metrics) + len(new)]
-            values = np.where(allowed, -errors, -math.inf).tolist()
-        k = int(np.argmax(values))
-        if values[k] > (-math.inf if leader is None else leader.value) or (leader is None and combinable is None):
-            leader = _Leader(len(metrics) + k, values[k], stack[k] + 0.0)
-        metrics += new
+        for scores, own in zip(stack, new, strict=True):
+            value = larger_is_better(criterion, own[criterion])
+            if combine:
+                value = -float(xp.sum(xp.where(entries > 0, entries * (scores - Y) ** 2, 0.0)))
+            index = len(metrics)
+            if allowed[index] and (leader is None or value > leader.value):
+                leader = _Leader(index, value, scores + 0.0)
+            metrics.append(own)
     return metrics, leader
 
 
@@ -236,17 +236,16 @@ def tabulate(
         values = [candidate[key] for candidate in candidates]
         are_numbers = all(isinstance(value, int | float) for value in values)
         table[f"param_{key}"] = np.array(values, dtype=float if are_numbers else object)
-    by_fold = {name: np.array([[larger_is_better(name, own[name]) for own in fold] for fold in folds]) for name in NAMES}
-    means = {}
-    for name, values in by_fold.items():
-        values[values == -np.inf] = np.nan  # undefined; the mean is over the folds that define it
-        with np.errstate(invalid="ignore"):
-            means[name] = np.where(np.isnan(values), 0.0, values).sum(axis=0) / (~np.isnan(values)).sum(axis=0)
-    scores = np.where(np.isnan(means[criterion]), -np.inf, means[criterion])
-    table |= {"mean_test_score": means[criterion], "rank_test_score": rankdata(-scores, method="min").astype(np.int32)}
-    table |= {f"mean_test_{name}": mean for name, mean in means.items()}
+    by_fold = {}
+    for name in NAMES:
+        values = [[larger_is_better(name, own[name]) for own in fold] for fold in folds]
+        by_fold[name] = np.ma.masked_invalid(values)  # undefined in a fold; means are over the folds that define the metric
+    scores = by_fold[criterion].mean(axis=0)
+    ranks = rankdata(-scores.filled(-np.inf), method="min").astype(np.int32)
+    table |= {"mean_test_score": scores.filled(np.nan), "rank_test_score": ranks}
+    table |= {f"mean_test_{name}": values.mean(axis=0).filled(np.nan) for name, values in by_fold.items()}
     if split_scores:
-        table |= {f"split{k}_test_score": values for k, values in enumerate(by_fold[criterion])}
-        table["std_test_score"] = np.std(by_fold[criterion], axis=0)
-    best = int(scores.argmax())
-    return Results(table, best, float(means[criterion][best]))
+        table |= {f"split{k}_test_score": values.filled(np.nan) for k, values in enumerate(by_fold[criterion])}
+        table["std_test_score"] = by_fold[criterion].std(axis=0).filled(np.nan)
+    best = int(scores.filled(-np.inf).argmax())
+    return Results(table, best, float(table["mean_test_score"][best]))

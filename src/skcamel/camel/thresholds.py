@@ -50,7 +50,7 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: Array | 
         return to_match(values.copy(), scores)
     metric = OTHER_NAMES.get(threshold, threshold)
     xp = namespace(scores)
-    w = xp.ones_like(scores) if weights is None else weights if weights.ndim == 2 else weights[:, None] + 0.0 * scores
+    w = of_entries(weights, scores)
     if weights is not None and weights.ndim == 2:  # unknown entries go to the lowest known score of their label, where no threshold lies
         lowest = xp.amin(xp.where(w > 0, scores, xp.inf), axis=0)
         scores = xp.where(w > 0, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
@@ -63,6 +63,13 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: Array | 
         own = _best(curve, _f1(curve) if metric == "macro_f1" else _gain(curve, _micro_f1(curve)))
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
     return share * own + (1 - share) * common
+
+
+def of_entries(weights: Array | None, like: Array) -> Array:
+    """Weights of all entries (n, q), from those of rows (n,), of entries, or None."""
+    if weights is None:
+        return namespace(like).ones_like(like)
+    return weights if weights.ndim == 2 else weights[:, None] + 0.0 * like
 
 
 def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:

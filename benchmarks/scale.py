@@ -19,6 +19,7 @@ from benchmarks.curves import Curve, Panel, draw
 from benchmarks.machine import Row, at_least, at_most, facts
 from skcamel.arrays import allowed_threads, one_thread
 from skcamel.camel import landmark
+from skcamel.camel.landmark import Block
 from skcamel.camel.stream import Stream, Streaming, begin
 
 PAGE = Path(__file__).with_name("scale.md")
@@ -49,7 +50,7 @@ def bare(X: np.ndarray, Z: np.ndarray) -> None:
 
 def started(X: np.ndarray) -> Stream:
     """Bandwidth and landmarks of the rows; nothing is summed up yet."""
-    rows = landmark.drawn(X, np.zeros((len(X), 0), dtype=np.int8), None, first=0, size=landmark.SAMPLE_ROWS, seed=0)
+    rows = landmark.drawn(Block(X, np.zeros((len(X), 0), dtype=np.int8)), size=landmark.SAMPLE_ROWS, seed=0)
     return begin("none", "rbf", rows, Streaming(primal=False, count=COUNT), n_rows=len(X), lambda2=1e-3)
 
 
@@ -59,7 +60,7 @@ def pass_times(folder: Path) -> dict[int, tuple[float, float]]:
     stream = started(X)
     Z = np.asarray(stream.landmarks)
     works: dict[int, tuple[Callable[[], object], Callable[[], object]]] = {
-        n: (lambda n=n: stream.add(X[:n], Y[:n], None), lambda n=n: bare(X[:n], Z)) for n in SIZES
+        n: (lambda n=n: stream.add(Block(X[:n], Y[:n])), lambda n=n: bare(X[:n], Z)) for n in SIZES
     }
     rounds = [{n: [_timed(work) for work in pair] for n, pair in works.items()} for _ in range(ROUNDS)]
     return {n: (min(times[n][0] for times in rounds), min(times[n][1] for times in rounds)) for n in SIZES}

@@ -35,7 +35,6 @@ OF_CAMEL = (
     ("attribution", "spectral"),
     ("alternating", "landmark", "unknown"),
     ("stream",),
-    ("source",),
     ("distributed", "representation"),
     ("combination", "search", "sums"),
     ("link",),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.camel.source import Batch, Batches
+from skcamel.camel.landmark import Block
+from skcamel.camel.stream import Batches
 from skcamel.data import DataError, TablePreparer, batches, read_columns, take_labels
 from skcamel.data.batches import labels_of, opened, prepared
 
@@ -147,7 +148,7 @@ def test_a_fit_in_batches_is_the_fit_in_memory(make, text, tmp_path):
 
     def read():
         for X, first, _ in prepared(files, preparer, labels):
-            yield Batch(X, signs[first : first + X.shape[0]], None, first)
+            yield Block(X, signs[first : first + X.shape[0]], None, first)
 
     options = {"solver": "landmark", "n_landmarks": 30}
     new = preparer.transform(take_labels(table, LABELS, "whole")[0])

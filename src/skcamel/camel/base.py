@@ -19,8 +19,7 @@ from skcamel.camel.explanation import Explanation, collaboration_summary, eviden
 from skcamel.camel.link import Answers, Link, check_miss_cost, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.representation import Data, Model
-from skcamel.camel.source import Batches, Source
-from skcamel.camel.stream import CHOICES
+from skcamel.camel.stream import CHOICES, Batches, Source
 from skcamel.camel.thresholds import check_threshold
 from skcamel.checks import (
     Labels,

@@ -18,6 +18,7 @@ from skcamel.camel.base import (
     BaseCamel,
     learn_correlation,
 )
+from skcamel.camel.landmark import Block
 from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import (
     Data,
@@ -30,8 +31,7 @@ from skcamel.camel.representation import (
     represent,
     summed_up,
 )
-from skcamel.camel.source import Batch, Survey, surveyed
-from skcamel.camel.stream import Stream, Streaming, begin
+from skcamel.camel.stream import Stream, Streaming, Survey, begin
 from skcamel.camel.thresholds import is_tuned, thresholds
 from skcamel.checks import Labels, check_in_unit_interval, check_positive, seed_of, unchanged_on_error
 
@@ -321,15 +321,15 @@ class CamelClassifier(BaseCamel):
             before: _Partial | None = getattr(self, "_stream", None)
             if before is None:
                 self._reset()
-            batch, labels = sums.batch(self, X, y, classes, sample_weight, None if before is None else before.labels)
+            batch, labels = sums.batch(self, None if before is None else before.labels, X, y, sample_weight, classes)
             by, fixed = sums.streaming(self, batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
             if before is not None:
                 seen = before.under(by, fixed).add(batch)
             elif batch.Y.shape[0]:
-                survey = surveyed(batch, by)
+                survey = by.survey(batch)
                 bandwidth = self._grid().bandwidth
                 started = begin(self.scaling, self.kernel, survey.sample, by, bandwidth=bandwidth, lambda2=self.lambda2)
-                seen = _Partial(started.add(batch.X, batch.Y, batch.weights), survey, labels, fixed)
+                seen = _Partial(started.add(batch), survey, labels, fixed)
             else:
                 raise ValueError("All weights in sample_weight are zero, and no row came before; at least one row must count.")
             if solve:
@@ -391,10 +391,10 @@ class _Partial(NamedTuple):
                 raise ValueError(f"{key} has changed since the first batch, which fixed it; set it back, or take a clone to start anew.")
         return self._replace(stream=replace(self.stream, by=replace(by, seed=self.stream.by.seed)))
 
-    def add(self, batch: Batch) -> _Partial:
+    def add(self, batch: Block) -> _Partial:
         """With another batch; this one stays as it is."""
         if not batch.Y.shape[0]:
             return self
         numbered = batch._replace(first=self.survey.n_rows)
-        survey = self.survey.plus(surveyed(numbered, self.stream.by))
-        return self._replace(survey=survey, stream=self.stream.add(batch.X, batch.Y, batch.weights))
+        survey = self.survey.plus(self.stream.by.survey(numbered))
+        return self._replace(survey=survey, stream=self.stream.add(batch))

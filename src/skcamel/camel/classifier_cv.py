@@ -21,8 +21,7 @@ from skcamel.camel.kernel import RADIAL
 from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import Data, Grid, Model, Place, all_candidates, check_place, judged_by, represent
 from skcamel.camel.search import Scores, larger_is_better, score_fold, search, tabulate, usable
-from skcamel.camel.source import Batches
-from skcamel.camel.stream import Streaming
+from skcamel.camel.stream import Batches, Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned
 from skcamel.checks import Labels, check_flag, check_in_unit_interval, check_positive, choice, inner_splits, seed_of, unchanged_on_error
 from skcamel.memory import Alive

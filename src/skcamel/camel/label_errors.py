@@ -30,7 +30,7 @@ from skcamel.camel.representation import (
     label_bases,
     represent,
 )
-from skcamel.camel.source import Source
+from skcamel.camel.stream import Source
 from skcamel.checks import check_count
 from skcamel.rows import is_lazy
 from skcamel.text import one_line

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, cast, eigh_in_place, is_tensor, namespace, one_thread, one_thread_for_small
+from skcamel.arrays import Array, as_floats, cast, eigh_in_place, namespace, one_thread, one_thread_for_small
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Against, Kernel
 from skcamel.camel.spectral import LabelBasis, Targets
@@ -49,7 +49,7 @@ class Features:
     kernel: Kernel
     landmarks: Array | None  # (m, d)
     origin: Array  # (m,) k₀
-    whitening: Array | None = None  # (m, r) V s^-½; None: the identity
+    whitening: Array = None  # (m, r) V s^-½; None: the identity
     of_blocks: bool = False  # whether blocks are whitened, or their sums
 
     def kernels(self) -> Callable[[Array], Array]:
@@ -59,7 +59,7 @@ class Features:
     @property
     def width(self) -> int:
         """Length of what is summed up."""
-        return self.whitening.shape[1] if self.of_blocks and self.whitening is not None else len(self.origin)
+        return self.whitening.shape[1] if self.of_blocks else len(self.origin)
 
 
 class Moments(NamedTuple):
@@ -76,48 +76,50 @@ class Moments(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some rows, scaled, with their labels."""
+    """Some rows with their labels."""
 
     X: Array  # (b, d)
     Y: Array  # (b, q) in {-1, +1}
-    weights: Array | None  # (b,)
+    weights: Array | None = None  # (b,) positive
+    first: int = 0  # number of the first row among all rows
 
 
 class Summary(NamedTuple):
     """Eigenbasis of the features of all rows, and a sample of rows in it.
 
-    `vectors` (m, r) lead from kernels with the landmarks to the eigenbasis, `kernel_mean` (m,) is the kernel of the average row;
-    weights are None, for they are in the sums.
+    `vectors` (m, r) lead from kernels with the landmarks to the eigenbasis, `kernel_mean` (m,) is the kernel of the average row.
     """
 
     values: Array  # (r,) ω, ascending
     vectors: Array
     kernel_mean: Array
-    weights: None
     weight: float  # Σ w
     targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
     rows: Array  # (s, r) u of the sample
     judged_weights: Array  # (s,) of the sample
+    weights: None = None  # of all rows: they are in the sums
 
 
+@np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
 def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
     """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        K = kernel(Z, Z)
-        size = spectral.finite_size(K)
-    xp = namespace(K)
+    K = kernel(Z, Z)
+    size = spectral.finite_size(K)
+    xp, m = namespace(K), len(K)
     origin = xp.mean(K, axis=0)
-    scatter = float(xp.mean(xp.diagonal(K)) - xp.mean(origin)) if kernel.name == "linear" else 1.0
+    ridge = lambda2
+    if kernel.name == "linear":  # a search measures λ2 in the mean eigenvalue, a plain fit does not
+        unit = float(xp.mean(xp.diagonal(K)) - xp.mean(origin))
+        ridge *= min(1.0, unit) if unit > 0 else 1.0
     values, vectors = _decomposed(K)
     spectral.check_definite(float(values[0]), size)
+    if float(values[-1]) <= 0:  # all landmarks at the origin of the linear kernel
+        values = xp.ones_like(values)
     live = values > SMALLEST * values[-1]
-    if not bool(live.any()):  # all landmarks at the origin of the linear kernel
-        live, values = xp.ones_like(live), xp.ones_like(values)
     s = values[live]
-    unit = min(1.0, max(scatter, 0.0) or 1.0)  # a search measures λ2 in it, a plain fit does not
-    m, total = len(origin), float(xp.sum(s))
-    spread = max(float(xp.sum(s**2)) - m * float(origin @ origin), total**2 / m)  # or, as rows may differ more, as of unlike rows
-    raw = keeps_digits(float(s[0]), spread**0.5, n_rows / m, lambda2 * unit)
+    of_landmarks = float(xp.sum(s**2)) - m * float(origin @ origin)
+    of_unlike_rows = float(xp.sum(s)) ** 2 / m  # rows may differ more than landmarks do
+    raw = keeps_digits(float(s[0]), max(of_landmarks, of_unlike_rows) ** 0.5, n_rows / m, ridge)
     return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
 
 
@@ -148,8 +150,8 @@ def moments(of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, thre
 def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moments:
     """Sums that grow in place, by one thread."""
     xp, p = namespace(of.origin), of.width
-    zeros = of.origin.new_zeros if is_tensor(of.origin) else np.zeros
-    total = Moments(zeros((p, p)), zeros((p, q + 1)), zeros(len(of.origin)), zeros(q + 1))
+    shapes = (p, p), (p, q + 1), len(of.origin), q + 1
+    total = Moments(*(as_floats(np.zeros(shape), of.origin) for shape in shapes))
     product = xp.empty_like(total.gram)
     kernels = of.kernels()
     for make in blocks:
@@ -174,39 +176,31 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     """The eigenbasis of the features, and the sample in it."""
-    xp = namespace(of.origin)
-    total = float(found.labels[-1])
+    xp, W = namespace(of.origin), of.whitening
     spectral.finite_size(found.gram)
+    total = float(found.labels[-1])
     mean = found.cross[:, -1] / total
-    gram = found.gram - total * mean[:, None] * mean
     label_mean = found.labels[:-1] / total
+    gram = found.gram - total * mean[:, None] * mean
     cross = found.cross[:, :-1] - total * mean[:, None] * label_mean
-    if of.whitening is not None and not of.of_blocks:
-        gram, cross = of.whitening.T @ gram @ of.whitening, of.whitening.T @ cross
-        gram = (gram + gram.T) / 2
+    if W is not None and not of.of_blocks:
+        gram, cross = W.T @ gram @ W, W.T @ cross
     values, vectors = _decomposed(gram)
     projected = vectors.T @ cross
-    vectors = vectors if of.whitening is None else of.whitening @ vectors
-    kernel_mean = of.origin + found.kernel / total
-    rows, weights = in_basis(of, kernel_mean, vectors, sample.X), sample.weights
+    if W is not None:
+        vectors = W @ vectors
+    kernels, kernel_mean = of.kernels(), of.origin + found.kernel / total
+    blocks = (sample.X[i : i + BLOCK_ROWS] for i in range(0, sample.X.shape[0], BLOCK_ROWS))
+    rows = xp.concatenate([(kernels(block) - kernel_mean) @ vectors for block in blocks])
     return Summary(
         values=xp.clip(values, 0, None),
         vectors=vectors,
         kernel_mean=kernel_mean,
-        weights=None,
+        weight=total,
         targets=Targets(cast(sample.Y, "float64"), label_mean, projected),
         rows=rows,
-        judged_weights=xp.ones_like(rows[:, 0]) if weights is None else weights,
-        weight=total,
+        judged_weights=xp.ones_like(rows[:, 0]) if sample.weights is None else sample.weights,
     )
-
-
-def in_basis(of: Features, kernel_mean: Array, vectors: Array, X: Array) -> Array:
-    """Rows X (s, d), scaled, in the eigenbasis, (s, r), in blocks."""
-    xp = namespace(vectors)
-    kernels = of.kernels()
-    blocks = (X[i : i + BLOCK_ROWS] for i in range(0, X.shape[0], BLOCK_ROWS))
-    return xp.concatenate([(kernels(rows) - kernel_mean) @ vectors for rows in blocks])
 
 
 def leave_one_out(
@@ -220,13 +214,14 @@ def leave_one_out(
 
     Groups are those of the rows of the sample, which must hold all rows of a group.
     """
-    xp, values = namespace(targets.Y), spectrum.values
-    live = values > len(values) * np.finfo(np.float64).eps * float(spectrum.values[-1])
-    roots = xp.sqrt(values[live])
+    xp, weights = namespace(targets.Y), spectrum.judged_weights
+    live = spectrum.values > len(spectrum.values) * np.finfo(np.float64).eps * spectrum.values[-1]
+    values = spectrum.values[live]
+    roots = xp.sqrt(values)
     rows = spectrum.rows[:, live] / roots
-    rows *= xp.sqrt(spectrum.judged_weights)[:, None]
-    in_basis = targets._replace(projected=targets.projected[live] / roots[:, None])
-    smoother = spectral.smoother_of(values[live], rows, in_basis, spectrum.judged_weights, spectrum.weight)
+    rows *= xp.sqrt(weights)[:, None]
+    own = targets._replace(projected=targets.projected[live] / roots[:, None])
+    smoother = spectral.smoother_of(values, rows, own, weights, spectrum.weight)
     return spectral.scores_without(smoother, bases, penalties, groups)
 
 
@@ -240,9 +235,9 @@ class Sample(NamedTuple):
     Examples
     --------
     >>> X, Y = np.arange(8.0)[:, None], np.ones((8, 1), dtype=np.int8)
-    >>> whole = drawn(X, Y, None, first=0, size=3, seed=0)
-    >>> parts = drawn(X[:5], Y[:5], None, first=0, size=3, seed=0).plus(drawn(X[5:], Y[5:], None, first=5, size=3, seed=0))
-    >>> bool((whole.X == parts.X).all()), whole.X.ravel().tolist()
+    >>> whole = drawn(Block(X, Y), size=3, seed=0)
+    >>> parts = [drawn(rows, size=3, seed=0) for rows in (Block(X[:5], Y[:5]), Block(X[5:], Y[5:], first=5))]
+    >>> bool((whole.X == parts[0].plus(parts[1]).X).all()), whole.X.ravel().tolist()
     (True, [1.0, 2.0, 3.0])
     """
 
@@ -258,30 +253,23 @@ class Sample(NamedTuple):
         return None if (self.weights == 1).all() else self.weights
 
     def smallest(self, count: int) -> Sample:
-        """The sample of at most `count` rows that is part of this one."""
-        if len(self.numbers) <= count:
-            return self._replace(size=count)
-        kept = np.sort(np.argpartition(self.numbers, count)[:count])
+        """The sample of at most `count` rows that is part of this one, copied."""
+        kept = np.sort(np.argsort(self.numbers)[:count])
         return Sample(self.X[kept], self.Y[kept], self.weights[kept], self.numbers[kept], count)
 
     def plus(self, other: Sample) -> Sample:
         """The sample of the rows of both; those of the other come after these."""
-        X = _stacked(self.X, other.X)
+        stack = partial(sparse.vstack, format="csr") if sparse.issparse(self.X) else np.concatenate
+        X = stack([self.X, alike(other.X, self.X)])
         Y = np.concatenate([self.Y, other.Y])
         weights = np.concatenate([self.weights, other.weights])
         numbers = np.concatenate([self.numbers, other.numbers])
         return Sample(X, Y, weights, numbers, self.size).smallest(self.size)
 
 
-def drawn(X: Array, Y: Array, weights: np.ndarray | None, *, first: int, size: int, seed: int) -> Sample:
-    """Sample of rows X (n, d), the first of which has the number `first` among all rows, with labels Y (n, q) and positive weights (n,)."""
-    n = X.shape[0]
-    numbers = np.random.Generator(np.random.PCG64(seed).advance(first)).random(n)
-    kept = np.arange(n) if n <= size else np.sort(np.argpartition(numbers, size)[:size])
-    own = np.ones(len(kept)) if weights is None else weights[kept]
-    return Sample(X[kept], Y[kept], own, numbers[kept], size)
-
-
-def _stacked(first: Array, second: Array) -> Array:
-    second = alike(second, first)
-    return sparse.vstack([first, second], format="csr") if sparse.issparse(first) else np.concatenate([first, second])
+def drawn(rows: Block, *, size: int, seed: int) -> Sample:
+    """A sample of some rows."""
+    n = rows.X.shape[0]
+    weights = np.ones(n) if rows.weights is None else rows.weights
+    numbers = np.random.Generator(np.random.PCG64(seed).advance(rows.first)).random(n)
+    return Sample(rows.X, rows.Y, weights, numbers, size).smallest(size)

@@ -13,8 +13,7 @@ import numpy as np
 from skcamel.arrays import Array, one_thread_for_small, to_device, to_match, to_numpy
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
 from skcamel.camel.landmark import Sample
-from skcamel.camel.source import Source
-from skcamel.camel.stream import Stream, begin
+from skcamel.camel.stream import Source, Stream, begin
 from skcamel.checks import check_positive, choice
 from skcamel.rows import alike, on_device
 

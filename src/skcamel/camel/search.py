@@ -14,10 +14,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skcamel.arrays import Array, is_tensor, namespace, to_match, to_numpy
+from skcamel.camel.landmark import Block
 from skcamel.camel.representation import Data, Grid, Model, Problem, judged_by, label_bases, represent
-from skcamel.camel.source import Batch, InMemory, Source
 from skcamel.camel.spectral import LabelBasis
-from skcamel.camel.stream import Streaming
+from skcamel.camel.stream import Source, Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned, of_entries, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import count, decision_metrics
@@ -167,7 +167,7 @@ def score_fold(
 
     A tuned threshold comes from the leave-one-out scores of the training part.
     """
-    rows: Data | Source = train if by is None else InMemory(Batch(train.X, train.Y, train.weights), by)
+    rows: Data | Source = train if by is None else Source(lambda: [Block(train.X, train.Y, train.weights)], by)
     judged = train if isinstance(rows, Data) else judged_by(rows.survey.judged, train.groups)
     bases = label_bases(S, grid.alphas)
     for problem in represent(rows, grid, device, judged):

@@ -1,28 +1,31 @@
 """Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
 
-Scaling, bandwidth and landmarks are fixed first, from a sample of the rows. Then one pass over all rows adds up moments
-(:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows. What is added later, in whatever batches, counts as if it had been
-there from the start.
+A fit goes through the rows twice, wherever they are: in memory, in files or on a cluster. The first pass surveys them: how often labels
+occur together, how many rows there are, and a sample of them, which fixes scaling, bandwidth and landmarks. Then one pass for each
+representation adds up moments (:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows. Both are sums over parts of the
+rows, formed where the parts are, so what is added later, in whatever batches, counts as if it had been there from the start.
 """
 
 from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial, reduce
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from scipy.cluster.vq import kmeans2, vq
+from scipy.spatial import KDTree
 
 from skcamel import memory
-from skcamel.arrays import Array, allowed_threads, to_device, to_numpy
+from skcamel.arrays import Array, allowed_threads, to_device
 from skcamel.camel import kernel, landmark, scaling, spectral
+from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import Kernel
-from skcamel.camel.landmark import Sample
+from skcamel.camel.landmark import Block, Moments, Sample
 from skcamel.rows import alike, dense, on_device
 
 CHOICES = ("uniform", "kmeans")
@@ -50,9 +53,39 @@ class Streaming:
     threads: int | None = None  # None: as many as BLAS has
     tell: Callable[[int, int], None] | None = None  # is called with how many rows are done, of how many
 
-    def takes_rows_themselves(self, name: Any, d: int) -> bool:
-        """Whether features of the kernel of that name are the d columns."""
-        return self.primal or (name == "linear" and isinstance(self.how, str) and d <= max(self.count, WIDE))
+    @property
+    def sampled(self) -> int:
+        """Rows of a sample."""
+        return max(self.count, landmark.SAMPLE_ROWS)
+
+    def survey(self, rows: Block) -> Survey:
+        """What some rows contribute to the survey of all."""
+        sample = landmark.drawn(rows, size=self.sampled, seed=self.seed)
+        return Survey(sample, *cooccurrence(rows.Y, rows.weights), len(rows.Y))
+
+
+class Survey(NamedTuple):
+    """What one pass over rows finds out; that of two sets of rows adds up to that of both."""
+
+    sample: Sample
+    together: np.ndarray  # (q, q) weight of the rows that have both labels
+    weight: float  # of all rows
+    n_rows: int
+
+    def plus(self, other: Survey) -> Survey:
+        """Of the rows of both."""
+        sample = self.sample.plus(other.sample)
+        return Survey(sample, self.together + other.together, self.weight + other.weight, self.n_rows + other.n_rows)
+
+    @property
+    def judged(self) -> Sample:
+        """Rows by which candidates are judged."""
+        return self.sample.smallest(landmark.JUDGED_ROWS)
+
+    @property
+    def counts(self) -> tuple[np.ndarray, float]:
+        """Weight of the rows that have both labels (q, q), and of all rows."""
+        return self.together, self.weight
 
 
 @dataclass(frozen=True)
@@ -65,72 +98,93 @@ class Stream:
     by: Streaming
     moments: Any = None  # :class:`skcamel.camel.landmark.Moments`, None before the first row
 
-    def add(self, X: Array, Y: Array, weights: np.ndarray | None) -> Stream:
-        """With more rows X (n, d), labels Y (n, q) in {-1, +1}, and positive weights (n,); this one stays as it is."""
-        n, q = Y.shape
-        size = self._block_rows(X.shape[1])
-        threads = self._threads(n, X.shape[1], q, min(n, size))
-        log.info("sums over %d rows, %d at a time, %d threads", n, size, threads)
-
-        started: list[int] = []
-
-        def block(start: int) -> landmark.Block:
-            rows = slice(start, start + size)
-            started.append(start)  # in one step, whichever thread does it
-            if self.by.tell is not None:
-                self.by.tell(min(n, len(started) * size), n)
-            return self.block(X[rows], Y[rows], None if weights is None else weights[rows])
-
-        blocks = [partial(block, start) for start in range(0, n, size)]
-        found = landmark.moments(self.features, blocks, q, threads=threads)
+    def add(self, rows: Block) -> Stream:
+        """With more rows; this one stays as it is."""
+        found = self.sums(rows)
         return replace(self, moments=found if self.moments is None else self.moments.plus(found))
 
-    def block(self, X: Array, Y: Array, weights: np.ndarray | None) -> landmark.Block:
-        """Rows scaled, with their labels, where sums are formed."""
-        device = self.by.device
-        w = None if weights is None else to_device(weights, device)
-        return landmark.Block(on_device(self.rows(X), device), to_device(Y, device), w)
+    def sums(self, rows: Block) -> Moments:
+        """Moments of these rows alone."""
+        n, q = rows.Y.shape
+        size, threads = self._plan(n, rows.X.shape[1], q)
+        log.info("sums over %d rows, %d at a time, %d threads", n, size, threads)
+        done = count(size, size)
 
-    def rows(self, X: Array) -> Array:
-        """New rows scaled, and dense or sparse as the kernel wants them."""
-        return alike(self.scaling(X.astype(np.float64)), self.landmarks)
+        def block(start: int) -> Block:
+            if self.by.tell is not None:
+                self.by.tell(min(n, next(done)), n)  # counted in one step, whichever thread does it
+            here = slice(start, start + size)
+            return self.block(Block(rows.X[here], rows.Y[here], None if rows.weights is None else rows.weights[here]))
+
+        blocks = [partial(block, start) for start in range(0, n, size)]
+        return landmark.moments(self.features, blocks, q, threads=threads)
+
+    def block(self, rows: Block) -> Block:
+        """Rows scaled, and dense or sparse as the kernel wants them, where sums are formed."""
+        device = self.by.device
+        X = alike(self.scaling(rows.X.astype(np.float64)), self.landmarks)
+        weights = None if rows.weights is None else to_device(rows.weights, device)
+        return Block(on_device(X, device), to_device(rows.Y, device), weights)
 
     def summary(self, judged: Sample) -> landmark.Summary:
         """The eigenbasis of the features of all rows so far, with a sample of them in it."""
-        return landmark.summarise(self.features, self.moments, self.block(judged.X, judged.Y, judged.uneven))
+        return landmark.summarise(self.features, self.moments, self.block(Block(judged.X, judged.Y, judged.uneven)))
 
-    def _block_rows(self, d: int) -> int:
-        """Rows of a block."""
-        on_gpu = self.by.device is not None and str(self.by.device) != "cpu"
-        return DEVICE_BLOCK_BYTES // (24 * (len(self.features.origin) + d)) if on_gpu else landmark.BLOCK_ROWS
+    def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
+        """Rows of a block, and threads: as many as fit into memory, each with sums of its own; refused where one does not fit.
 
-    def _threads(self, n: int, d: int, q: int, size: int) -> int:
-        """As many threads as fit into memory, each with sums of its own; refused where one does not fit."""
-        threads = 1 if self.by.device is not None else self.by.threads or allowed_threads()
-        free = memory.available(self.by.device) if self.by.budget is None else self.by.budget
-        while threads > 1 and free is not None and self._bytes(threads, n, d, q, size) > free:
-            threads -= 1
-        self._require(self._bytes(threads, n, d, q, size))
-        return threads
-
-    def _require(self, needed: int) -> None:
-        m, budget = len(self.features.origin), self.by.budget
-        what = f"A fit by {m} {'columns' if self.landmarks is None else 'landmarks'}"
-        cure = "Take solver='landmark' with fewer landmarks." if self.landmarks is None else "Take fewer landmarks (n_landmarks)."
+        What is needed is the peak of the pass over n rows, or of the decomposition with the judged rows in its basis, beside labels and
+        the sample.
+        """
+        m, p, device, budget = len(self.features.origin), self.features.width, self.by.device, self.by.budget
+        on_gpu = device is not None and str(device) != "cpu"
+        size = DEVICE_BLOCK_BYTES // (24 * (m + d)) if on_gpu else landmark.BLOCK_ROWS
+        judged = min(n, landmark.JUDGED_ROWS)
+        always = 8 * 4 * (d + 2) * min(n, self.by.sampled) + LABEL_BYTES * n * q + OTHER_BYTES
+        of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
+        at_the_end = 8 * (5 * m * m + 4 * p * q + judged * (4 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m)
+        threads = 1 if device is not None else self.by.threads or allowed_threads()
+        free = memory.available(device) if budget is None else budget
+        if free is not None:
+            threads = max(1, min(threads, (free - always - 8 * m * p) // of_thread))
+        needed = always + max(8 * m * p + threads * of_thread, at_the_end)
+        what, cure = f"A fit by {m} landmarks", "Take fewer landmarks (n_landmarks)."
+        if self.landmarks is None:
+            what, cure = f"A fit by {m} columns", "Take solver='landmark' with fewer landmarks."
         if budget is not None and needed > budget:
             least = -(-needed // 2**20)
-            raise MemoryError(
-                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20} MiB. {cure} Or give max_memory='{least}MiB'."
-            )
-        memory.require(needed, what, cure, device=self.by.device)
+            allows = f"max_memory allows {budget // 2**20} MiB"
+            raise MemoryError(f"{what} needs about {least} MiB and {allows}. {cure} Or give max_memory='{least}MiB'.")
+        memory.require(needed, what, cure, device=device)
+        return size, threads
 
-    def _bytes(self, threads: int, n: int, d: int, q: int, size: int) -> int:
-        """At the peak of the pass over rows, or of the decomposition with the judged rows in its basis; with labels and the sample."""
-        m, p = len(self.features.origin), self.features.width
-        judged, sampled = min(n, landmark.JUDGED_ROWS), min(n, max(self.by.count, landmark.SAMPLE_ROWS))
-        in_pass = m * p + threads * (2 * p * p + p * q + size * (2 * m + 2 * d + 2 * q))
-        at_the_end = 5 * m * m + 4 * p * q + judged * (4 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m
-        return 8 * (max(in_pass, at_the_end) + 4 * (d + 2) * sampled) + LABEL_BYTES * n * q + OTHER_BYTES
+
+class Source:
+    """Rows in parts, read anew for each pass, and how to sum them up; `read` gives them one after the other, none of them empty."""
+
+    def __init__(self, read: Callable[[], Iterable[Block]], by: Streaming) -> None:
+        self.read, self.by = read, by
+
+    def total(self, method: Callable[[Any, Block], Any], of: Any) -> Any:
+        """Sum of what a method of some object makes of each part that has rows, in a fixed order."""
+        return reduce(lambda total, found: total.plus(found), (method(of, part) for part in self.read()))
+
+    @cached_property
+    def survey(self) -> Survey:
+        """What one pass over the rows finds out."""
+        return self.total(Streaming.survey, self.by)
+
+    def streamed(self, started: Stream) -> Stream:
+        """A stream with the sums over all rows."""
+        return replace(started, moments=self.total(Stream.sums, started))
+
+
+class Batches(NamedTuple):
+    """Rows that are read in batches, such as those of files, in place of X and Y of a fit."""
+
+    read: Callable[[], Iterable[Block]]
+    label_names: Sequence[str]
+    n_features: int
 
 
 @np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
@@ -147,26 +201,30 @@ def begin(
 ) -> Stream:
     """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from a sample, for sums over `n_rows`."""
     X = sample.X.astype(np.float64)
+    d = X.shape[1]
     scaler = scaling.fitted(scaling_name, X, sample.uneven)
     if kernel_name in kernel.BY_PRODUCT:
         scaler = scaler.centred(X)
-    if by.takes_rows_themselves(kernel_name, X.shape[1]):
-        origin = np.asarray(scaler(X).mean(axis=0)).ravel()
-        return Stream(scaler, None, landmark.Features(Kernel("linear"), None, to_device(origin, by.device)), by)
     scaled = sample._replace(X=scaler(X))
-    if bandwidth is None and kernel_name in kernel.RADIAL:
-        bandwidth = multiple * _mean_distance(kernel_name, scaled, by, scaler.rounding(X.shape[1]))
-    fitted = Kernel(kernel_name, float(bandwidth)) if kernel_name in kernel.RADIAL and bandwidth else Kernel(kernel_name)
-    Z = choose(by.how, scaled, by.count, by.seed) if isinstance(by.how, str) else alike(scaler(by.how), scaled.X)
-    made = landmark.features(fitted, on_device(Z, by.device), n_rows=n_rows, lambda2=lambda2)
-    return Stream(scaler, Z, made, by)
-
-
-def choose(how: str, sample: Sample, count: int, seed: int) -> Array:
-    """At most `count` landmarks for the scaled rows of a sample: some of them, or centres of clusters."""
-    if how == "uniform":
-        return sample.smallest(count).X
-    return centres(sample.smallest(max(LEAST_CLUSTERED, CLUSTERED * count)).X, count, seed)
+    is_narrow = kernel_name == "linear" and d <= max(by.count, WIDE)
+    if by.primal or (is_narrow and isinstance(by.how, str)):
+        origin = np.asarray(scaled.X.mean(axis=0)).ravel()
+        return Stream(scaler, None, landmark.Features(Kernel("linear"), None, to_device(origin, by.device)), by)
+    fitted = Kernel(kernel_name)
+    if kernel_name in kernel.RADIAL:
+        if bandwidth is None:
+            some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
+            weights = None if some.uneven is None else to_device(some.uneven, by.device)
+            rows, rounding = on_device(some.X, by.device), scaler.rounding(d)
+            bandwidth = multiple * kernel.mean_distance(kernel_name, rows, weights=weights, rounding=rounding)
+        fitted = Kernel(kernel_name, float(bandwidth))
+    if not isinstance(by.how, str):
+        Z = alike(scaler(by.how), scaled.X)
+    elif by.how == "uniform":
+        Z = scaled.smallest(by.count).X
+    else:
+        Z = centres(scaled.smallest(max(LEAST_CLUSTERED, CLUSTERED * by.count)).X, by.count, by.seed)
+    return Stream(scaler, Z, landmark.features(fitted, on_device(Z, by.device), n_rows=n_rows, lambda2=lambda2), by)
 
 
 def centres(rows: Array, count: int, seed: int) -> np.ndarray:
@@ -185,37 +243,16 @@ def centres(rows: Array, count: int, seed: int) -> np.ndarray:
     if len(points) < 2:
         raise ValueError("All rows are equal, and a centre would be one of them; take landmarks='uniform', or rows X that differ.")
     spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
-    start = np.random.default_rng(seed).choice(len(points), min(count, len(points)), replace=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
-        found, _ = kmeans2(points, points[np.sort(start)], iter=10, minit="matrix")
-    nearest, _ = vq(points, found)
-    found = np.unique([_mean_of_several(points, np.flatnonzero(nearest == k)) for k in np.unique(nearest)], axis=0)
+        found, cluster = kmeans2(points, min(count, len(points)), iter=11, minit="points", rng=np.random.default_rng(seed))
+    sizes = np.bincount(cluster, minlength=len(found))
+    alone = np.flatnonzero(sizes[cluster] == 1)
+    _, pairs = KDTree(points).query(points[alone], k=2)  # each row and its nearest neighbour
+    found[cluster[alone]] = points[pairs].mean(axis=1)
+    found = np.unique(found[sizes > 0], axis=0)
     _, distances = vq(found, points)
     found = found[distances > EQUAL * np.linalg.norm(found, axis=1)]  # none is a row but for rounding
     if not len(found):
         raise ValueError("Every centre of the rows is one of them: they lie on a grid of few values; take landmarks='uniform'.")
     return found
-
-
-def _mean_of_several(points: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """Mean of the members of a cluster; of the only one and its nearest neighbour."""
-    if len(members) == 1:
-        distances = ((points - points[members]) ** 2).sum(axis=1)
-        members = distances.argpartition(1)[:2]
-    return points[members].mean(axis=0)
-
-
-def _mean_distance(name: str, scaled: Sample, by: Streaming, rounding: float) -> float:
-    """Mean distance of the rows of a sample."""
-    some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
-    weights = None if some.uneven is None else to_device(some.uneven, by.device)
-    return kernel.mean_distance(name, on_device(some.X, by.device), weights=weights, rounding=rounding)
-
-
-def check_landmarks(landmarks: Any, d: int) -> np.ndarray:
-    """Landmarks given as rows, float64 (m, d)."""
-    rows = np.asarray(dense(landmarks if sparse.issparse(landmarks) else to_numpy(landmarks)), dtype=np.float64)
-    if rows.ndim != 2 or rows.shape[1] != d or not len(rows) or not np.isfinite(rows).all():
-        raise ValueError(f"landmarks has shape {rows.shape}; give finite rows of the {d} columns of X, at least one.")
-    return rows

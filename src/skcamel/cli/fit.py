@@ -31,7 +31,7 @@ from skcamel.text import count, file_size, one_line, sampled_words
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.camel.source import Batches
+    from skcamel.camel.stream import Batches
     from skcamel.data.batches import ParquetFiles
     from skcamel.data.labels import Labels
     from skcamel.data.preparer import Differences, TablePreparer
@@ -150,18 +150,19 @@ class FiledTable(LabelledTable):
         import numpy as np
         from scipy import sparse
 
-        from skcamel.camel.source import Batch, Batches
+        from skcamel.camel.landmark import Block
+        from skcamel.camel.stream import Batches
         from skcamel.data.batches import prepared
         from skcamel.rows import canonical
 
         signs = np.where(self.all_labels.Y > 0, 1, -1).astype(np.int8)
 
-        def read() -> Iterator[Batch]:
+        def read() -> Iterator[Block]:
             differences.clear()
             for X, first, found in prepared(self.files, preparer, self.all_labels):
                 differences.append(found)
                 rows = canonical(X) if sparse.issparse(X) else X
-                yield Batch(rows, signs[first : first + rows.shape[0]], None, first)
+                yield Block(rows, signs[first : first + rows.shape[0]], None, first)
 
         return Batches(read, self.all_labels.names, len(preparer.source_columns_))
 

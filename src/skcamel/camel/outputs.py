@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
@@ -89,18 +90,15 @@ class Outputs:
     @cached_property
     def ranks(self) -> np.ndarray:
         """Rank of every label, int64 (m, q): 1 for the highest score, the first of equal labels before the others."""
-        return np.argsort(self._order, axis=1).astype(np.int64) + 1
+        return np.argsort(best_labels(self.scores, self.scores.shape[1]), axis=1) + 1
 
     def top(self, k: int) -> np.ndarray:
         """Positions of the `k` labels with the highest scores, highest first: int64 (m, k)."""
         check_count("k", k)
-        if k > self.scores.shape[1]:
-            raise ValueError(f"k={k} labels were asked for, the model has {self.scores.shape[1]}; give k <= {self.scores.shape[1]}.")
+        q = self.scores.shape[1]
+        if k > q:
+            raise ValueError(f"k={k} labels were asked for, the model has {q}; give k <= {q}.")
         return best_labels(self.scores, k)
-
-    @cached_property
-    def _order(self) -> np.ndarray:
-        return np.argsort(-self.scores, axis=1, kind="stable").astype(np.int64)
 
     @property
     def predictions(self) -> np.ndarray:
@@ -123,13 +121,8 @@ class Outputs:
             return p
         if len(self.classes) == 1:
             return np.ones_like(p)
-        half = p.dtype.type(0.5)
-        against = np.where((p == half) & (self.scores > 0), np.nextafter(half, 0 * half), 1 - p)  # a tie with a score goes to the second
-        return np.hstack([against, p])
-
-
-def _offers_probabilities(estimator: Any) -> bool:
-    return estimator._has_probabilities()
+        is_tie = (p == 0.5) & (self.scores > 0)  # by rounding, and the second class is predicted
+        return np.hstack([1 - p - is_tie * np.finfo(p.dtype).epsneg, p])
 
 
 class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
@@ -194,7 +187,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         return to_match(self.outputs(X).predictions, X)
 
-    @available_if(_offers_probabilities)
+    @available_if(methodcaller("_has_probabilities"))
     @by_partition
     def predict_proba(self, X: Array) -> Array:
         """Probability of every label: the share of rows like this one that have it.
@@ -218,8 +211,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         >>> CamelClassifier().fit(X[:80], Y[:80]).predict_proba(X[80:82]).round(1).tolist()
         [[0.6, 0.9, 0.7], [0.3, 0.9, 0.4]]
         """
-        found = self.outputs(X)
-        return to_match(found.probabilities if found.target == "matrix" else found.class_probabilities, X)
+        return to_match(self.outputs(X).class_probabilities, X)
 
     @without(coverage="predict_sets(X, confidence=0.9) makes two promises over all labels together")
     @by_partition
@@ -296,14 +288,14 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             NaN where a label is unknown; rows of which nothing is known do not count.
         sample_weight : array of shape (m,), default=None
         """
-        check_is_fitted(self)
+        found = self.outputs(X)
         if self._target != "matrix":
-            return float(accuracy_score(y, to_match(self.outputs(X).predictions, X), sample_weight=sample_weight))
-        P = self.outputs(X).decisions
+            return float(accuracy_score(y, to_match(found.predictions, X), sample_weight=sample_weight))
+        P = found.decisions
         Y = check_labels(y, len(P), unknown=True).Y
         if Y.shape != P.shape:
             raise ValueError(f"y has {Y.shape[1]} labels but the model {P.shape[1]}; give one column for each label of the model.")
-        counted = ~np.isnan(Y).all(axis=1)
-        found = np.where(np.isnan(Y), P, Y > 0).astype(np.int64)
-        weights = None if sample_weight is None else np.asarray(to_numpy(sample_weight))[counted]
-        return float(accuracy_score(found[counted], P[counted], sample_weight=weights))
+        unknown = np.isnan(Y)
+        is_right = (unknown | ((Y > 0) == P)).all(axis=1)
+        weights = np.ones(len(P)) if sample_weight is None else np.asarray(to_numpy(sample_weight))
+        return float(np.average(is_right, weights=np.where(unknown.all(axis=1), 0.0, weights)))

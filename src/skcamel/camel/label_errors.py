@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -20,16 +21,9 @@ from skcamel.arrays import namespace, to_device, to_numpy
 from skcamel.camel import correlation, landmark, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
-from skcamel.camel.correlation import cooccurrence
-from skcamel.camel.explanation import Evidence, Push, data_frame, ranked_pushes
+from skcamel.camel.explanation import Evidence, Push, data_frame, evidence, ranked_pushes
 from skcamel.camel.link import fit_link, probabilities
-from skcamel.camel.representation import (
-    Data,
-    Representation,
-    judged_by,
-    label_bases,
-    represent,
-)
+from skcamel.camel.representation import Data, judged_by, label_bases, represent
 from skcamel.camel.stream import Source
 from skcamel.checks import check_count
 from skcamel.rows import is_lazy
@@ -37,7 +31,6 @@ from skcamel.text import one_line
 
 PUSHES = 3  # listed for each entry
 SHOWN = 10  # lines of text
-COLUMNS = ("row", "label", "given", "suggested", "score", "chance", "why")
 
 
 def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | None = None, groups: Any = None) -> LabelErrors:
@@ -81,7 +74,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
         check_count("limit", limit, otherwise="or None")
     if is_lazy(X):
         raise ValueError("find_label_errors takes arrays, not Dask collections; use X.compute() where that fits into memory.")
-    row_names = np.asarray(X.index) if hasattr(X, "iloc") else None
+    index = np.asarray(X.index) if hasattr(X, "iloc") else None
     model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
     while isinstance(model, Pipeline):
         X = model[:-1].fit_transform(X, Y) if len(model) > 1 else X
@@ -96,30 +89,29 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
         raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")
     if len(labels.Y) < 2:
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
-    S = learn_correlation(model, data if source is None else source.survey.counts)
-    scores, alpha = _least_error(model, data, source, S)
+    model.label_correlation_ = learn_correlation(model, data if source is None else source.survey.counts)
+    scores, alpha = _least_error(model, data, source)
     Y = data.Y.astype(np.float64)
     known = ~np.isnan(Y)
-    weights = known.astype(np.float64)
-    right = (Y * fit_link(Y > 0, scores, weights).log_odds(scores))[known]
-    first = np.argsort(right, kind="stable")[:limit]
-    rows, columns = (positions[first] for positions in np.nonzero(known))
-    G = correlation.collaboration(S, alpha)
-    inverse = np.linalg.pinv(G, rcond=len(G) * np.finfo(np.float64).eps)
+    log_odds = Y * fit_link(Y > 0, scores, data.counts).log_odds(scores)  # that each entry is right
+    first = np.argsort(log_odds[known], kind="stable")[:limit]
+    rows, columns = np.argwhere(known)[first].T
     Y = np.nan_to_num(Y)
     means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)  # (n, q) of the other rows
+    G = correlation.collaboration(model.label_correlation_, alpha)
+    deviations = (scores - means) @ linalg.pinv(G)
     return LabelErrors(
         rows=rows,
         labels=columns,
         scores=(Y * scores)[rows, columns],
         given=(Y[rows, columns] > 0).astype(np.int64),
-        chance=probabilities(right[first]),
+        chance=probabilities(log_odds[rows, columns]),
         label_names=labels.names,
-        row_names=row_names,
-        base=(means @ inverse @ G)[rows, columns],
-        deviations=(scores - means) @ inverse,
+        row_names=np.arange(len(Y), dtype=object) if index is None else index,
+        base=(scores - deviations @ G)[rows, columns],
+        deviations=deviations,
         collaboration=G,
-        evidence=Evidence.of(S, cooccurrence(Y, None)[0], known.T.astype(np.float64) @ known),
+        evidence=evidence(model),
     )
 
 
@@ -139,8 +131,8 @@ class LabelErrors:
     chance : array of shape (k,)
         Probability that the label is right all the same; ascending.
     label_names : array of shape (q,)
-    row_names : array of shape (n,) or None
-        Index of X, where it was a frame of pandas.
+    row_names : array of shape (n,)
+        Index of X where it was a frame of pandas; else numbers from 0.
     base, own : arrays of shape (k,)
         Score of the average of the other rows, and what the label's own prediction adds to it. Other labels push the rest.
     deviations, collaboration : arrays of shape (n, q) and (q, q)
@@ -156,13 +148,13 @@ class LabelErrors:
     given: np.ndarray
     chance: np.ndarray
     label_names: np.ndarray
-    row_names: np.ndarray | None
+    row_names: np.ndarray
     base: np.ndarray
     deviations: np.ndarray
     collaboration: np.ndarray
     evidence: Evidence
 
-    @property
+    @cached_property
     def own(self) -> np.ndarray:
         """What the label's own prediction adds to its score, (k,)."""
         return self.deviations[self.rows, self.labels] * self.collaboration[self.labels, self.labels]
@@ -190,18 +182,21 @@ class LabelErrors:
         return ", ".join([f"own {self.own[entry]:+.2f}", *pushes])
 
     def records(self, k: int | None = None) -> list[dict[str, Any]]:
-        """One mapping for each of the first `k` entries, with the keys `COLUMNS`; row is the index of X where it was a frame."""
-        rows, given = self.rows[:k], self.given[:k]
-        columns = (
-            rows.tolist() if self.row_names is None else list(self.row_names[rows]),
-            [str(name) for name in self.label_names[self.labels[:k]]],
-            given.tolist(),
-            (1 - given).tolist(),
-            self.scores[:k].tolist(),
-            self.chance[:k].tolist(),
-            [self.why(entry) for entry in range(len(rows))],
-        )
-        return [dict(zip(COLUMNS, values, strict=True)) for values in zip(*columns, strict=True)]
+        """One mapping for each of the first `k` entries: row (as in `row_names`), label, given, suggested, score, chance and why."""
+        records = []
+        for entry in range(len(self))[:k]:
+            given = int(self.given[entry])
+            record = {
+                "row": self.row_names[self.rows[entry]],
+                "label": self.label_names[self.labels[entry]],
+                "given": given,
+                "suggested": 1 - given,
+                "score": float(self.scores[entry]),
+                "chance": float(self.chance[entry]),
+                "why": self.why(entry),
+            }
+            records.append(record)
+        return records
 
     def to_frame(self) -> Any:
         """A pandas frame with one line per entry, most suspect first: row, label, given, suggested, score, chance, why."""
@@ -209,65 +204,59 @@ class LabelErrors:
 
     def __str__(self) -> str:
         """The first entries as a table."""
-        lines = in_columns([COLUMNS, *map(as_text, self.records(SHOWN))])
+        lines = as_table(self.records(SHOWN))
         if len(self) > SHOWN:
             lines.append(f"… {len(self) - SHOWN:,} more")
         return "\n".join(lines)
 
 
-def as_text(record: dict[str, Any]) -> tuple[str, ...]:
-    """The cells of a record, its figures with two digits."""
-    shown = record | {"score": f"{record['score']:+.2f}", "chance": f"{record['chance']:.2f}"}
-    return tuple(map(str, shown.values()))
-
-
-def in_columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Lines of a table, its cells made safe and padded.
+def as_table(records: Sequence[dict[str, Any]]) -> list[str]:
+    """Lines of a table with a header, its figures with two digits, its cells made safe and padded.
 
     Examples
     --------
-    >>> in_columns([("row", "why"), ("12", "own +1")])
-    ['row  why', '12   own +1']
+    >>> as_table([{"row": 12, "score": -0.5, "chance": 0.125, "why": "own +0.50"}])
+    ['row  score  chance  why', '12   -0.50  0.12    own +0.50']
     """
-    safe = [[one_line(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in safe]
+    table = [[one_line(name) for name in records[0]]]
+    for record in records:
+        shown = record | {"score": f"{record['score']:+.2f}", "chance": f"{record['chance']:.2f}"}
+        table.append([one_line(str(cell)) for cell in shown.values()])
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
 
 
-def _least_error(estimator: Any, data: Data, source: Source | None, S: np.ndarray) -> tuple[np.ndarray, float]:
+def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndarray, float]:
     """Leave-one-out scores (n, q) and α of the candidate with the least squared error, the first of equal ones.
 
-    Where rows are summed up, candidates are compared by the sample, and the best one then scores all rows.
+    Where rows are summed up, candidates are compared by the sample, and the best one then scores all rows, in blocks.
     """
     judged = data if source is None else judged_by(source.survey.judged, data.groups)
-    known = ~np.isnan(judged.Y)
-    least, alpha, scores, best = np.inf, 0.0, judged.Y, None
-    is_search = isinstance(estimator, CamelClassifierCV)
-    grid = estimator._checked_grid().for_rows(are_sparse=sparse.issparse(data.X)) if is_search else estimator._grid()
-    for problem in represent(source or data, grid, estimator.device, judged):
-        representation, spectrum = problem.representation, problem.spectrum
-        penalties = problem.penalties
-        bases = [basis.to_match(spectrum.values) for basis in label_bases(S, grid.alphas)]
+    grid = model._checked_grid() if isinstance(model, CamelClassifierCV) else model._grid()
+    grid = grid.for_rows(are_sparse=sparse.issparse(data.X))
+    bases = label_bases(model.label_correlation_, grid.alphas)
+    least = np.inf
+    best: Any = None
+    for problem in represent(source or data, grid, model.device, judged):
         for index, left_out in enumerate(problem.leave_one_out(bases)):
-            a, p = divmod(index, len(penalties))
-            found = to_numpy(left_out)
-            error = float(((found - judged.Y)[known] ** 2).sum())
-            if error < least:
-                least, alpha, scores = error, grid.alphas[a], found
-                best = None if source is None else (representation, spectrum, bases[a], penalties[p])
-    return scores if best is None else _of_all_rows(*best, data, estimator.device), alpha
-
-
-def _of_all_rows(
-    representation: Representation, spectrum: Any, basis: spectral.LabelBasis, penalties: tuple[float, float], data: Data, device: Any
-) -> np.ndarray:
-    """Leave-one-out scores (n, q) of all rows by a candidate that was fitted by sums, in blocks."""
-    scores = []
+            scores = to_numpy(left_out)
+            error = np.nansum((scores - judged.Y) ** 2)
+            if best is None or error < least:
+                summed = None if source is None else problem  # a decomposed kernel matrix is too large to be kept
+                least, best = error, (summed, scores, index)
+        del problem  # before the next kernel matrix is made
+    problem, scores, index = best
+    a = index // len(grid.penalties)
+    if problem is None or len(scores) == len(data.Y):
+        return scores, grid.alphas[a]
+    chosen = problem._replace(grid=grid.only(index))
+    blocks = []
     for start in range(0, len(data.Y), landmark.BLOCK_ROWS):
-        rows = slice(start, start + landmark.BLOCK_ROWS)
-        K = representation.kernel_rows(data.X[rows].astype(np.float64), device)
-        block = spectrum._replace(rows=spectral.in_eigenbasis(spectrum, K), judged_weights=namespace(K).ones_like(K[:1, 0]))
-        targets = spectrum.targets._replace(Y=to_device(data.Y[rows].astype(np.float64), device))
-        ((_, _, found),) = landmark.leave_one_out(block, targets, [basis], [penalties])
-        scores.append(to_numpy(found))
-    return np.concatenate(scores)
+        part = slice(start, start + landmark.BLOCK_ROWS)
+        K = problem.representation.kernel_rows(data.X[part].astype(np.float64), model.device)
+        rows = spectral.in_eigenbasis(problem.spectrum, K)
+        spectrum = problem.spectrum._replace(rows=rows, judged_weights=namespace(rows).ones_like(rows[:, 0]))
+        targets = problem.targets._replace(Y=to_device(data.Y[part], model.device))
+        (left_out,) = chosen._replace(spectrum=spectrum, targets=targets).leave_one_out([bases[a]])
+        blocks.append(to_numpy(left_out))
+    return np.concatenate(blocks), grid.alphas[a]

@@ -47,7 +47,7 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
     """
     options.keep_apart(output, data, choices["labels_file"])
     from skcamel.camel.classifier_cv import CamelClassifierCV
-    from skcamel.camel.label_errors import COLUMNS, find_label_errors
+    from skcamel.camel.label_errors import find_label_errors
 
     how, of_table = ({key: choices[key] for key in keys} for keys in (options.HOW_READ, (*options.OF_TABLES, "labels_file")))
     opened: Any = open_labelled(data, how, of_table)
@@ -58,9 +58,10 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
         X, Y, CamelClassifierCV.from_preset(preset, prepared=has_words, **options.solver_parameters(choices)), limit=limit
     )
     ids = dict[str, list[str]]() if preparer is None else ids_of(preparer, source.columns)
-    ids = {f"id:{name}" if name in (*COLUMNS, EMPTY) else name: cells for name, cells in ids.items()}
+    listed = found.records()
+    ids = {f"id:{name}" if name in (*listed[0], EMPTY) else name: cells for name, cells in ids.items()}
     records = []
-    for record in found.records():  # rows count from 1
+    for record in listed:  # rows count from 1
         row = record.pop("row")
         records.append({"row": row + 1} | {name: cells[row] for name, cells in ids.items()} | record)
     if output is not None:
@@ -76,10 +77,12 @@ def suspects(data: str, output: str | None, limit: int, preset: str, *, as_json:
 
 
 def _print(records: list[dict[str, Any]]) -> None:
-    from skcamel.camel.label_errors import as_text, in_columns
+    from skcamel.camel.label_errors import as_table
 
-    table = [tuple(records[0]), *map(as_text, records)]
-    for line in in_columns([(*map(_short, cells[:-1]), cells[-1]) for cells in table]):
+    shown = [
+        {name: _short(cell) if isinstance(cell, str) and name != "why" else cell for name, cell in record.items()} for record in records
+    ]
+    for line in as_table(shown):
         say(f"  {line}")
 
 

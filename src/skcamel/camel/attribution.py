@@ -157,14 +157,11 @@ def _mean_factor(kernel: Kernel, part: Array) -> np.ndarray:
     if width > 1:
         return _mean_kernel(kernel, part, part if n <= ALL_UP_TO else part[np.random.default_rng(0).choice(n, SAMPLE, replace=False)])
     column = dense(part)[:, 0] / kernel.bandwidth
-    if kernel.name == "laplacian":  # a running sum from each side over the sorted values, by logarithms lest it overflows
-        order = np.argsort(column)
-        ascending = column[order]
-        below = np.logaddexp.accumulate(ascending) - ascending
-        above = np.logaddexp.accumulate(-ascending[::-1])[::-1] + ascending
-        means = np.empty(n)
-        means[order] = (np.exp(below) + np.exp(above) - 1) / n
-        return means
+    if kernel.name == "laplacian":  # sums over the values on each side of each value, by logarithms lest they overflow
+        values = np.sort(column)
+        below = np.exp(np.logaddexp.accumulate(values) - values)
+        above = np.exp(np.logaddexp.accumulate(-values[::-1])[::-1] + values)
+        return (below + above - 1)[np.searchsorted(values, column)] / n
     low, high = column.min() - 0.1, column.max() + 0.1
     degree = int(24 + 5 * (high - low))  # what a mean of Gaussians needs for 16 digits as a Chebyshev series
     if degree > LARGEST_DEGREE:

@@ -260,11 +260,10 @@ class BaseCamel(MultiLabelClassifier):
         check_is_fitted(self)
         return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
 
-    def _terms(self) -> tuple[np.ndarray, list[tuple[Any, BaseCamel]]]:
-        """A constant (q,), and models with weights for all labels or for each, (q,): their weighted sum are this model's scores."""
-        members = self.weighted_members()
-        constant = self._constant if hasattr(self, "members_") else np.zeros(len(self.label_names_))
-        link = self._link()
+    def _terms(self) -> tuple[Any, list[tuple[Any, BaseCamel]]]:
+        """A constant and weighted models, for all labels or (q,) for each: this model's scores are the constant plus the weighted sum."""
+        members, link = self.weighted_members(), self._link()
+        constant = getattr(self, "_constant", 0.0)  # of a combination
         if link is None or self.scores == "paper":
             return constant, members
         return link.log_odds(constant), [(weight * link.slope, member) for weight, member in members]
@@ -306,28 +305,22 @@ class BaseCamel(MultiLabelClassifier):
         """
         if sources is not None and not features:
             raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
-        _, members = self._terms()
-        if features:
-            attribution.check_kernels([member._kernel for _, member in members])
         rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
-        parts = sum(weight * member._deviations(rows)[:, :, None] * member.collaboration_ for weight, member in members)
-        shared = self._by_column(rows, sources) if features else {}
-        shown = evidence(self)
-        return Explanation(self.base_scores_, np.asarray(parts), self.label_names_, self.thresholds_, shown, self.correlation, **shared)
+        by_column = self._by_column(rows, sources) if features else {}
+        parts: Any = sum(weight * own._deviations(rows)[:, :, None] * own.collaboration_ for weight, own in self._terms()[1])
+        return Explanation(self.base_scores_, parts, self.label_names_, self.thresholds_, evidence(self), self.correlation, **by_column)
 
     def _by_column(self, rows: Array, sources: Sequence[Hashable] | None) -> dict[str, np.ndarray]:
         """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
-        names, columns = attribution.column_groups(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
-        q = len(self.label_names_)
         base, members = self._terms()
-        values = np.zeros((rows.shape[0], len(columns), q))
+        attribution.check_kernels([own._kernel for _, own in members])
+        names, columns = attribution.column_groups(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
+        values = np.zeros((rows.shape[0], len(columns), len(self.label_names_)))
         for weight, own in members:
-            of_member, absent = attribution.shapley(
-                own._kernel, own.scaled_rows(rows), own.X_fit_, own.dual_coef_, columns, mean=own._kernel_mean
-            )
-            of_member *= weight
+            scaled, coefficients = own.scaled_rows(rows), weight * own.dual_coef_
+            of_member, absent = attribution.shapley(own._kernel, scaled, own.X_fit_, coefficients, columns, mean=own._kernel_mean)
             values += of_member
-            base = base + weight * (absent + own._offset)
+            base = base + absent + weight * own._offset
         return {"features": values, "feature_base": base, "feature_names": names}
 
     def deviations(self, X: Array) -> np.ndarray:

@@ -202,7 +202,8 @@ class Explanation:
         >>> Explanation(np.zeros(2), parts, names, np.zeros(2), unseen).top(1)
         [{'sea': [LabelPart(source='sea', amount=0.5)], 'sun': [LabelPart(source='sun', amount=0.4)]}]
         """
-        return self._top(self.parts, self.label_names, LabelPart, k)
+        labels = self.label_names
+        return [{label: _strongest(row[:, j], labels, LabelPart, k) for j, label in enumerate(labels)} for row in self.parts]
 
     def top_features(self, k: int = 3) -> list[dict[str, list[ColumnPart]]]:
         """The `k` columns with the strongest values for every label, strongest first, for every row.
@@ -219,11 +220,7 @@ class Explanation:
         >>> [part.column for part in model.explain(X[2:3], features=True).top_features(1)[0]["label1"]]
         ['f1']
         """
-        return self._top(*self._columns(), ColumnPart, k)
-
-    def _top(self, values: np.ndarray, names: np.ndarray, kind: Any, k: int) -> list[dict[str, list[Any]]]:
-        labels = [str(name) for name in self.label_names]
-        return [{name: _strongest(row[:, j], names, kind, k) for j, name in enumerate(labels)} for row in values]
+        return [{label: self.column_values(row, j, k) for j, label in enumerate(self.label_names)} for row in range(len(self))]
 
     def column_values(self, row: int, label: int, k: int = 3) -> list[ColumnPart]:
         """The `k` columns with the strongest values for one score, strongest first, without those of 0.
@@ -290,32 +287,32 @@ class Explanation:
         """The first rows as text: predicted labels with base, own part, strongest pushes, and columns if they are known."""
         lines: list[str] = []
         for row, scores in enumerate(self[:3].scores):
-            labels = [label for label in np.argsort(-scores) if scores[label] > self.thresholds[label]]
+            predicted = [label for label in np.argsort(-scores) if scores[label] > self.thresholds[label]]
             lines.append(f"row {row}")
-            lines += [self._line(row, label) for label in labels] or ["  no label predicted"]
+            lines += [self._line(row, label) for label in predicted] or ["  no label predicted"]
         if len(self) > 3:
             lines.append(f"… {len(self) - 3} more rows")
         return "\n".join([*lines, f"Label correlation learned {LEARNED[self.correlation]}."])
 
     def _line(self, row: int, label: int) -> str:
         base, threshold = self.base[label], self.thresholds[label]
-        parts = self.parts[row, :, label]
-        shown = f" (threshold {threshold:+.2f})" if threshold else ""
-        line = f"  {self.label_names[label]}: {base + parts.sum():+.2f}{shown} = average {base:+.2f}, own {parts[label]:+.2f}"
-        line += f", others {parts.sum() - parts[label]:+.2f}"
-        pushes = [f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in self.pushes(row, label)]
-        if pushes:
-            line += f": {', '.join(pushes)}"
+        total, own = self.parts[row, :, label].sum(), self.parts[row, label, label]
+        line = f"  {self.label_names[label]}: {base + total:+.2f}"
+        if threshold:
+            line += f" (threshold {threshold:+.2f})"
+        line += f" = average {base:+.2f}, own {own:+.2f}, others {total - own:+.2f}"
+        if pushes := self.pushes(row, label):
+            line += ": " + ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in pushes)
         if self.features is not None:
-            columns = [f"{name} {value:+.2f}" for name, value in self.column_values(row, label)]
-            line += f"\n    by column: {', '.join(columns) or 'nothing'}"
+            columns = ", ".join(f"{name} {value:+.2f}" for name, value in self.column_values(row, label))
+            line += f"\n    by column: {columns or 'nothing'}"
         return line
 
 
 def _strongest(values: np.ndarray, names: np.ndarray, kind: Any, k: int) -> list[Any]:
     """Names and values of the `k` strongest of values (m,) that are not 0, strongest first."""
     order = np.argsort(-abs(values), kind="stable")[:k]
-    return [kind(str(names[i]), float(values[i])) for i in order if values[i] != 0]
+    return [kind(names[i], float(values[i])) for i in order if values[i] != 0]
 
 
 def data_frame(columns: Any) -> Any:
@@ -340,9 +337,11 @@ def training_size(model: Any) -> tuple[float, str]:
     ((20, '5 landmarks'), (20, ''))
     """
     members = [member for _, member in model.weighted_members()]
-    summed = [count(len(member.dual_coef_), SUMMED[member.solver_]) for member in members if member.solver_ in SUMMED]
-    n_rows = round(model.total_weight_, 3) if summed else len(members[0].dual_coef_)
-    return int(n_rows) if n_rows == int(n_rows) else n_rows, " and ".join(dict.fromkeys(summed))
+    if members[0].solver_ not in SUMMED:
+        return len(members[0].dual_coef_), ""
+    summed = dict.fromkeys(count(len(member.dual_coef_), SUMMED[member.solver_]) for member in members)
+    n_rows = round(model.total_weight_, 3)
+    return int(n_rows) if n_rows == int(n_rows) else n_rows, " and ".join(summed)
 
 
 def collaboration_summary(model: Any) -> str:
@@ -360,17 +359,14 @@ def collaboration_summary(model: Any) -> str:
     >>> "label1 → label2" in text, "40 rows, 2 labels, α = 0.3, correlation learned from centred labels." in text
     (True, True)
     """
-    S, names = model.label_correlation_, [escape(str(name)) for name in model.label_names_]
+    names = [escape(name) for name in model.label_names_]
     members = [member for _, member in model.weighted_members()]
-    alphas = sorted({float(getattr(member, "alpha_", getattr(member, "alpha", 0.0))) for member in members})
+    alphas = sorted({f"{1 - member.collaboration_[0, 0]:g}" for member in members})  # the diagonal of (1 - α)I + αS
     n_rows, summed = training_size(model)
-    sizes = count(n_rows, "row") + (f" by {summed}" if summed else "")
-    sizes += f", {count(len(S), 'label')}, α = {', '.join(f'{alpha:g}' for alpha in alphas)}"
-    if len(members) > 1:
-        sizes = f"{len(members)} models combined, {sizes}"
-    found = "No label pushes another."
-    pushes = ranked_pushes(S, 5, evidence(model))
-    if pushes:
-        lines = [f"<li>{names[push.source]} → {names[push.target]}: {push.amount:+.3f}{push.shown}</li>" for push in pushes]
-        found = f"Strongest pushes between labels (s). {LEGEND}<ul>{''.join(lines)}</ul>"
-    return f"<div><strong>Collaboration</strong>: {sizes}, correlation learned {LEARNED[model.correlation]}. {found}</div>"
+    facts = [f"{len(members)} models combined"] if len(members) > 1 else []
+    facts.append(count(n_rows, "row") + (f" by {summed}" if summed else ""))
+    facts += [count(len(names), "label"), f"α = {', '.join(alphas)}", f"correlation learned {LEARNED[model.correlation]}"]
+    pushes = ranked_pushes(model.label_correlation_, 5, evidence(model))
+    lines = [f"<li>{names[push.source]} → {names[push.target]}: {push.amount:+.3f}{push.shown}</li>" for push in pushes]
+    found = f"Strongest pushes between labels (s). {LEGEND}<ul>{''.join(lines)}</ul>" if pushes else "No label pushes another."
+    return f"<div><strong>Collaboration</strong>: {', '.join(facts)}. {found}</div>"

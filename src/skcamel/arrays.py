@@ -62,15 +62,9 @@ def to_match(x: Array, like: Array) -> Array:
     return namespace(like).asarray(x, device=like.device) if is_tensor(like) else x
 
 
-def cast(x: Array, dtype_name: str) -> Array:
-    """`x` with the dtype of that name ("float64", "float32", "int64")."""
-    xp = namespace(x)
-    dtype = getattr(xp, dtype_name)
-    return x.to(dtype) if is_tensor(x) else x.astype(dtype, copy=False)
-
-
-def as_floats(values: Any, like: Array) -> Array:
-    """A float64 array of `values` (a sequence of numbers) where `like` lives."""
+def as_floats(values: Any, like: Array | None = None) -> Array:
+    """`values` (an array, or a sequence of numbers) as a float64 array where `like` lives, or where they are themselves."""
+    like = values if like is None else like
     xp = namespace(like)
     return xp.asarray(values, dtype=xp.float64, device=like.device)
 
@@ -78,14 +72,6 @@ def as_floats(values: Any, like: Array) -> Array:
 def take_along_rows(x: Array, index: Array) -> Array:
     """``x[i, index[i, j]]`` for every i, j."""
     return x.take_along_dim(index, 1) if is_tensor(x) else np.take_along_axis(x, index, axis=1)
-
-
-def put_along_rows(x: Array, index: Array, values: Array) -> Array:
-    """`x` with ``x[i, index[i, j]] = values[i, j]`` for every i, j, in place."""
-    if is_tensor(x):
-        return x.scatter_(1, index, values)
-    np.put_along_axis(x, index, values, axis=1)
-    return x
 
 
 def eigh_in_place(K: Array) -> tuple[Array, Array]:
@@ -121,13 +107,11 @@ def allowed_threads() -> int:
     return max(blas, default=1)
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Within the body, BLAS takes one thread: for code that starts threads of its own."""
-    return _threads().limit(limits=1, user_api="blas")
+def one_thread(size: int = 0, least: int = SMALL) -> AbstractContextManager[Any]:
+    """Within the body, BLAS takes one thread: for code that starts threads of its own, and for small matrices.
 
-
-def one_thread_for_small(size: int, least: int = SMALL) -> AbstractContextManager[Any]:
-    """The same where matrices of this size, below `least`, are too small for several threads to help each other."""
+    Matrices whose `size` is below `least` are too small for several threads to help each other.
+    """
     return _threads().limit(limits=1, user_api="blas") if size < least else nullcontext()
 
 

@@ -12,9 +12,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy import sparse
 
@@ -24,7 +23,7 @@ PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 _SHARE: ContextVar[int | None] = ContextVar("share", default=None)
 
 
-def require(needed: float, what: str, cure: str, *, device: Any = None) -> None:
+def require(needed: float, what: str, cure: str | Callable[[int], str], *, device: Any = None) -> None:
     """Raise MemoryError where `needed` bytes cannot be had; the message says what needs them and what to do.
 
     Parameters
@@ -33,8 +32,8 @@ def require(needed: float, what: str, cure: str, *, device: Any = None) -> None:
         Bytes at the peak, on top of what this process holds now.
     what : str
         What needs them: the message begins ``"{what} needs about 3.2 GiB"``.
-    cure : str
-        What to do about it; the message ends with it.
+    cure : str or callable
+        What to do about it, or a function of the free bytes that says so; the message ends with it.
     device : str, default=None
         "cuda": the memory of that GPU counts, not that of this machine.
 
@@ -46,7 +45,8 @@ def require(needed: float, what: str, cure: str, *, device: Any = None) -> None:
     """
     free = available(device)
     if free is not None and needed > free:
-        raise MemoryError(f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {cure}")
+        advice = cure if isinstance(cure, str) else cure(free)
+        raise MemoryError(f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {advice}")
 
 
 @contextmanager
@@ -73,17 +73,21 @@ def available(device: Any = None) -> int | None:
     """Bytes that this process can still allocate on `device` (None: this machine), or None where the system does not say."""
     if device is not None and str(device).startswith("cuda"):
         return free_on_gpu(device)
-    share = _SHARE.get()
-    known = [] if share is None else [share]
-    if left := _figure("meminfo", "MemAvailable"):
-        known.append(left)
+    left = [_SHARE.get(), _figure("meminfo", "MemAvailable") or None]
     if sys.platform != "win32":
         import resource
 
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
-            known.append(limit - _figure("self/status", "VmSize"))
-    return min((max(0, value) for value in [*known, *_left_in_groups()]), default=None)
+            left.append(limit - _figure("self/status", "VmSize"))
+    of_process = GROUPS / _found(PROC / "self/cgroup", r"0::/(.*)")
+    for group in (of_process, *of_process.parents):  # a container may see its files at the root, and the name that the host gave it
+        most = _found(group / "memory.max", r"(\d+)")  # "max" is no number
+        if most:
+            held = int(_found(group / "memory.current", r"(\d+)"))
+            cached = int(_found(group / "memory.stat", r"inactive_file (\d+)") or 0)  # pages of files, which can be taken back
+            left.append(int(most) - held + cached)
+    return min((max(0, value) for value in left if value is not None), default=None)
 
 
 def as_bytes(size: Any) -> int:
@@ -134,33 +138,21 @@ def resident() -> int:
     return _figure("self/status", "VmRSS")
 
 
-def _left_in_groups() -> Iterator[int]:
-    """What the control group of this process and those above it leave; cached file pages can be taken back, so they count as free."""
-    try:
-        lines = (PROC / "self/cgroup").read_text().splitlines()
-    except OSError:
-        return
-    group = next((line.removeprefix("0::/") for line in lines if line.startswith("0::/")), "")
-    for folder in (GROUPS / group, *(GROUPS / group).parents):
-        try:
-            limit, used = (int((folder / name).read_text()) for name in ("memory.max", "memory.current"))  # "max" is no number
-            facts = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-            yield limit - used + int(facts.get("inactive_file", 0))
-        except (OSError, ValueError):  # in a container the group may be named as the host sees it, while its files lie at the root
-            continue
-
-
 def _figure(file: str, field: str) -> int:
     """A figure of the system in bytes, 0 where it does not tell it."""
+    return 1024 * int(_found(PROC / file, rf"{field}:\s*(\d+)") or 0)
+
+
+def _found(file: Path, pattern: str) -> str:
+    """What the group of a pattern matches at the start of a line of a file; nothing where the line or the file is missing."""
     try:
-        found = re.search(rf"^{field}:\s*(\d+)", (PROC / file).read_text(), re.MULTILINE)
-    except OSError:  # not Linux
-        return 0
-    return int(found[1]) * 1024 if found else 0
+        found = re.search(f"^{pattern}", file.read_text(), re.MULTILINE)
+    except OSError:
+        return ""
+    return found[1] if found else ""
 
 
-@dataclass(frozen=True)
-class Alive:
+class Alive(NamedTuple):
     """How many matrices are alive at the peak of a fit, shown by tests/test_memory.py."""
 
     kernels: int = 5  # n x n
@@ -168,14 +160,13 @@ class Alive:
     pairs: int = 24  # q x q
     copies: int = 5  # of X
 
-    def bytes(self, X: Array, n: int, q: int) -> int:
-        """Bytes of a fit on n of the rows of X and q labels."""
+    def bytes(self, n: int, q: int, X: Array | None = None) -> int:
+        """Bytes of a fit on n rows and q labels, with the copies of the rows X of which they are some."""
+        size = 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
+        if X is None:
+            return size
         of_X = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
-        return self.copies * of_X * n // max(1, X.shape[0]) + self.matrices(n, q)
-
-    def matrices(self, n: int, q: int) -> int:
-        """The same without the copies of X."""
-        return 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
+        return size + self.copies * of_X * n // max(1, X.shape[0])
 
 
 BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
@@ -183,16 +174,15 @@ BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
 
 def check_memory(X: Array, q: int, device: Any, alive: Alive = Alive()) -> None:
     """Refuse a fit on X (n, d) and q labels that cannot fit into memory, before anything is allocated, and say how much would fit."""
-    n, free = X.shape[0], available(device)
-    labels = _most(lambda fewer: alive.bytes(X, n, fewer), q, free)
-    what, advice = f"A fit on {n} rows and {q} labels", f"Take at most {labels} labels"
-    if alive.kernels:
-        rows = _most(lambda fewer: alive.bytes(X, fewer, q), n, free)
-        what += ", with the decomposition of its kernel matrix,"
-        advice += f", solver='landmark', or a random sample of at most {rows} rows (sklearn.utils.resample(..., replace=False))"
-    require(alive.bytes(X, n, q), what, f"{advice}, and run fewer at the same time.", device=device)
+    n = X.shape[0]
 
+    def cure(free: int) -> str:
+        labels = bisect_right(range(1, q + 1), free, key=lambda fewer: alive.bytes(n, fewer, X))
+        advice = f"Take at most {labels} labels"
+        if alive.kernels:
+            rows = bisect_right(range(1, n + 1), free, key=lambda fewer: alive.bytes(fewer, q, X))
+            advice += f", solver='landmark', or a random sample of at most {rows} rows (sklearn.utils.resample(..., replace=False))"
+        return f"{advice}, and run fewer at the same time."
 
-def _most(needed: Callable[[int], int], count: int, free: int | None) -> int:
-    """The largest count up to this one of which what is needed is free."""
-    return count if free is None else max(0, bisect_right(range(count + 1), free, key=needed) - 1)
+    decomposed = ", with the decomposition of its kernel matrix," if alive.kernels else ""
+    require(alive.bytes(n, q, X), f"A fit on {n} rows and {q} labels{decomposed}", cure, device=device)

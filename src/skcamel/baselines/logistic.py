@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from skcamel.arrays import Array, one_thread_for_small
+from skcamel.arrays import Array, one_thread
 from skcamel.baselines.lbfgs import MEMORY, Problems, minimise
 from skcamel.rows import dense, is_filled, moments, shifted, varies
 
@@ -219,7 +219,7 @@ def solve(
     size = max(1, BUDGET // (8 * n_columns * (10 * n + (2 * MEMORY + 10) * A.shape[1])))
     parts = [slice(first, first + size) for first in range(0, n_problems, size)]
     coef, n_iter = np.zeros((A.shape[1], n_columns, n_problems)), np.zeros(n_problems, dtype=int)
-    with one_thread_for_small(n * coef.size, SMALL):
+    with one_thread(n * coef.size, SMALL):
         for part in parts:
             problems = Problems(A, targets[..., part], weights[:, part], None if allowed is None else allowed[:, part], RIDGE)
             coef[..., part], n_iter[part] = minimise(problems, tol=tol, max_iter=max_iter)

@@ -167,7 +167,7 @@ class BaseCamel(MultiLabelClassifier):
         n, q = data.Y.shape
         on_gpu = self.device is not None and str(self.device) != "cpu"
         allowed = np.inf if self.max_memory is None else memory.as_bytes(self.max_memory)
-        needed = alive.matrices(n, q)
+        needed = alive.bytes(n, q)
         if n <= EXACT_ROWS[on_gpu] and needed <= allowed:
             return False
         reason = f"needs {memory.gib(needed)}, and max_memory allows {memory.gib(allowed)}"

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, namespace, one_thread_for_small, to_numpy
+from skcamel.arrays import Array, namespace, one_thread, to_numpy
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
@@ -92,7 +92,7 @@ def of_gram(C: np.ndarray, *, complete: bool = True, strength: float = 0.01, tol
         equals = np.where((lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths), np.sign(C), equals)
     size = np.abs(equals).sum(axis=0)
     first = np.flatnonzero(np.abs(equals).argmax(axis=0) == np.arange(len(C)))  # one label of each group
-    with one_thread_for_small(len(first)):
+    with one_thread(len(first)):
         S, n_iter = solve_lassos(C[np.ix_(first, first)], np.where(size == 1, penalty, 0.0)[first], tol=tol, max_iter=max_iter)
     if len(first) < len(C):
         from_equals = np.clip(1 - penalty / np.where(squares > 0, squares, 1.0), 0, None) / np.clip(size - 1, 1, None)

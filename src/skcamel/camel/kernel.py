@@ -23,7 +23,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
-from skcamel.arrays import Array, allowed_threads, cast, is_tensor, namespace
+from skcamel.arrays import Array, allowed_threads, as_floats, is_tensor, namespace
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
@@ -136,7 +136,7 @@ def fitted_many(
     """Kernel and kernel matrix for each multiple of σ, the mean distance unless given; distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
-        yield Kernel(name), (cast(K, "float64") + 0.0 if name == "precomputed" else K)  # overwritten later; that belongs to others
+        yield Kernel(name), (as_floats(K) + 0.0 if name == "precomputed" else K)  # overwritten later; that belongs to others
         return
     D = distances(str(name), X, X)
     if sigma is None:
@@ -253,4 +253,4 @@ def _checked(K: Array, shape: tuple[int, int]) -> Array:
     """What a user's function returned, if it has the right shape, as floats that nobody else holds."""
     if getattr(K, "shape", None) != shape:
         raise ValueError(f"The kernel function returned shape {getattr(K, 'shape', None)}; it must return {shape}.")
-    return cast(K, "float64") + 0.0
+    return as_floats(K) + 0.0

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, as_floats, cast, eigh_in_place, namespace, one_thread, one_thread_for_small
+from skcamel.arrays import Array, as_floats, eigh_in_place, namespace, one_thread
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Against, Kernel
 from skcamel.camel.spectral import LabelBasis, Targets
@@ -124,7 +124,7 @@ def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Feat
 
 
 def _decomposed(K: Array) -> tuple[Array, Array]:
-    with one_thread_for_small(len(K), ALONE):
+    with one_thread(len(K), ALONE):
         return eigh_in_place(K)
 
 
@@ -158,7 +158,7 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
         block = make()
         K = kernels(block.X)
         K -= of.origin
-        targets = xp.concatenate([cast(block.Y, "float64"), xp.ones_like(K[:, :1])], axis=1)
+        targets = xp.concatenate([as_floats(block.Y), xp.ones_like(K[:, :1])], axis=1)
         weights = targets[:, -1] if block.weights is None else block.weights
         total.labels[:] += weights @ targets  # whole numbers, without rounding
         if block.weights is not None:
@@ -197,7 +197,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
         vectors=vectors,
         kernel_mean=kernel_mean,
         weight=total,
-        targets=Targets(cast(sample.Y, "float64"), label_mean, projected),
+        targets=Targets(as_floats(sample.Y), label_mean, projected),
         rows=rows,
         judged_weights=xp.ones_like(rows[:, 0]) if sample.weights is None else sample.weights,
     )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, one_thread_for_small, to_device, to_match, to_numpy
+from skcamel.arrays import Array, one_thread, to_device, to_match, to_numpy
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
 from skcamel.camel.landmark import Sample
 from skcamel.camel.stream import Source, Stream, begin
@@ -250,7 +250,7 @@ def all_candidates(data: Data | Source, grid: Grid, device: Any, judged: Data) -
 
 def label_bases(S: Array, alphas: Sequence[float]) -> list[Any]:
     """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here."""
-    with one_thread_for_small(len(S)):
+    with one_thread(len(S)):
         return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
 
 

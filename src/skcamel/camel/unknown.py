@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, cast, namespace
+from skcamel.arrays import Array, as_floats, namespace
 from skcamel.camel import spectral
 from skcamel.camel.spectral import LabelBasis, Solution, Spectrum
 
@@ -86,7 +86,7 @@ def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, la
     solution = spectral.solve_in(spectrum, spectral.project(spectrum, filled[0]), basis, lambda1=lambda1, lambda2=lambda2)
     more = _ridges(spectrum, Y, candidate)
     scores = _left_out(spectrum, filled[0], candidate, more, spectral.Diagonal(spectrum.values, spectrum.vectors, [more]))
-    counts = cast(namespace(Y).any(~namespace(Y).isnan(Y), axis=0), "float64")  # rounding leaves traces of labels that nobody knows
+    counts = as_floats(namespace(Y).any(~namespace(Y).isnan(Y), axis=0))  # rounding leaves traces of labels that nobody knows
     of_labels = {key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")}
     return solution._replace(**of_labels, n_iter=max(1, n_rounds)), scores * counts
 
@@ -152,7 +152,7 @@ def means(Y: Array, weights: Array | None) -> Array:
     """
     xp = namespace(Y)
     known = ~xp.isnan(Y)
-    w = cast(known, "float64") if weights is None else known * weights[:, None]
+    w = as_floats(known) if weights is None else known * weights[:, None]
     return _ratio(xp.sum(w * xp.where(known, Y, 0.0), axis=0), xp.sum(w, axis=0))
 
 
@@ -194,7 +194,7 @@ def _left_out(spectrum: Spectrum, labels: Array, candidate: Candidate, more: Arr
 def _ridges(spectrum: Spectrum, Y: Array, candidate: Candidate) -> Array:
     """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
     xp, (basis, penalty), n = namespace(Y), candidate, len(Y)
-    known = cast(~xp.isnan(Y), "float64")
+    known = as_floats(~xp.isnan(Y))
     weights = xp.ones_like(Y[:, 0]) if spectrum.weights is None else spectrum.weights
     shares = xp.clip(weights @ known / xp.sum(weights), 0.5 / n, None)  # of the rows, by weight; at least half a row
     noise, ridges = _noise(basis, *penalty), basis.ridges(*penalty)

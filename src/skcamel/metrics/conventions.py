@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skcamel.arrays import Array, cast, namespace, to_numpy
+from skcamel.arrays import Array, as_floats, namespace, to_numpy
 from skcamel.checks import choice
 from skcamel.rows import with_gaps
 
@@ -70,7 +70,7 @@ def as_relevance(labels: Array, name: str = "Y") -> Array:
 
 def as_scores(scores: Array, Y: Array) -> Array:
     """Scores as float64 of the shape of Y; NaN is refused, infinities are legal."""
-    scores = cast(_as_array(scores), "float64")
+    scores = as_floats(_as_array(scores))
     _check_shapes(Y, scores, "scores")
     if bool(namespace(scores).isnan(scores).any()):
         raise ValueError("scores holds NaN, which has no rank; replace it by a number or by -inf for 'never'.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skcamel.arrays import Array, cast, namespace
+from skcamel.arrays import Array, as_floats, namespace
 from skcamel.metrics.conventions import as_decisions, as_weights
 
 
@@ -75,9 +75,9 @@ def count(relevant: Array, predicted: Array, weights: Array | None = None, known
     """
     if known is not None:
         predicted = predicted & known
-    w = cast(relevant[:, 0] | True, "float64") if weights is None else weights
-    positives, predictions, both = (w @ cast(x, "float64") for x in (relevant, predicted, relevant & predicted))
-    of_known = None if known is None else w @ cast(known, "float64")
+    w = as_floats(relevant[:, 0] | True) if weights is None else weights
+    positives, predictions, both = (w @ as_floats(x) for x in (relevant, predicted, relevant & predicted))
+    of_known = None if known is None else w @ as_floats(known)
     return Counts(both, predictions - both, positives - both, float(w.sum()), of_known)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skcamel.arrays import Array, cast, is_tensor, namespace
+from skcamel.arrays import Array, as_floats, is_tensor, namespace
 from skcamel.metrics.conventions import RANKING, as_scores, as_truth, as_weights, check_conventions
 
 BLOCK = 2**17  # scores sorted or compared at a time; larger arrays are returned to the system after each use, at twice the cost
@@ -116,7 +116,7 @@ def ranking_metrics(
         values = xp.reshape(per_row[name], scores.shape[:-1])
         if rows == "sklearn" and name in ("coverage", "average_precision"):
             values = xp.where(empty, 1.0 if name == "average_precision" else -1 / xp.clip(size, 1, None), values)
-        w = cast(counted[name], "float64") if weights is None else counted[name] * weights
+        w = as_floats(counted[name]) if weights is None else counted[name] * weights
         all_weights = xp.sum(w)
         means[name] = xp.sum(w * values, axis=-1) / xp.where(all_weights > 0, all_weights, xp.nan)
     return means
@@ -138,7 +138,7 @@ def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst", known: 
     blocks = [judge(relevant[i : i + rows], scores[i : i + rows], ties) for i in range(0, max(1, n), rows)]
     found = xp.concatenate(blocks, axis=1)
     top, last, wrong, precision, total = found
-    size = xp.full_like(total, q) if known is None else cast(xp.sum(known, axis=1), "float64")
+    size = xp.full_like(total, q) if known is None else as_floats(xp.sum(known, axis=1))
     return {
         "one_error": 1 - top,
         "coverage": xp.clip(last - 1, 0, None) / xp.clip(size, 1, None),
@@ -200,8 +200,8 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
         down_to = others >= own
         if ties == "index":
             down_to &= (others > own) | (columns >= j[:, None])
-        position[i, j] = cast(xp.count_nonzero(down_to, 1), "float64")
-        hits[i, j] = cast(xp.count_nonzero(down_to & relevant[i], 1), "float64")
+        position[i, j] = as_floats(xp.count_nonzero(down_to, 1))
+        hits[i, j] = as_floats(xp.count_nonzero(down_to & relevant[i], 1))
     highest = xp.amax(xp.where(xp.isnan(scores), -xp.inf, scores), axis=1)[:, None]
     first = xp.argmax((scores == highest) * (q - columns if ties == "worst" else columns + 1), axis=1)
     top = relevant[xp.arange(n, device=scores.device), first]
@@ -209,7 +209,7 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
     wrong = xp.sum(position - hits, axis=1)
     precision = xp.sum(hits / xp.clip(position, 1, None), axis=1)
     total = xp.count_nonzero(relevant, 1)
-    return xp.stack([cast(part, "float64") for part in (top, last, wrong, precision, total)])
+    return xp.stack([as_floats(part) for part in (top, last, wrong, precision, total)])
 
 
 def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None) -> float:

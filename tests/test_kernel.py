@@ -25,7 +25,7 @@ def test_matrices_equal_the_loops(name, rng, xp):
 def test_bandwidth_is_the_mean_distance_of_different_rows(name, rng, xp):
     X = rng.normal(size=(9, 4))
     X[3] = X[5]  # equal rows count, at distance 0
-    fitted, K = kernel.fitted(name, xp(X))
+    fitted, K = next(kernel.fitted_many(name, xp(X)))
     assert fitted.bandwidth == pytest.approx(literal.mean_distance(name, X), rel=1e-12)
     np.testing.assert_allclose(to_numpy(K), literal.matrix(name, X, X, fitted.bandwidth), atol=1e-12)
 
@@ -33,21 +33,21 @@ def test_bandwidth_is_the_mean_distance_of_different_rows(name, rng, xp):
 @pytest.mark.parametrize("name", RADIAL)
 def test_weighted_bandwidth_equals_repetition(name, rng, xp):
     X, weights = rng.normal(size=(8, 3)), rng.integers(1, 4, size=8)
-    weighted, _ = kernel.fitted(name, xp(X), weights=xp(weights.astype(float)))
+    weighted, _ = next(kernel.fitted_many(name, xp(X), weights=xp(weights.astype(float))))
     assert weighted.bandwidth == pytest.approx(literal.mean_distance(name, np.repeat(X, weights, axis=0)), rel=1e-12)
 
 
 @pytest.mark.parametrize("X", [np.ones((1, 2)), np.ones((4, 2))])
 def test_no_spread_means_bandwidth_1(X):
-    assert kernel.fitted("rbf", X)[0].bandwidth == 1.0
+    assert next(kernel.fitted_many("rbf", X))[0].bandwidth == 1.0
 
 
 @pytest.mark.parametrize("name", [*RADIAL, "linear"])
 @pytest.mark.parametrize("binary", [False, True])
 def test_sparse_rows_give_the_same_matrix(name, binary, rng):
     X = rng.integers(0, 2, size=(20, 6)).astype(float) if binary else rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.4)
-    fitted, K = kernel.fitted(name, X)
-    fitted_sparse, K_sparse = kernel.fitted(name, sparse.csr_array(X))
+    fitted, K = next(kernel.fitted_many(name, X))
+    fitted_sparse, K_sparse = next(kernel.fitted_many(name, sparse.csr_array(X)))
     assert fitted_sparse.bandwidth == pytest.approx(fitted.bandwidth)
     np.testing.assert_allclose(K_sparse, K, atol=1e-12)
 
@@ -69,20 +69,20 @@ def test_one_distance_matrix_serves_all_bandwidths(rng):
 
 def test_blocks_do_not_change_the_result(rng, monkeypatch):
     X = rng.normal(size=(30, 3))
-    whole = kernel.fitted("rbf", X)
-    whole_sparse = kernel.fitted("linear", sparse.csr_array(X))[1]
+    whole = next(kernel.fitted_many("rbf", X))
+    whole_sparse = next(kernel.fitted_many("linear", sparse.csr_array(X)))[1]
     monkeypatch.setattr(kernel, "BLOCK_BYTES", 400)
-    blocks = kernel.fitted("rbf", X)
+    blocks = next(kernel.fitted_many("rbf", X))
     assert blocks[0].bandwidth == pytest.approx(whole[0].bandwidth, rel=1e-14)
     np.testing.assert_allclose(blocks[1], whole[1], rtol=1e-13)
-    np.testing.assert_allclose(kernel.fitted("linear", sparse.csr_array(X))[1], whole_sparse, rtol=1e-13)
+    np.testing.assert_allclose(next(kernel.fitted_many("linear", sparse.csr_array(X)))[1], whole_sparse, rtol=1e-13)
 
 
 def test_a_function_may_return_what_it_keeps(rng):
     cached = np.eye(5, dtype=np.int64)
     X = rng.normal(size=(5, 2))
     of = kernel.Kernel(lambda *_: cached)
-    for K in (kernel.fitted(of.name, X)[1], kernel.Against(of, X)(X)):
+    for K in (next(kernel.fitted_many(of.name, X))[1], kernel.Against(of, X)(X)):
         K += 1.5
         assert (cached == np.eye(5)).all()
 
@@ -103,7 +103,7 @@ def test_blocks_take_turns_in_one_piece_of_memory(rng):
 
 def test_a_function_with_the_wrong_shape_is_refused(rng):
     with pytest.raises(ValueError, match=r"returned shape \(2, 2\); it must return \(5, 5\)"):
-        kernel.fitted(lambda *_: np.eye(2), rng.normal(size=(5, 2)))
+        next(kernel.fitted_many(lambda *_: np.eye(2), rng.normal(size=(5, 2))))
 
 
 def test_l1_distances_of_wide_sparse_rows_need_no_dense_rows(rng):

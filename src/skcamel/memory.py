@@ -169,10 +169,11 @@ class Alive(NamedTuple):
         return size + self.copies * of_X * n // max(1, X.shape[0])
 
 
+EXACT = Alive()
 BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
 
 
-def check_memory(X: Array, q: int, device: Any, alive: Alive = Alive()) -> None:
+def check_memory(X: Array, q: int, device: Any, alive: Alive = EXACT) -> None:
     """Refuse a fit on X (n, d) and q labels that cannot fit into memory, before anything is allocated, and say how much would fit."""
     n = X.shape[0]
 

@@ -99,8 +99,15 @@ def varies(X: Array) -> np.ndarray:
     array([ True, False])
     """
     if sparse.issparse(X):
-        return X.max(axis=0).toarray().ravel() > X.min(axis=0).toarray().ravel()
+        low, high = bounds(X)
+        return high > low
     return (X[:1] != X).any(axis=0)
+
+
+def bounds(X: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest entry of every column, (d,) float64 each."""
+    low, high = X.min(axis=0), X.max(axis=0)
+    return np.asarray(dense(low), dtype=np.float64).ravel(), np.asarray(dense(high), dtype=np.float64).ravel()
 
 
 def shifted(X: Array, shift: np.ndarray) -> Array:
@@ -114,33 +121,29 @@ def shifted(X: Array, shift: np.ndarray) -> Array:
     """
     if not sparse.issparse(X):
         return X - shift
-    moved = np.flatnonzero(shift)
+    n, moved = X.shape[0], np.flatnonzero(shift)
     if not len(moved):
         return X
-    entries = X[:, moved].toarray() - shift[moved]
-    ends = len(moved) * np.arange(X.shape[0] + 1)
-    filled = sparse.csr_array((entries.ravel(), np.tile(moved, X.shape[0]), ends), shape=X.shape)
-    return sparse.csr_array(X @ sparse.diags_array(np.where(shift == 0, 1.0, 0.0)) + filled)
+    ends = len(moved) * np.arange(n + 1)
+    shifts = sparse.csr_array((np.tile(shift[moved], n), np.tile(moved, n), ends), shape=X.shape)
+    return sparse.csr_array(X - shifts)
 
 
 def middle(X: Array) -> np.ndarray:
     """Where to move the origin, (d,): to the mean of the columns that become much smaller by it, else 0.
 
     A column whose entries all lie within a quarter of the largest around their mean is moved without any rounding, for the
-    differences are exact. Where zeros or both signs occur nothing would be gained; so sparse columns stay as they are.
+    differences are exact. Where zeros or both signs occur this is never so; nothing would be gained, and sparse columns stay as they are.
 
     Examples
     --------
     >>> middle(np.array([[1e9, 1.0], [1e9 + 2, -1.0]])).tolist()
     [1000000001.0, 0.0]
     """
-    origin = np.zeros(X.shape[1])
-    whole = np.flatnonzero(np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]) if sparse.issparse(X) else slice(None)
-    block = dense(X[:, whole])
-    if block.shape[1]:
-        mean, deviations = _mean_of_array(block, np.full(len(block), 1 / len(block)))
-        origin[whole] = np.where(np.abs(deviations).max(axis=0) <= np.abs(block).max(axis=0) / 4, mean, 0.0)
-    return origin
+    mean, _ = moments(X)
+    low, high = bounds(X)
+    farthest, largest = np.maximum(high - mean, mean - low), np.maximum(high, -low)
+    return np.where(farthest <= largest / 4, mean, 0.0)
 
 
 def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -161,10 +164,12 @@ def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
     """
     shares = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
     if not sparse.issparse(X):
-        mean, deviations = _mean_of_array(X, shares)
+        deviations = X - X[0]  # sums of equal large numbers would round
+        above_first = shares @ deviations
+        deviations -= above_first
         largest = np.abs(deviations).max(axis=0)
         deviations /= np.where(largest > 0, largest, 1.0)
-        return mean, largest * np.sqrt(shares @ deviations**2)
+        return X[0] + above_first, largest * np.sqrt(shares @ deviations**2)
     largest = abs(X).max(axis=0).toarray().ravel()
     unit = np.where(largest > 0, largest, 1.0)
     scaled = sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
@@ -174,11 +179,3 @@ def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
     if filled.any():
         mean[filled], deviation[filled] = moments(X[:, filled].toarray(), weights)
     return mean, deviation
-
-
-def _mean_of_array(X: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (d,), and deviations from it (n, d), by way of the first row: sums of equal large numbers would round."""
-    deviations = X - X[0]
-    mean = shares @ deviations
-    deviations -= mean
-    return X[0] + mean, deviations

@@ -454,7 +454,7 @@ def test_the_mean_distance_in_blocks_is_that_of_the_whole_matrix(n, weighted, na
         found = kernel.mean_distance(name, rows, weights=weights)
     finally:
         kernel.BLOCK_BYTES = before
-    expected = next(kernel.fitted_many(name, rows, [1.0], weights=weights))[0].bandwidth
+    expected = next(kernel.fitted_many(name, rows, weights=weights))[0].bandwidth
     assert found == pytest.approx(expected, rel=1e-12)
 
 

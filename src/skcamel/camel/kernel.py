@@ -14,9 +14,8 @@ expected around it (:meth:`skcamel.camel.scaling.Scaling.centred`), and pairs th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -98,14 +97,14 @@ class Against:
         """Kernel matrix (b, m) of rows X (b, d), free to be overwritten, as the next call may do."""
         if self.factors is None or sparse.issparse(X):
             return self.kernel(X, self.Z)
-        norms, xp = _squared_norms(X)[:, None], namespace(X)
+        xp = namespace(X)
+        norms = _squared_norms(X)[:, None]
         rounding = ROUNDING * (float(norms.max()) + self.largest)
         if rounding >= 2e-10 * self.kernel.bandwidth**2:  # it matters to so narrow a kernel
             return self.kernel(X, self.Z)
         rows = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1)
         if len(rows) > len(self.memory):
-            self.memory = xp.matmul(rows, self.factors)
-            return xp.exp(self.memory, out=self.memory)
+            self.memory = xp.empty((len(rows), self.factors.shape[1]), dtype=rows.dtype, device=rows.device)
         D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
         return xp.exp(D, out=D)
 
@@ -119,62 +118,44 @@ def distances(name: str, X1: Array, X2: Array) -> Array:
     return D if name == "rbf" else namespace(D).sqrt(D, out=D)
 
 
-def fitted(name: str | Callable[[Array, Array], Array], X: Array, **options: Any) -> tuple[Kernel, Array]:
-    """One kernel, and the kernel matrix (n, n) of X: the first of :func:`fitted_many`."""
-    return next(fitted_many(name, X, [1.0], **options))
-
-
 def fitted_many(
     name: str | Callable[[Array, Array], Array],
     X: Array,
-    multiples: Sequence[float],
+    multiples: Sequence[float] = (1.0,),
     *,
     sigma: float | None = None,
     weights: Array | None = None,
     rounding: float = 0.0,
 ) -> Iterator[tuple[Kernel, Array]]:
-    """Kernel and kernel matrix for each multiple of σ, the mean distance unless given; distances are computed once."""
+    """Kernel and kernel matrix (n, n) for each multiple of σ, the mean distance unless given; distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
         yield Kernel(name), (as_floats(K) + 0.0 if name == "precomputed" else K)  # overwritten later; that belongs to others
         return
     D = distances(str(name), X, X)
     if sigma is None:
-        size = max(1, BLOCK_BYTES // (8 * max(1, len(D))))
-        blocks = (D[i : i + size] for i in range(0, len(D), size))
-        if name == "rbf":
-            blocks = (namespace(block).sqrt(block) for block in blocks)
-        sigma = _mean_of_pairs(blocks, X, weights, rounding)
+        sigma = mean_distance(str(name), X, D, weights=weights, rounding=rounding)
     for k, multiple in enumerate(multiples):
         kernel = Kernel(name, float(multiple * sigma))
         yield kernel, kernel.of_distances(D if k == len(multiples) - 1 else D + 0.0)
 
 
-def mean_distance(name: str, X: Array, *, weights: Array | None = None, rounding: float = 0.0) -> float:
-    """The mean bandwidth of :func:`fitted` for rows X (n, d), in blocks: no matrix of n x n is formed.
+@np.errstate(over="ignore", invalid="ignore")
+def mean_distance(name: str, X: Array, D: Array | None = None, *, weights: Array | None = None, rounding: float = 0.0) -> float:
+    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is no more than `rounding`.
+
+    Unless their :func:`distances` D (n, n) are given, these are computed in blocks of rows. Integer weights (n,) count a row
+    that often, so that a row with weight 3 forms 6 ordered pairs with itself.
 
     >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
     1.333333
     """
-    n = X.shape[0]
-    size = max(1, BLOCK_BYTES // (8 * max(1, n)))
-    plain = "exponential" if name == "rbf" else name  # not squared
-    blocks = (distances(plain, X[i : i + size], X) for i in range(0, n, size))
-    return _mean_of_pairs(blocks, X, weights, rounding)
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def _mean_of_pairs(blocks: Iterable[Array], X: Array, weights: Array | None, rounding: float) -> float:
-    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is no more than `rounding`.
-
-    The `blocks` of distances have some rows each. Integer weights (n,) count a row that often, so that a row
-    with weight 3 forms 6 ordered pairs with itself.
-    """
-    total, start, n = 0.0, 0, X.shape[0]
-    for D in blocks:
-        end = start + len(D)
-        total += float(D.sum() if weights is None else weights[start:end] @ (D @ weights))
-        start = end
+    n, total = X.shape[0], 0.0
+    for rows in _blocks(n, n):
+        block = distances(name, X[rows], X) if D is None else D[rows]
+        if name == "rbf":
+            block = namespace(block).sqrt(block)
+        total += float(block.sum() if weights is None else weights[rows] @ (block @ weights))
     largest = float(abs(X).max()) if n and X.shape[1] else 0.0
     if total == 0 and 0 < largest < SMALLEST:
         raise ValueError(
@@ -187,14 +168,19 @@ def _mean_of_pairs(blocks: Iterable[Array], X: Array, weights: Array | None, rou
     return sigma if sigma > rounding else 1.0
 
 
+def _blocks(n_rows: int, width: int) -> list[slice]:
+    """The rows of a matrix of this width in blocks of about `BLOCK_BYTES`."""
+    size = max(1, BLOCK_BYTES // (8 * max(1, width)))
+    return [slice(start, start + size) for start in range(0, n_rows, size)]
+
+
 def _inner(X1: Array, X2: Array) -> Array:
     """X1 X2ᵀ, dense; of sparse rows in blocks."""
     if not sparse.issparse(X1):
         return X1 @ X2.T
     product, columns = np.empty((X1.shape[0], X2.shape[0])), X2.T.tocsr()
-    size = max(1, BLOCK_BYTES // (8 * max(1, X2.shape[0])))
-    for i in range(0, X1.shape[0], size):
-        (X1[i : i + size] @ columns).toarray(out=product[i : i + size])
+    for rows in _blocks(*product.shape):
+        (X1[rows] @ columns).toarray(out=product[rows])
     return product
 
 
@@ -212,45 +198,36 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
     D += norms1[:, None]
     D += norms2
     farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close
-    size = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
-    at_once = max(1, BLOCK_BYTES // (32 * max(1, X2.shape[1])))
-    for start in range(0, len(D), size):
-        block = D[start : start + size]
+    for rows in _blocks(*D.shape):
+        block, own = D[rows], X1[rows]
         if float(block.min()) > farthest:
             continue
-        first, second = namespace(D).where(block <= NEAR * norms1[start : start + size, None] + NEAR * norms2)
-        for k in range(0, len(first), at_once):
-            i, j = first[k : k + at_once], second[k : k + at_once]
-            block[i, j] = _squared_norms(X1[start + i] - X2[j])
+        first, second = namespace(D).where(block <= NEAR * norms1[rows, None] + NEAR * norms2)
+        for pairs in _blocks(len(first), 4 * X2.shape[1]):
+            i, j = first[pairs], second[pairs]
+            block[i, j] = _squared_norms(own[i] - X2[j])
     return D
 
 
 def _l1(X1: Array, X2: Array) -> Array:
     """||x - y||₁; of rows in {0, 1} as the squared Euclidean distance, which is the same integer."""
-    if _is_binary(X1) and _is_binary(X2):
+    entries = [X.data if sparse.issparse(X) else X for X in (X1, X2)]
+    if all(bool(((values == 0) | (values == 1)).all()) for values in entries):
         return _squared_l2(X1, X2)
     if is_tensor(X1):
         return namespace(X1).cdist(X1, X2, p=1)
-    if not sparse.issparse(X1):
-        threads = allowed_threads() if X1.size * len(X2) > SOON_DONE else 1
-        return cdist(X1, X2, "cityblock") if threads == 1 else pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
-    if X2.nnz > THIN * X2.shape[0] * X2.shape[1]:
-        return _l1(X1.toarray(), X2.toarray())
-    return pairwise_distances(_with_short_indices(X1), _with_short_indices(X2), metric="manhattan")
-
-
-def _with_short_indices(X: sparse.csr_array) -> sparse.csr_array:
-    """The same matrix as scikit-learn's L1 distances take it."""
-    return sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
-
-
-def _is_binary(X: Array) -> bool:
-    values = X.data if sparse.issparse(X) else X
-    return bool(((values == 0) | (values == 1)).all())
+    if sparse.issparse(X1) and X2.nnz > THIN * X2.shape[0] * X2.shape[1]:
+        X1, X2 = X1.toarray(), X2.toarray()
+    if sparse.issparse(X1):
+        short = [sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape) for X in (X1, X2)]
+        return pairwise_distances(*short, metric="manhattan")
+    threads = allowed_threads() if X1.size * len(X2) > SOON_DONE else 1
+    return cdist(X1, X2, "cityblock") if threads == 1 else pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
 
 
 def _checked(K: Array, shape: tuple[int, int]) -> Array:
     """What a user's function returned, if it has the right shape, as floats that nobody else holds."""
-    if getattr(K, "shape", None) != shape:
-        raise ValueError(f"The kernel function returned shape {getattr(K, 'shape', None)}; it must return {shape}.")
+    found = getattr(K, "shape", None)
+    if found != shape:
+        raise ValueError(f"The kernel function returned shape {found}; it must return {shape}.")
     return as_floats(K) + 0.0

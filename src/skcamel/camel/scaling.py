@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array
-from skcamel.rows import dense, is_filled, middle, moments, shifted, varies
+from skcamel.rows import bounds, dense, is_filled, middle, moments, shifted
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
 NAMES = (*FOR_SPARSE, "rank")
@@ -65,14 +65,17 @@ class Scaling:
 
     def __call__(self, X: Array) -> Array:
         """X scaled; a new matrix unless nothing is to be done. Sparse rows stay sparse, but for ranks."""
-        rows = self.ranks(X) if self.ranks else _of_unit_length(X) if self.name == "unit" else X
+        if self.ranks is not None:
+            X = self.ranks(X)
+        if self.name == "unit":
+            X = _of_unit_length(X)
         if self.shift is not None:
-            rows = shifted(rows, self.shift)
+            X = shifted(X, self.shift)
         if self.scale is None:
-            return rows
-        if not sparse.issparse(rows):
-            return rows / self.scale
-        return sparse.csr_array((rows.data / self.scale[rows.indices], rows.indices, rows.indptr), shape=rows.shape)
+            return X
+        if sparse.issparse(X):
+            return sparse.csr_array((X.data / self.scale[X.indices], X.indices, X.indptr), shape=X.shape)
+        return X / self.scale
 
     def centred(self, X: Array) -> Scaling:
         """The same scaling, shifted further so that the training rows X (n, d) lie around the origin."""
@@ -92,13 +95,13 @@ def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
     if name == "standard":
         shift, scale = moments(X, weights)
     else:
-        shift, high = (np.asarray(dense(bound), dtype=np.float64).ravel() for bound in (X.min(axis=0), X.max(axis=0)))
+        shift, high = bounds(X)
         with np.errstate(over="ignore"):
             scale = high - shift
     if not np.isfinite(scale).all():
         column = int(np.flatnonzero(~np.isfinite(scale))[0])
         raise ValueError(f"Column {column} of X spans more than the largest number; divide it by a constant before scaling={name!r}.")
-    return Scaling(name, np.where(is_filled(X), shift, 0.0), np.where(varies(X) & (scale > 0), scale, 1.0))
+    return Scaling(name, np.where(is_filled(X), shift, 0.0), np.where(scale > 0, scale, 1.0))
 
 
 def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:

@@ -170,9 +170,9 @@ def test_scores_that_differ_in_their_last_bit_are_no_ties():
 @pytest.mark.parametrize("ties", TIES)
 def test_rows_are_scored_alike_in_blocks_of_any_size(ties, rng, monkeypatch):
     labels, scores = rng.random((50, 7)) < 0.3, rng.integers(0, 40, (50, 7)) / 8.0  # some rows have ties
-    whole = ranking.ranking_rows(labels, scores, ties=ties)
+    whole = ranking.ranking_metrics(labels, scores, ties=ties)
     monkeypatch.setattr(ranking, "BLOCK", 20)  # 2 rows
-    for name, values in ranking.ranking_rows(labels, scores, ties=ties).items():
+    for name, values in ranking.ranking_metrics(labels, scores, ties=ties).items():
         np.testing.assert_array_equal(values, whole[name])
 
 
@@ -367,7 +367,7 @@ REFUSED = {
     "labels of one dimension": ((Y[0], F[0]), {}, "Y has 1 dimension(s); labels are a matrix with one row per instance"),
     "another value": ((Y * 2, F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0, 2."),
     "a fraction": ((Y * 0.5, F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5."),
-    "NaN beside another value": ((np.where(Y == 1, np.nan, 2.0), F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0.0, 2.0."),
+    "NaN beside another value": ((np.where(Y == 1, np.nan, 2.0), F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 2.0, nan."),
     "names": (([["sea", "sun", "sand"]], F[:1]), {}, "Y must hold only 0 and 1, or only -1 and +1; found sand, sea, sun."),
     "mixed codings": ((Y - np.eye(4, 3, k=1, dtype=int), F), {}, "Y must hold only 0 and 1, or only -1 and +1; found -1, 0, 1."),
     "unknown ties": ((Y, F), {"ties": "best"}, "ties='best' is not known; choose one of 'worst', 'index'."),

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcamel import memory
 from skcamel.arrays import Array, check_device, to_device, to_numpy
 from skcamel.camel import attribution, correlation, sums, unknown
-from skcamel.camel.correlation import cooccurrence, known_together
+from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.explanation import Explanation, collaboration_summary, evidence
 from skcamel.camel.link import Answers, Link, check_miss_cost, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
@@ -148,7 +148,7 @@ class BaseCamel(MultiLabelClassifier):
         rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
         if not data.is_complete:
-            self.known_together_ = known_together(labels.Y, weights)
+            self.known_together_ = cooccurrence(~np.isnan(labels.Y), weights)[0]
         return data._replace(X=rows), labels, None
 
     def _sums_up(self, data: Data, alive: Alive) -> bool:
@@ -376,9 +376,10 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
     options: dict[str, Any] = {"strength": estimator.sparsity, "tol": estimator.tol, "max_iter": estimator.max_iter}
     centred = estimator.correlation == "centred"
     if isinstance(data, Data):
-        found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
+        C, complete = correlation.gram(data.Y, data.weights, centred=centred), data.is_complete
     else:
-        found = correlation.of_gram(correlation.gram_of_counts(*data, centred=centred), **options)
+        C, complete = correlation.gram_of_counts(*data, centred=centred), True
+    found = correlation.of_gram(C, complete=complete, **options)
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(

@@ -85,7 +85,8 @@ def of_gram(C: np.ndarray, *, complete: bool = True, strength: float = 0.01, tol
     other label has more than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any frequency,
     too: C_ij / C_jj is half the difference between the means of label i where label j is present and where it is not.
     """
-    penalty, squares = penalties(C, strength), np.diag(C)
+    penalty = penalties(C, strength)
+    unit, squares = np.where(penalty > 0, penalty, 1.0), np.where(np.diag(C) > 0, np.diag(C), 1.0)
     equals = np.eye(len(C))  # +1 where two labels are equal, -1 where they are opposite
     if complete:  # what is equal where both are known may differ elsewhere
         lengths = _lengths(C)
@@ -95,10 +96,9 @@ def of_gram(C: np.ndarray, *, complete: bool = True, strength: float = 0.01, tol
     with one_thread(len(first)):
         S, n_iter = solve_lassos(C[np.ix_(first, first)], np.where(size == 1, penalty, 0.0)[first], tol=tol, max_iter=max_iter)
     if len(first) < len(C):
-        from_equals = np.clip(1 - penalty / np.where(squares > 0, squares, 1.0), 0, None) / np.clip(size - 1, 1, None)
+        from_equals = np.maximum(1 - penalty / squares, 0) / np.maximum(size - 1, 1)
         S = (equals[:, first] / size[:, None]) @ S @ equals[first] + (equals - np.diag(np.diag(equals))) * from_equals
-    violation = kkt_violation(C, S, penalty) / np.where(penalty > 0, penalty, 1.0)
-    return Correlation(S, penalty, violation, n_iter)
+    return Correlation(S, penalty, kkt_violation(C, S, penalty) / unit, n_iter)
 
 
 def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np.ndarray:
@@ -110,21 +110,16 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np
            [0.  , 0.  , 4.  ]])
     """
     Y = to_numpy(Y)
-    w = np.ones(len(Y)) if weights is None else to_numpy(weights)
+    if not np.isnan(Y).any():
+        return gram_of_counts(*cooccurrence(Y, weights), centred=centred)
+    w = np.ones((len(Y), 1)) if weights is None else to_numpy(weights)[:, None]
     present, absent = (Y > 0).astype(np.float64), (Y < 0).astype(np.float64)
-    complete = present.sum() + absent.sum() == Y.size
-    if complete and weights is None:
-        return gram_of_counts(present.T @ present, len(Y), centred=centred)
-    both, neither = present.T @ (w[:, None] * present), absent.T @ (w[:, None] * absent)
-    one = present.T @ (w[:, None] * absent)
-    C = _products(both, one, neither, len(Y), centred)
-    if complete:
-        return C
+    both, one, neither = present.T @ (w * present), present.T @ (w * absent), absent.T @ (w * absent)
     known = both + one + one.T + neither  # weight of the rows that know both
-    inverse = np.divide(1.0, known, out=np.zeros_like(C), where=known > 0)
-    C = w.sum() * C * inverse
-    lengths = np.where(np.diag(C) > 0, np.sqrt(np.diag(C)), 1.0)
-    least = float(np.linalg.eigvalsh(C / np.outer(lengths, lengths))[0])
+    inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
+    C = w.sum() * inverse * _products(both, one, neither, len(Y), centred)
+    lengths = _lengths(C)
+    least = float(np.linalg.eigvalsh(C / np.where(lengths > 0, lengths, 1.0))[0])
     noise = inverse - np.where(known > 0, _lengths(inverse), 0.0)
     shrink = max(0.0, (len(C) * max(0.0, float(noise.mean()))) ** 0.5 - least)
     return (C + shrink * np.diag(np.diag(C))) / (1 + shrink)
@@ -139,21 +134,21 @@ def gram_of_counts(together: Array, total: float, *, centred: bool = False) -> n
     True
     """
     both = to_numpy(together)
-    one = np.diag(both)[:, None] - both
+    counts = np.diag(both)[:, None]
+    one = np.where(counts - both > 1e-12 * counts, counts - both, 0.0)  # what rounding leaves is nothing
     neither = total - both - one - one.T
-    one, neither = (np.where(part > 1e-12 * total, part, 0.0) for part in (one, neither))  # what rounding leaves is nothing
-    return _products(both, one, neither, total, centred)
+    return _products(both, one, np.where(neither > 1e-12 * total, neither, 0.0), total, centred)
 
 
 def _products(both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, centred: bool) -> np.ndarray:
     """C from the weights of the rows that have both labels, the first alone, and neither, (q, q) each; of n rows."""
-    present, absent = np.full(len(both), 0.5), np.full(len(both), 0.5)  # how far a label lies below and above the middle, halved
-    if centred:
-        known = np.diag(both) + np.diag(neither)
-        present = np.divide(np.diag(both), known, out=present, where=known > 0)
-        absent = np.divide(np.diag(neither), known, out=absent, where=known > 0)
-    mixed = np.outer(absent, present) * one
-    C = 4 * (np.outer(absent, absent) * both + np.outer(present, present) * neither - (mixed + mixed.T))
+    present, absent = np.diag(both), np.diag(neither)
+    if not centred:
+        present = absent = np.ones(len(both))
+    known = np.where(present + absent > 0, present + absent, 1.0)
+    below, above = present / known, absent / known  # how far the mean lies from each end, as a share of their distance
+    mixed = np.outer(above, below) * one
+    C = 4 * (np.outer(above, above) * both + np.outer(below, below) * neither - (mixed + mixed.T))
     return np.where(np.abs(C) <= n * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
 
 
@@ -178,8 +173,7 @@ def kkt_violation(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np
     """
     columns = np.arange(len(C)) if columns is None else columns
     gradient = C @ S - C[:, columns]  # (q, number of columns)
-    free = np.clip(np.abs(gradient) - penalty, 0, None)
-    residual = np.where(S != 0, np.abs(gradient + penalty * np.sign(S)), free)
+    residual = np.where(S != 0, np.abs(gradient + penalty * np.sign(S)), np.abs(gradient) - penalty)
     residual[columns, np.arange(len(columns))] = 0
     return residual.max(axis=0)
 
@@ -273,15 +267,3 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     weights = np.ones(len(Y)) if weights is None else weights
     present = (Y > 0).astype(np.float64)
     return present.T @ (present * weights[:, None]), float(weights.sum())
-
-
-def known_together(Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Weight of the rows in which both labels are known (q, q); NaN in Y (n, q) is unknown.
-
-    Examples
-    --------
-    >>> known_together(np.array([[1, 1], [1, np.nan], [-1, -1]]), None)
-    array([[3., 2.],
-           [2., 2.]])
-    """
-    return cooccurrence(~np.isnan(Y), weights)[0]

@@ -11,10 +11,10 @@ import numpy as np
 from skcamel.arrays import Array, to_numpy
 from skcamel.checks import choice
 from skcamel.lazy import lazily
-from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights, check_conventions
+from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
 from skcamel.metrics.decision import (
-    checked_counts,
     count,
+    counted,
     decision_metrics,
     f1_of,
     hamming_loss,
@@ -51,14 +51,7 @@ __all__ = [
 ]
 
 __getattr__, _ = lazily(__name__, {})  # of names that went
-COLUMNS = {  # of a report: title and format
-    "known": ("known", "7g"),
-    "positives": ("positives", "9g"),
-    "predicted": ("predicted", "9g"),
-    "precision": ("precision", "9.3f"),
-    "recall": ("recall", "6.3f"),
-    "f1": ("F1", "5.3f"),
-}
+COLUMNS = {"known": "7g", "positives": "9g", "predicted": "9g", "precision": "9.3f", "recall": "6.3f", "f1": "5.3f"}  # of a report
 
 
 def evaluate(
@@ -103,7 +96,6 @@ def evaluate(
     """
     relevant, predicted, known = as_decisions(Y, P)
     scores = as_scores(scores, relevant)
-    check_conventions(ties, rows)
     weights = as_weights(sample_weight, relevant)
     values = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)
     values |= decision_metrics(count(relevant, predicted, weights, known), absent)
@@ -133,14 +125,19 @@ def edge_cases(Y: Array, P: Array) -> EdgeCases:
     EdgeCases(rows_without_labels=1, rows_with_all_labels=0, labels_absent=1, labels_never_true=1,
               labels_never_predicted=1)
     """
-    relevant, predicted, mask = as_decisions(Y, P)
-    known = relevant | True if mask is None else mask
-    relevant, found, known = (to_numpy(part) for part in (relevant, predicted & known, known))
+    truth, predicted, mask = as_decisions(Y, P)
+    relevant, found = to_numpy(truth), to_numpy(predicted)
+    known = np.ones_like(relevant) if mask is None else to_numpy(mask)
     rows, labels = known.any(axis=1), known.any(axis=0)
-    never_true, never_found = labels & ~relevant.any(axis=0), labels & ~found.any(axis=0)
-    without, with_all = rows & ~relevant.any(axis=1), rows & (relevant | ~known).all(axis=1)
-    cases = (without, with_all, never_true & never_found, never_true, never_found)
-    return EdgeCases(*(int(case.sum()) for case in cases))
+    never_true = labels & ~relevant.any(axis=0)
+    never_predicted = labels & ~(found & known).any(axis=0)
+    return EdgeCases(
+        rows_without_labels=int((rows & ~relevant.any(axis=1)).sum()),
+        rows_with_all_labels=int((rows & ~(known & ~relevant).any(axis=1)).sum()),
+        labels_absent=int((never_true & never_predicted).sum()),
+        labels_never_true=int(never_true.sum()),
+        labels_never_predicted=int(never_predicted.sum()),
+    )
 
 
 @dataclass(frozen=True)
@@ -159,12 +156,10 @@ class LabelReport:
         columns = [column for column in COLUMNS if column in self.rows[0]]
         names = [one_line(row["label"]) for row in self.rows]
         width = max(5, *map(len, names))
-        lines = ["label".ljust(width)] + [name.ljust(width) for name in names]
-        for column in columns:
-            title, form = COLUMNS[column]
-            cells = [title] + [format(row[column], form) for row in self.rows]
-            wide = len(format(0, form))
-            lines = [f"{line}  {cell:>{wide}}" for line, cell in zip(lines, cells, strict=True)]
+        titles = [f"{'F1' if column == 'f1' else column:>{len(format(0, COLUMNS[column]))}}" for column in columns]
+        lines = ["  ".join(["label".ljust(width), *titles])]
+        for name, row in zip(names, self.rows, strict=True):
+            lines.append("  ".join([name.ljust(width), *(format(row[column], COLUMNS[column]) for column in columns)]))
         return "\n".join(lines)
 
 
@@ -199,7 +194,7 @@ def report(
     sea          2          2          1      1.000   0.500  0.667
     sun          1          0          1      0.000     nan  0.000
     """
-    counts = checked_counts(Y, P, sample_weight)
+    counts = counted(Y, P, sample_weight)
     both, extra, missed = (to_numpy(part) for part in counts[:3])
     names = default_names("label", len(both)) if label_names is None else [str(name) for name in label_names]
     if len(names) != len(both):
@@ -233,9 +228,10 @@ def get_scorer(name: str, **conventions: Any) -> Scorer:
     >>> cross_val_score(CamelClassifier(), X, Y, scoring=get_scorer("ranking_loss"), cv=3).shape
     (3,)
     """
-    known = ("ties", "rows") if choice(name, NAMES, "name") in RANKING else () if name == "hamming_loss" else ("absent",)
+    choice(name, NAMES, "name")
+    known = ("ties", "rows") if name in RANKING else ("absent",)
     for convention in conventions:
-        choice(convention, known, f"convention of {name}")
+        choice(convention, () if name == "hamming_loss" else known, f"convention of {name}")
     return Scorer(name, conventions)
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import numpy as np
 
 from skcamel.arrays import Array, as_floats, namespace, to_numpy
-from skcamel.checks import choice
 from skcamel.rows import with_gaps
 
 TITLES = {  # as the paper writes them, in its order
@@ -38,7 +37,7 @@ TIES = ("worst", "index")
 ROWS = ("skip", "mulan", "sklearn")
 
 
-def as_truth(labels: Array) -> tuple[Array, Array | None]:
+def as_truth(labels: Array, name: str = "Y", *, may_be_unknown: bool = True) -> tuple[Array, Array | None]:
     """Truth as a boolean matrix (n, q), True where relevant, and which entries are known, None where all are; NaN marks the others.
 
     >>> relevant, known = as_truth(np.array([[1.0, np.nan], [-1.0, 1.0]]))
@@ -46,26 +45,18 @@ def as_truth(labels: Array) -> tuple[Array, Array | None]:
     ([[True, False], [False, True]], [[True, False], [True, True]])
     """
     labels = _as_array(labels)
-    known = labels == labels  # not NaN; torch has no isnan of integers
-    if bool(known.all()):
-        return as_relevance(labels), None
-    irrelevant = -1.0 if bool((labels == -1).any()) else 0.0
-    return as_relevance(namespace(labels).where(known, labels, irrelevant)), known
-
-
-def as_relevance(labels: Array, name: str = "Y") -> Array:
-    """Labels as a boolean matrix (n, q), True where relevant; {0, 1} and {-1, +1} are understood."""
-    labels = _as_array(labels)
     if labels.ndim != 2:
         raise ValueError(f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
     if labels.shape[1] == 0:
         raise ValueError(f"{name} has shape {tuple(labels.shape)}: there is no label to evaluate.")
-    relevant, zeros, negatives = labels == 1, labels == 0, labels == -1
-    if not bool((relevant | zeros).all() or (relevant | negatives).all()):
+    relevant = labels == 1
+    known = labels == labels  # not NaN; torch has no isnan of integers
+    settled = relevant | ~known if may_be_unknown else relevant
+    if not bool((settled | (labels == 0)).all() or (settled | (labels == -1)).all()):
         found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
         found = [*found[:3], "…", *found[-3:]] if len(found) > 6 else found
         raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}.")
-    return relevant
+    return relevant, None if bool(known.all()) else known
 
 
 def as_scores(scores: Array, Y: Array) -> Array:
@@ -79,7 +70,8 @@ def as_scores(scores: Array, Y: Array) -> Array:
 
 def as_decisions(Y: Array, P: Array) -> tuple[Array, Array, Array | None]:
     """Truth and decisions as boolean matrices (n, q), and which entries of the truth are known, None where all are."""
-    (relevant, known), predicted = as_truth(Y), as_relevance(P, "P")
+    relevant, known = as_truth(Y)
+    predicted, _ = as_truth(P, "P", may_be_unknown=False)
     _check_shapes(relevant, predicted, "P")
     return relevant, predicted, known
 
@@ -93,19 +85,12 @@ def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
     """Weights of the rows as float64 (n,), or None."""
     if sample_weight is None:
         return None
-    xp = namespace(like)
-    weights = xp.asarray(sample_weight, dtype=xp.float64, device=like.device)
+    weights = as_floats(sample_weight, like)
     if weights.shape != (len(like),):
         raise ValueError(f"sample_weight has shape {tuple(weights.shape)}; one weight for each of the {len(like)} rows is needed.")
-    if not bool((weights >= 0).all()) or not bool(xp.isfinite(weights).all()):
+    if not bool(((weights >= 0) & (weights < np.inf)).all()):
         raise ValueError("sample_weight must be finite and at least 0.")
     return weights
-
-
-def check_conventions(ties: str, rows: str) -> None:
-    """Refuse rules for ties and rows that are not known."""
-    choice(ties, TIES, "ties")
-    choice(rows, ROWS, "rows")
 
 
 def _as_array(x: Array) -> Array:

@@ -32,7 +32,7 @@ def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> f
     >>> hamming_loss([[1, 0], [0, 1]], [[1, 1], [0, 1]])
     0.25
     """
-    return _metric("hamming_loss", Y, P, 1.0, sample_weight)
+    return float(decision_metrics(counted(Y, P, sample_weight))["hamming_loss"])
 
 
 def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
@@ -51,7 +51,7 @@ def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
     >>> macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]]), macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]], absent=0.0)
     (1.0, 0.5)
     """
-    return _metric("macro_f1", Y, P, absent, sample_weight)
+    return float(decision_metrics(counted(Y, P, sample_weight), absent)["macro_f1"])
 
 
 def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
@@ -64,7 +64,7 @@ def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
     >>> round(micro_f1([[1, 0], [0, 1]], [[1, 1], [0, 1]]), 2)
     0.8
     """
-    return _metric("micro_f1", Y, P, absent, sample_weight)
+    return float(decision_metrics(counted(Y, P, sample_weight), absent)["micro_f1"])
 
 
 def count(relevant: Array, predicted: Array, weights: Array | None = None, known: Array | None = None) -> Counts:
@@ -94,10 +94,11 @@ def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
     xp = namespace(counts.true_positive)
     hit, extra, missed = (xp.sum(part, axis=-1) for part in counts[:3])
-    f1, known, cells = f1_of(counts, absent), None, counts.total * counts.true_positive.shape[-1]
+    f1, known = f1_of(counts, absent), None
+    cells = counts.total * counts.true_positive.shape[-1]
     if counts.known is not None:
-        known = xp.sum(counts.known)
-        f1, cells = f1[..., counts.known > 0], float(known)
+        f1, known = f1[..., counts.known > 0], xp.sum(counts.known)
+        cells = float(known)
     return {
         "hamming_loss": (extra + missed) / (cells or xp.nan),
         "macro_f1": xp.sum(f1, axis=-1) / (f1.shape[-1] or xp.nan),
@@ -105,11 +106,7 @@ def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     }
 
 
-def _metric(name: str, Y: Array, P: Array, absent: float, sample_weight: Array | None) -> float:
-    return float(decision_metrics(checked_counts(Y, P, sample_weight), absent)[name])
-
-
-def checked_counts(Y: Array, P: Array, sample_weight: Array | None) -> Counts:
+def counted(Y: Array, P: Array, sample_weight: Array | None) -> Counts:
     """The counts of what a user gave."""
     relevant, predicted, known = as_decisions(Y, P)
     return count(relevant, predicted, as_weights(sample_weight, relevant), known)

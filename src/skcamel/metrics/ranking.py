@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from skcamel.arrays import Array, as_floats, is_tensor, namespace
-from skcamel.metrics.conventions import RANKING, as_scores, as_truth, as_weights, check_conventions
+from skcamel.checks import choice
+from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_scores, as_truth, as_weights
 
 BLOCK = 2**17  # scores sorted or compared at a time; larger arrays are returned to the system after each use, at twice the cost
 
@@ -98,55 +99,39 @@ def ranking_metrics(
     """All four ranking metrics, arrays of shape () or (c,).
 
     Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once, weights (n,). `known` (n, q) says
-    which entries of the relevance are known; None: all.
+    which entries of the relevance are known; None: all. Labels that are not known take no part; their relevance is False.
     """
+    choice(ties, TIES, "ties")
+    choice(rows, ROWS, "rows")
     xp = namespace(scores)
-    n, q = relevant.shape
-    if known is not None:
-        known = xp.reshape(xp.broadcast_to(known, scores.shape), (-1, q))
-    repeated = xp.reshape(xp.broadcast_to(relevant, scores.shape), (-1, q))
-    per_row = ranking_rows(repeated, xp.reshape(scores, (-1, q)), ties=ties, known=known)
-    total, size = per_row["relevant"][:n], per_row["labels"][:n]
-    empty, judged = total == 0, size > 0
-    counted = dict.fromkeys(RANKING, ~empty & (total < size) if rows == "skip" else judged)
+    q = relevant.shape[1]
+    judge = _by_pairs if known is not None or is_tensor(scores) else _by_marks
+    relevant = xp.reshape(xp.broadcast_to(relevant, scores.shape), (-1, q))
+    ranked = xp.reshape(scores if known is None else xp.where(known, scores, xp.nan), (-1, q))
+    size = max(1, BLOCK // q)
+    blocks = [judge(relevant[i : i + size], ranked[i : i + size], ties) for i in range(0, max(1, len(ranked)), size)]
+    top, last, wrong, precision, total = xp.reshape(xp.concatenate(blocks, axis=1), (5, *scores.shape[:-1]))
+    labels = xp.full_like(total, q) if known is None else as_floats(xp.sum(known, axis=1))
+    values = {  # with what MULAN gives rows that have no or all labels
+        "one_error": 1 - top,
+        "coverage": xp.clip(last - 1, 0, None) / xp.clip(labels, 1, None),
+        "ranking_loss": wrong / xp.clip(total * (labels - total), 1, None),
+        "average_precision": precision / xp.clip(total, 1, None),
+    }
+    empty = total == 0
+    judged = ~empty & (total < labels) if rows == "skip" else labels > 0
+    counts = dict.fromkeys(RANKING, judged)
     if rows == "mulan":
-        counted["average_precision"] = ~empty
+        counts["average_precision"] = ~empty
+    if rows == "sklearn":
+        values["coverage"] = xp.where(empty, -1 / xp.clip(labels, 1, None), values["coverage"])
+        values["average_precision"] = xp.where(empty, 1.0, values["average_precision"])
     means = {}
     for name in RANKING:
-        values = xp.reshape(per_row[name], scores.shape[:-1])
-        if rows == "sklearn" and name in ("coverage", "average_precision"):
-            values = xp.where(empty, 1.0 if name == "average_precision" else -1 / xp.clip(size, 1, None), values)
-        w = as_floats(counted[name]) if weights is None else counted[name] * weights
-        all_weights = xp.sum(w)
-        means[name] = xp.sum(w * values, axis=-1) / xp.where(all_weights > 0, all_weights, xp.nan)
+        w = as_floats(counts[name]) if weights is None else counts[name] * weights
+        total_weight = xp.sum(w, axis=-1)
+        means[name] = xp.sum(w * values[name], axis=-1) / xp.where(total_weight > 0, total_weight, xp.nan)
     return means
-
-
-def ranking_rows(relevant: Array, scores: Array, *, ties: str = "worst", known: Array | None = None) -> dict[str, Array]:
-    """The four metrics of every row, (n,) each, with what MULAN gives rows that have no or all labels.
-
-    They come with the numbers of relevant labels and of all labels of the row. Only the relevance of the labels in the order of
-    their scores matters. Tied labels share the last position of their group. Labels that are not `known` (n, q) take no part; their
-    relevance is False.
-    """
-    xp = namespace(scores)
-    n, q = scores.shape
-    if known is not None:
-        scores = xp.where(known, scores, xp.nan)
-    judge = _by_pairs if known is not None or is_tensor(scores) else _by_marks
-    rows = max(1, BLOCK // q)
-    blocks = [judge(relevant[i : i + rows], scores[i : i + rows], ties) for i in range(0, max(1, n), rows)]
-    found = xp.concatenate(blocks, axis=1)
-    top, last, wrong, precision, total = found
-    size = xp.full_like(total, q) if known is None else as_floats(xp.sum(known, axis=1))
-    return {
-        "one_error": 1 - top,
-        "coverage": xp.clip(last - 1, 0, None) / xp.clip(size, 1, None),
-        "ranking_loss": wrong / xp.clip(total * (size - total), 1, None),
-        "average_precision": precision / xp.clip(total, 1, None),
-        "relevant": total,
-        "labels": size,
-    }
 
 
 def _by_marks(relevant: np.ndarray, scores: np.ndarray, ties: str) -> np.ndarray:
@@ -215,6 +200,5 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
 def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None) -> float:
     relevant, known = as_truth(Y)
     scores = as_scores(scores, relevant)
-    check_conventions(ties, rows)
     weights = as_weights(sample_weight, relevant)
     return float(ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)[name])

@@ -117,7 +117,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
 
 @dataclass(frozen=True)
 class LabelErrors:
-    """Entries of a label matrix, the most suspect first; k of them.
+    """The k entries of a label matrix that are most likely wrong, in that order.
 
     Attributes
     ----------
@@ -199,7 +199,7 @@ class LabelErrors:
         return records
 
     def to_frame(self) -> Any:
-        """A pandas frame with one line per entry, most suspect first: row, label, given, suggested, score, chance, why."""
+        """A pandas frame with one line per entry, in their order: row, label, given, suggested, score, chance, why."""
         return data_frame(self.records())
 
     def __str__(self) -> str:

@@ -71,7 +71,7 @@ class Outputs:
     def probabilities(self) -> np.ndarray:
         """Probability of every label, (m, q)."""
         if self.link is None:
-            raise AttributeError("These scores have no probabilities; ask the model's predict_proba why.")
+            raise AttributeError("These scores have no probabilities; the model's predict_proba says why.")
         return self.link(self.scores)
 
     def sets(self, confidence: float = 0.9) -> np.ndarray:
@@ -134,8 +134,6 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Multi-label, also single-label; sparse rows."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
         tags.input_tags.sparse = True
         return tags
 

@@ -17,7 +17,7 @@ A label without any known entry is out of the problem. Its S is 0, so nothing de
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from itertools import product
 
 import numpy as np
 
@@ -31,62 +31,55 @@ MOST_ROUNDS = 1000
 Candidate = tuple[LabelBasis, tuple[float, float]]  # of G, with (λ1, λ2)
 
 
-class Filled(NamedTuple):
-    """Labels with their unknown entries filled, for each candidate."""
+def fill(
+    spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, start: Array | None = None, tol: float = EXACT
+) -> tuple[list[Array], int]:
+    """Labels Y (n, q) with NaN filled by ZG of the solution, for several candidates at once, and the number of rounds.
 
-    labels: list[Array]  # (n, q) each
-    n_rounds: int
-
-
-def fill(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, start: Array | None = None, tol: float = EXACT) -> Filled:
-    """Fill NaN in labels Y (n, q) with ZG of the solution, for several candidates at once: products with U are faster if they are fat.
-
-    Unknown entries start from those of `start` (n, q), or from the mean of their label.
+    Products with U are faster if they are fat. Unknown entries start from those of `start` (n, q), or from the mean of their label.
 
     >>> import numpy as np
     >>> K = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two rows are alike
     >>> Y = np.array([[1.0], [np.nan], [-1.0]])
-    >>> fill(spectral.decompose(K), Y, [(spectral.label_basis(np.eye(1)), (1.0, 0.5))]).labels[0].round(2)
+    >>> (labels,), _ = fill(spectral.decompose(K), Y, [(spectral.label_basis(np.eye(1)), (1.0, 0.5))])
+    >>> labels.round(2)
     array([[ 1.  ],
            [ 0.45],
            [-1.  ]])
     """
-    xp = namespace(Y)
-    known, operator = ~xp.isnan(Y.T), _Operator(spectrum, candidates)
-    root = 1.0 if spectrum.weights is None else xp.sqrt(spectrum.weights)
-    begin = xp.where(known, Y.T, means(Y, spectrum.weights)[:, None] if start is None else start.T)
-    X = xp.stack([root * begin] * len(candidates))  # (c, q, n), D^½ Y transposed
-    image = operator(X)
+    xp, operator = namespace(Y), _Operator(spectrum, candidates)
+    known, weights = ~xp.isnan(Y.T), _weights(spectrum, Y)
+    roots = xp.sqrt(weights)
+    begin = xp.where(known, Y.T, means(Y, weights)[:, None] if start is None else start.T)
+    X = xp.stack([roots * begin] * len(candidates))  # (c, q, n), D^½ Y transposed
+    waiting, n_rounds = xp.arange(len(candidates), device=Y.device), 0
+    image = operator(X, waiting)
     enough = xp.maximum(tol**2 * _dot(image, image), ROUNDING**2 * _dot(X, X))  # (c, 1, 1)
     residual = xp.where(known, 0.0, -image)
     direction, squares = residual, _dot(residual, residual)
-    filled, waiting, n_rounds = X + 0.0, xp.arange(len(candidates), device=Y.device), 0
-    while len(waiting) and n_rounds < MOST_ROUNDS:
-        more = (squares > enough)[:, 0, 0]
-        if not bool(more.all()):  # candidates that are done leave
-            filled[waiting] = X
-            X, residual, direction, squares, enough, waiting = (part[more] for part in (X, residual, direction, squares, enough, waiting))
-            operator.R, operator.damping = operator.R[more], operator.damping[more]
-            continue
+    while n_rounds < MOST_ROUNDS:
+        more = (squares > enough[waiting])[:, 0, 0]
+        waiting, residual, direction, squares = waiting[more], residual[more], direction[more], squares[more]
+        if not len(waiting):
+            break
         n_rounds += 1
-        image = xp.where(known, 0.0, operator(direction))
+        image = xp.where(known, 0.0, operator(direction, waiting))
         length = _ratio(squares, _dot(direction, image))
-        X = X + length * direction
+        X[waiting] += length * direction
         residual = residual - length * image
-        squares, before = _dot(residual, residual), squares
+        before, squares = squares, _dot(residual, residual)
         direction = residual + _ratio(squares, before) * direction
-    filled[waiting] = X
-    return Filled([xp.where(known, Y.T, labels / root).T for labels in filled], n_rounds)
+    return [xp.where(known, Y.T, labels / roots).T for labels in X], n_rounds
 
 
 def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float) -> tuple[Solution, Array]:
     """The solution for labels Y (n, q) with NaN where unknown, and the leave-one-out scores (n, q); `n_iter` counts rounds."""
-    candidate = (basis, (lambda1, lambda2))
-    filled, n_rounds = fill(spectrum, Y, [candidate])
-    solution = spectral.solve_in(spectrum, spectral.project(spectrum, filled[0]), basis, lambda1=lambda1, lambda2=lambda2)
+    xp, candidate = namespace(Y), (basis, (lambda1, lambda2))
+    (labels,), n_rounds = fill(spectrum, Y, [candidate])
+    solution = spectral.solve_in(spectrum, spectral.project(spectrum, labels), basis, lambda1=lambda1, lambda2=lambda2)
     more = _ridges(spectrum, Y, candidate)
-    scores = _left_out(spectrum, filled[0], candidate, more, spectral.Diagonal(spectrum.values, spectrum.vectors, [more]))
-    counts = as_floats(namespace(Y).any(~namespace(Y).isnan(Y), axis=0))  # rounding leaves traces of labels that nobody knows
+    scores = _left_out(spectrum, labels, candidate, more, spectral.Diagonal(spectrum.values, spectrum.vectors, [more]))
+    counts = as_floats(xp.any(~xp.isnan(Y), axis=0))  # rounding leaves traces of labels that nobody knows
     of_labels = {key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")}
     return solution._replace(**of_labels, n_iter=max(1, n_rounds)), scores * counts
 
@@ -110,40 +103,42 @@ def leave_one_out(
             f"groups has {len(groups)} entries, but Y has unknown labels, with which groups cannot leave together exactly; "
             "use cv=GroupKFold(5), which fits again without each fold."
         )
-    more = {}
-    for a, basis in enumerate(bases):
-        for p, penalty in enumerate(penalties):
-            more[a, p] = _ridges(spectrum, Y, (basis, penalty))
-    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, list(more.values()))
-    for (a, p), labels in _filled(spectrum, Y, bases, penalties):
-        yield a, p, _left_out(spectrum, labels, (bases[a], penalties[p]), more[a, p], diagonal)
+    candidates = list(product(bases, penalties))
+    more = [_ridges(spectrum, Y, candidate) for candidate in candidates]
+    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, more)
+    numbers = product(range(len(bases)), range(len(penalties)))
+    filled = _filled(spectrum, Y, candidates)
+    for (a, p), candidate, own, labels in zip(numbers, candidates, more, filled, strict=True):
+        yield a, p, _left_out(spectrum, labels, candidate, own, diagonal)
 
 
 def held_out(
     spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
 ) -> Iterator[tuple[int, int, Array]]:
     """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
-    rows = spectral.in_eigenbasis(spectrum, K)
-    for (a, p), labels in _filled(spectrum, Y, bases, penalties):
-        basis, targets = bases[a], spectral.project(spectrum, labels)
-        shrunk = targets.projected @ basis.R / (spectrum.values[:, None] + basis.ridges(*penalties[p]))
-        yield a, p, (targets.mean @ basis.R + rows @ shrunk) @ basis.R.T
+    numbers = product(range(len(bases)), range(len(penalties)))
+    filled = _filled(spectrum, Y, list(product(bases, penalties)))
+    for (a, p), labels in zip(numbers, filled, strict=True):
+        lambda1, lambda2 = penalties[p]
+        targets = spectral.project(spectrum, labels)
+        solution = spectral.solve_in(spectrum, targets, bases[a], lambda1=lambda1, lambda2=lambda2, embed=False)
+        yield a, p, K @ solution.dual_coef + solution.intercept
 
 
-def _filled(
-    spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
-) -> Iterator[tuple[tuple[int, int], Array]]:
-    """Number of the basis, that of the penalties, and filled labels (n, q); all start from a candidate in the middle of the grid."""
-    middle = bases[len(bases) // 2], sorted(penalties, key=lambda penalty: penalty[1])[len(penalties) // 2]
-    (start,), _ = fill(spectrum, Y, [middle], tol=ROUGH)
-    every = [(a, p, basis.d) for a, basis in enumerate(bases) for p in range(len(penalties))]
-    for block in spectral.blocks(every, len(Y) // 2):
-        candidates = [(bases[a], penalties[p]) for a, p, _ in block]
-        labels = fill(spectrum, Y, candidates, start=start, tol=ROUGH).labels
-        yield from zip([(a, p) for a, p, _ in block], labels, strict=True)
+def _filled(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate]) -> Iterator[Array]:
+    """Labels Y (n, q) filled to two or three digits for each candidate; as many candidates at a time as take n²/4 numbers.
+
+    All start from those of one candidate, of the median λ2: without it, errors of candidates that are about as good differ more.
+    """
+    by_ridge = sorted(candidates, key=lambda candidate: candidate[1][1])
+    (start,), _ = fill(spectrum, Y, [by_ridge[len(by_ridge) // 2]], tol=ROUGH)
+    size = max(1, len(Y) // (4 * Y.shape[1]))
+    for first in range(0, len(candidates), size):
+        filled, _ = fill(spectrum, Y, candidates[first : first + size], start=start, tol=ROUGH)
+        yield from filled
 
 
-def means(Y: Array, weights: Array | None) -> Array:
+def means(Y: Array, weights: Array) -> Array:
     """Weighted means of labels over known entries, (q,); 0 for a label without any.
 
     >>> import numpy as np
@@ -152,8 +147,7 @@ def means(Y: Array, weights: Array | None) -> Array:
     """
     xp = namespace(Y)
     known = ~xp.isnan(Y)
-    w = as_floats(known) if weights is None else known * weights[:, None]
-    return _ratio(xp.sum(w * xp.where(known, Y, 0.0), axis=0), xp.sum(w, axis=0))
+    return _ratio(weights @ xp.where(known, Y, 0.0), weights @ as_floats(known))
 
 
 class _Operator:
@@ -161,41 +155,38 @@ class _Operator:
 
     def __init__(self, spectrum: Spectrum, candidates: Sequence[Candidate]) -> None:
         values = spectrum.values
-        q, width = len(candidates[0][0].R), max(len(basis.d) for basis, _ in candidates)
-        self.U, self.R = spectrum.vectors, as_floats(np.zeros((len(candidates), q, width)), values)
-        self.damping = as_floats(np.zeros((len(candidates), width, len(values))), values)
+        shape = len(candidates), len(candidates[0][0].R)
+        self.U = spectrum.vectors
+        self.R = as_floats(np.zeros((*shape, shape[1])), values)
+        self.damping = as_floats(np.zeros((*shape, len(values))), values)
         for k, (basis, penalty) in enumerate(candidates):  # components that a basis lacks stay 0
             live = len(basis.d)
             self.R[k, :, :live] = basis.R
             self.damping[k, :live] = (_noise(basis, *penalty) / (basis.ridges(*penalty) + values[:, None])).T
 
-    def __call__(self, V: Array) -> Array:
-        xp = namespace(V)
-        rotated = xp.swapaxes(self.R, 1, 2) @ V  # (c, l, n)
-        image = xp.reshape(xp.reshape(rotated, (-1, len(self.U))) @ self.U, self.damping.shape) * self.damping
-        image = xp.reshape(xp.reshape(image, (-1, self.U.shape[1])) @ self.U.T, rotated.shape)
-        return V + self.R @ (image - rotated)
+    def __call__(self, V: Array, which: Array) -> Array:
+        """A V of the candidates of these numbers."""
+        xp, R = namespace(V), self.R[which]
+        rotated = xp.swapaxes(R, 1, 2) @ V  # (c, l, n)
+        damped = xp.tensordot(rotated, self.U, 1) * self.damping[which]
+        return V + R @ (xp.tensordot(damped, self.U.T, 1) - rotated)
 
 
 def _left_out(spectrum: Spectrum, labels: Array, candidate: Candidate, more: Array, diagonal: spectral.Diagonal) -> Array:
     """Leave-one-out scores (n, q) of a candidate, from its filled labels and its ridges with what unknown entries add to them."""
     xp, (basis, penalty) = namespace(labels), candidate
-    rho = basis.ridges(*penalty)
+    rho, w = basis.ridges(*penalty), _weights(spectrum, labels)[:, None]
     beta = spectral.coefficients(spectrum, spectral.project(spectrum, labels).projected @ basis.R, rho)
     g = diagonal(more)
-    spread = xp.where(g > 0, 1 / xp.where(g > 0, g, 1.0) - more, 0.0)  # variance of the prediction by other rows, times the weight
-    step = beta * (rho + spread)
-    if spectrum.weights is not None:
-        w = spectrum.weights[:, None]
-        step = rho * step / (w * rho + xp.clip(w - 1, 0, None) * spread)
+    spread = xp.where(g > 0, _ratio(xp.ones_like(g), g) - more, 0.0)  # variance of the prediction by other rows, times the weight
+    step = beta * rho * (rho + spread) / (w * rho + xp.clip(w - 1, 0, None) * spread)
     return (labels @ basis.R - step) @ basis.R.T
 
 
 def _ridges(spectrum: Spectrum, Y: Array, candidate: Candidate) -> Array:
     """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
     xp, (basis, penalty), n = namespace(Y), candidate, len(Y)
-    known = as_floats(~xp.isnan(Y))
-    weights = xp.ones_like(Y[:, 0]) if spectrum.weights is None else spectrum.weights
+    weights, known = _weights(spectrum, Y), as_floats(~xp.isnan(Y))
     shares = xp.clip(weights @ known / xp.sum(weights), 0.5 / n, None)  # of the rows, by weight; at least half a row
     noise, ridges = _noise(basis, *penalty), basis.ridges(*penalty)
     variances = (spectrum.values[:, None] + ridges) / noise  # (m, l), of A⁻¹
@@ -203,12 +194,16 @@ def _ridges(spectrum: Spectrum, Y: Array, candidate: Candidate) -> Array:
     dead = xp.clip(1 - xp.sum(squares, axis=1), 0, None)
     kappa = (1 - shares) / shares
     for _ in range(200):  # it rises to its limit, for the map is increasing and concave
-        before = kappa
         of_components = xp.sum(1 / (variances + kappa @ squares), axis=0) / n  # (l,)
-        kappa = xp.maximum(kappa, (1 - shares) / (squares @ of_components + dead / (1 + kappa)))
+        before, kappa = kappa, (1 - shares) / (squares @ of_components + dead / (1 + kappa))
         if bool((kappa - before <= 1e-3 * kappa).all()):
             break
     return ridges + (kappa @ squares) * noise
+
+
+def _weights(spectrum: Spectrum, Y: Array) -> Array:
+    """Weights of the rows, (n,)."""
+    return namespace(Y).ones_like(Y[:, 0]) if spectrum.weights is None else spectrum.weights
 
 
 def _noise(basis: LabelBasis, lambda1: float, lambda2: float) -> Array:

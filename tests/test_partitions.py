@@ -142,6 +142,10 @@ def test_classes_of_a_1d_y_are_answered_for_partitions():
     model = CamelClassifier().fit(X[:100], np.where(Y[:100, 0], "yes", "no") == "yes")
     assert model.predict(lazy(X)).compute().tolist() == model.predict(X).astype(int).tolist()
     assert model.predict_proba(lazy(X)).shape == (900, 2)
+    words = CamelClassifier().fit(X[:100], np.array(["no", "maybe", "yes"])[Y[:100].sum(axis=1).clip(0, 2)])
+    answers = words.predict(lazy(X, UNEVEN))
+    assert answers.shape == (900,)
+    np.testing.assert_array_equal(answers.compute(), words.predict(X))
 
 
 def test_results_do_not_depend_on_the_number_of_workers():

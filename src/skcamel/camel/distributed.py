@@ -31,7 +31,7 @@ class Partitions(Source):
     `check` makes a :class:`skcamel.camel.landmark.Block` of what a partition holds, and labels; it runs where the partition is.
     """
 
-    def __init__(self, X: Any, Y: Any, weights: Any, by: Streaming, check: Callable[[Any, Any, Any], tuple[Block, Any]]) -> None:
+    def __init__(self, X: Any, Y: Any, weights: Any, by: Streaming, check: Callable[..., tuple[Block, Any]]) -> None:
         import dask
 
         named = {"X": X, "y": Y, "sample_weight": weights}
@@ -42,15 +42,15 @@ class Partitions(Source):
                 f"X, y and sample_weight have {', '.join(map(str, lengths))} partitions; each one of X needs one of "
                 "the others, with the same rows: rechunk or repartition them alike."
             )
-        self.by = replace(by, threads=1)  # a cluster has a thread for each task
-        self.check, self.parts = check, list(zip(*columns, strict=True))
-        count = dask.delayed(_rows_with_weight, pure=True)
-        counts = dask.compute(*(count(*part) for part in self.parts))
+        counts = dask.compute(*map(dask.delayed(_rows_with_weight, pure=True), *columns))
         if not sum(counts):
             raise ValueError("X has no rows in any of its partitions.")
-        self.first_rows = [0, *np.cumsum(counts)[:-1].tolist()]  # numbers among all rows that have weight
+        first_rows = np.cumsum(counts) - counts  # numbers among all rows that have weight
+        self.parts = list(zip(first_rows.tolist(), *columns, strict=True))
+        self.by = replace(by, threads=1)  # a cluster has a thread for each task
+        self.check = check
 
-    def total(self, method: Callable[[Any, Block], Any], of: Any) -> Any:
+    def total(self, method: Callable[..., Any], of: Any) -> Any:
         """Sum over all partitions, on the cluster."""
         import dask
 
@@ -58,20 +58,20 @@ class Partitions(Source):
         given = dask.delayed((self.check, method, of), pure=True, traverse=False)
         length = max(1, min(CHAIN, len(self.parts) // CHAINS))
         sums: list[Any] = []
-        for number, (first, part) in enumerate(zip(self.first_rows, self.parts, strict=True)):
+        for number, part in enumerate(self.parts):
             before = sums.pop() if number % length else None  # of the same chain
-            sums.append(step(given, before, number, first, *part))
+            sums.append(step(given, before, number, *part))
         while len(sums) > 1:
             sums = [plus(*sums[k : k + 2]) for k in range(0, len(sums), 2)]
         return sums[0].compute()
 
 
-def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> int:
+def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> Any:
     """Rows of a partition that count."""
-    return int(X.shape[0]) if weights is None else int(np.count_nonzero(np.asarray(weights)))
+    return X.shape[0] if weights is None else np.count_nonzero(weights)
 
 
-def _step(given: tuple[Any, Any, Any], before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None) -> Any:
+def _step(given: Any, before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None) -> Any:
     """What came before plus what a partition adds; nothing where no row of it has weight."""
     check, method, of = given
     if not X.shape[0]:
@@ -116,31 +116,28 @@ def by_partition(method: Callable[..., Array]) -> Callable[..., Array]:
     def answered(self: Any, X: Array, *args: Any, **options: Any) -> Array:
         if not is_lazy(X):
             return method(self, X, *args, **options)
-        return _mapped(self, method.__name__, X, *args, **options)
+        return _mapped(getattr(self, method.__name__), X, *args, **options)
 
     return answered
 
 
-def _mapped(model: Any, name: str, X: Any, *args: Any, **options: Any) -> Any:
+def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) -> Any:
     """A Dask array with the answers for each partition; those for one row of zeros show their shape and type."""
     import dask
     import dask.array as da
 
     with names_compared():
-        like = getattr(model, name)(np.zeros((1, X.shape[1])), *args, **options)[:0]
-    given = dask.delayed((model, name, args, options, like), pure=True, traverse=False)
+        like = method(np.zeros((1, X.shape[1])), *args, **options)[:0]
+    given = dask.delayed((method, args, options, like), pure=True, traverse=False)
     if hasattr(X, "numblocks"):
         X = X.rechunk({1: -1})
         shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], like.shape[1:])}
         return X.map_blocks(_answer, given=given, meta=like, **shape)
-    answer = dask.delayed(_answer, pure=True)
-    shape = (np.nan, *like.shape[1:])
-    return da.concatenate([da.from_delayed(answer(part, given), shape, meta=like) for part in parts_of(X, "X")])
+    answer, shape = dask.delayed(_answer, pure=True), (np.nan, *like.shape[1:])
+    return da.concatenate([da.from_delayed(answer(part, given), shape, meta=like) for part in X.to_delayed()])
 
 
-def _answer(X: Any, given: tuple[Any, str, tuple[Any, ...], dict[str, Any], np.ndarray]) -> np.ndarray:
-    """What a model answers for the rows of one partition, none if it has none."""
-    model, name, args, options, like = given
-    if not X.shape[0]:
-        return like
-    return getattr(model, name)(X, *args, **options).astype(like.dtype, copy=False)
+def _answer(X: Any, given: Any) -> np.ndarray:
+    """What a method answers for the rows of one partition, none if it has none."""
+    method, args, options, like = given
+    return method(X, *args, **options).astype(like.dtype, copy=False) if X.shape[0] else like

@@ -79,7 +79,7 @@ class Block(NamedTuple):
     """Some rows with their labels."""
 
     X: Array  # (b, d)
-    Y: Array  # (b, q) in {-1, +1}
+    Y: Array  # (b, q) in {-1, +1}, int8, or floats where sums are formed
     weights: Array | None = None  # (b,) positive
     first: int = 0  # number of the first row among all rows
 
@@ -151,27 +151,27 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
     """Sums that grow in place, by one thread."""
     xp, p = namespace(of.origin), of.width
     shapes = (p, p), (p, q + 1), len(of.origin), q + 1
-    total = Moments(*(as_floats(np.zeros(shape), of.origin) for shape in shapes))
-    product = xp.empty_like(total.gram)
+    gram, cross, kernel, labels = (as_floats(np.zeros(shape), of.origin) for shape in shapes)
+    product = xp.empty_like(gram)
     kernels = of.kernels()
     for make in blocks:
         block = make()
         K = kernels(block.X)
         K -= of.origin
-        targets = xp.concatenate([as_floats(block.Y), xp.ones_like(K[:, :1])], axis=1)
+        targets = xp.concatenate([block.Y, xp.ones_like(K[:, :1])], axis=1)
         weights = targets[:, -1] if block.weights is None else block.weights
-        total.labels[:] += weights @ targets  # whole numbers, without rounding
+        labels += weights @ targets  # whole numbers, without rounding
         if block.weights is not None:
             roots = xp.sqrt(weights)[:, None]
             K *= roots
             targets *= roots
-        total.kernel[:] += targets[:, -1] @ K
+        kernel += targets[:, -1] @ K
         if of.of_blocks:
             K = K @ of.whitening
         xp.matmul(K.T, K, out=product)  # numpy forms AᵀA in half the time
-        total.gram[:] += product
-        total.cross[:] += (targets.T @ K).T  # a third faster than Kᵀ times the targets
-    return total
+        gram += product
+        cross += (targets.T @ K).T  # a third faster than Kᵀ times the targets
+    return Moments(gram, cross, kernel, labels)
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
@@ -197,7 +197,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
         vectors=vectors,
         kernel_mean=kernel_mean,
         weight=total,
-        targets=Targets(as_floats(sample.Y), label_mean, projected),
+        targets=Targets(sample.Y, label_mean, projected),
         rows=rows,
         judged_weights=xp.ones_like(rows[:, 0]) if sample.weights is None else sample.weights,
     )

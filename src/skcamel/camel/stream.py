@@ -8,7 +8,6 @@ rows, formed where the parts are, so what is added later, in whatever batches, c
 
 from __future__ import annotations
 
-import logging
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +36,6 @@ LABEL_BYTES = 17  # copies of a label
 OTHER_BYTES = 2**27  # distances for the bandwidth, and what does not grow
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
-log = logging.getLogger("skcamel")
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,6 @@ class Stream:
         """Moments of these rows alone."""
         n, q = rows.Y.shape
         size, threads = self._plan(n, rows.X.shape[1], q)
-        log.info("sums over %d rows, %d at a time, %d threads", n, size, threads)
         done = count(size, size)
 
         def block(start: int) -> Block:
@@ -136,18 +133,19 @@ class Stream:
         What is needed is the peak of the pass over n rows, or of the decomposition with the judged rows in its basis, beside labels and
         the sample.
         """
-        m, p, device, budget = len(self.features.origin), self.features.width, self.by.device, self.by.budget
+        device, budget = self.by.device, self.by.budget
+        m, p = len(self.features.origin), self.features.width
         on_gpu = device is not None and str(device) != "cpu"
         size = DEVICE_BLOCK_BYTES // (24 * (m + d)) if on_gpu else landmark.BLOCK_ROWS
         judged = min(n, landmark.JUDGED_ROWS)
-        always = 8 * 4 * (d + 2) * min(n, self.by.sampled) + LABEL_BYTES * n * q + OTHER_BYTES
+        always = 8 * (m * p + 4 * (d + 2) * min(n, self.by.sampled)) + LABEL_BYTES * n * q + OTHER_BYTES
         of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
-        at_the_end = 8 * (5 * m * m + 4 * p * q + judged * (4 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m)
+        at_the_end = 8 * (4 * m * m + 4 * p * q + judged * (4 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m)
         threads = 1 if device is not None else self.by.threads or allowed_threads()
         free = memory.available(device) if budget is None else budget
         if free is not None:
-            threads = max(1, min(threads, (free - always - 8 * m * p) // of_thread))
-        needed = always + max(8 * m * p + threads * of_thread, at_the_end)
+            threads = max(1, min(threads, (free - always) // of_thread))
+        needed = always + max(threads * of_thread, at_the_end)
         what, cure = f"A fit by {m} landmarks", "Take fewer landmarks (n_landmarks)."
         if self.landmarks is None:
             what, cure = f"A fit by {m} columns", "Take solver='landmark' with fewer landmarks."
@@ -165,7 +163,7 @@ class Source:
     def __init__(self, read: Callable[[], Iterable[Block]], by: Streaming) -> None:
         self.read, self.by = read, by
 
-    def total(self, method: Callable[[Any, Block], Any], of: Any) -> Any:
+    def total(self, method: Callable[..., Any], of: Any) -> Any:
         """Sum of what a method of some object makes of each part that has rows, in a fixed order."""
         return reduce(lambda total, found: total.plus(found), (method(of, part) for part in self.read()))
 

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from skcamel import memory
 from skcamel.arrays import Array, to_numpy
@@ -23,7 +22,7 @@ def streaming(estimator: Any, d: int) -> Streaming:
     """How to sum up rows of d columns, as the parameters have it."""
     how, count = estimator.landmarks, estimator.n_landmarks
     if not isinstance(how, str):
-        how = np.asarray(dense(how if sparse.issparse(how) else to_numpy(how)), dtype=np.float64)
+        how = np.asarray(to_numpy(dense(how)), dtype=np.float64)
         if how.ndim != 2 or how.shape[1] != d or not len(how) or not np.isfinite(how).all():
             raise ValueError(f"landmarks has shape {how.shape}; give finite rows of the {d} columns of X, at least one.")
         count = len(how)

@@ -16,7 +16,7 @@ A label without any known entry is out of the problem. Its S is 0, so nothing de
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -47,15 +47,16 @@ def fill(
            [ 0.45],
            [-1.  ]])
     """
-    xp, operator = namespace(Y), _Operator(spectrum, candidates)
-    known, weights = ~xp.isnan(Y.T), _weights(spectrum, Y)
+    xp, operator = namespace(Y), _operator(spectrum, candidates)
+    missing, weights = xp.isnan(Y), _weights(spectrum, Y)
     roots = xp.sqrt(weights)
-    begin = xp.where(known, Y.T, means(Y, weights)[:, None] if start is None else start.T)
-    X = xp.stack([roots * begin] * len(candidates))  # (c, q, n), D^½ Y transposed
+    if start is None:
+        start = _ratio(weights @ xp.where(missing, 0.0, Y), weights @ as_floats(~missing))
+    X = xp.stack([roots * xp.where(missing, start, Y).T] * len(candidates))  # (c, q, n), D^½ Y transposed
     waiting, n_rounds = xp.arange(len(candidates), device=Y.device), 0
     image = operator(X, waiting)
     enough = xp.maximum(tol**2 * _dot(image, image), ROUNDING**2 * _dot(X, X))  # (c, 1, 1)
-    residual = xp.where(known, 0.0, -image)
+    residual = xp.where(missing.T, -image, 0.0)
     direction, squares = residual, _dot(residual, residual)
     while n_rounds < MOST_ROUNDS:
         more = (squares > enough[waiting])[:, 0, 0]
@@ -63,13 +64,13 @@ def fill(
         if not len(waiting):
             break
         n_rounds += 1
-        image = xp.where(known, 0.0, operator(direction, waiting))
+        image = xp.where(missing.T, operator(direction, waiting), 0.0)
         length = _ratio(squares, _dot(direction, image))
         X[waiting] += length * direction
         residual = residual - length * image
         before, squares = squares, _dot(residual, residual)
         direction = residual + _ratio(squares, before) * direction
-    return [xp.where(known, Y.T, labels / roots).T for labels in X], n_rounds
+    return [xp.where(missing, (labels / roots).T, Y) for labels in X], n_rounds
 
 
 def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float) -> tuple[Solution, Array]:
@@ -103,73 +104,63 @@ def leave_one_out(
             f"groups has {len(groups)} entries, but Y has unknown labels, with which groups cannot leave together exactly; "
             "use cv=GroupKFold(5), which fits again without each fold."
         )
-    candidates = list(product(bases, penalties))
-    more = [_ridges(spectrum, Y, candidate) for candidate in candidates]
+    more = [_ridges(spectrum, Y, candidate) for candidate in product(bases, penalties)]
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, more)
-    numbers = product(range(len(bases)), range(len(penalties)))
-    filled = _filled(spectrum, Y, candidates)
-    for (a, p), candidate, own, labels in zip(numbers, candidates, more, filled, strict=True):
-        yield a, p, _left_out(spectrum, labels, candidate, own, diagonal)
+    for own, (a, p, labels) in zip(more, _filled(spectrum, Y, bases, penalties), strict=True):
+        yield a, p, _left_out(spectrum, labels, (bases[a], penalties[p]), own, diagonal)
 
 
 def held_out(
     spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
 ) -> Iterator[tuple[int, int, Array]]:
     """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
-    numbers = product(range(len(bases)), range(len(penalties)))
-    filled = _filled(spectrum, Y, list(product(bases, penalties)))
-    for (a, p), labels in zip(numbers, filled, strict=True):
+    for a, p, labels in _filled(spectrum, Y, bases, penalties):
         lambda1, lambda2 = penalties[p]
         targets = spectral.project(spectrum, labels)
         solution = spectral.solve_in(spectrum, targets, bases[a], lambda1=lambda1, lambda2=lambda2, embed=False)
         yield a, p, K @ solution.dual_coef + solution.intercept
 
 
-def _filled(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate]) -> Iterator[Array]:
-    """Labels Y (n, q) filled to two or three digits for each candidate; as many candidates at a time as take n²/4 numbers.
+def _filled(
+    spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
+) -> Iterator[tuple[int, int, Array]]:
+    """Number of the basis, that of the penalties, and labels filled to two or three digits, for every candidate.
 
-    All start from those of one candidate, of the median λ2: without it, errors of candidates that are about as good differ more.
+    As many candidates at a time as take n²/4 numbers. All start from the labels of one candidate, of the median λ2: without it, errors
+    of candidates that are about as good differ more.
     """
+    candidates = list(product(bases, penalties))
     by_ridge = sorted(candidates, key=lambda candidate: candidate[1][1])
     (start,), _ = fill(spectrum, Y, [by_ridge[len(by_ridge) // 2]], tol=ROUGH)
     size = max(1, len(Y) // (4 * Y.shape[1]))
     for first in range(0, len(candidates), size):
         filled, _ = fill(spectrum, Y, candidates[first : first + size], start=start, tol=ROUGH)
-        yield from filled
+        for number, labels in enumerate(filled, first):
+            a, p = divmod(number, len(penalties))
+            yield a, p, labels
 
 
-def means(Y: Array, weights: Array) -> Array:
-    """Weighted means of labels over known entries, (q,); 0 for a label without any.
+def _operator(spectrum: Spectrum, candidates: Sequence[Candidate]) -> Callable[[Array, Array], Array]:
+    """A function of V (c, q, n), labels transposed, and of numbers of candidates (c,): A V of each.
 
-    >>> import numpy as np
-    >>> means(np.array([[1.0, np.nan], [-1, np.nan], [np.nan, np.nan]]), np.array([3.0, 1, 1]))
-    array([0.5, 0. ])
+    All share products with U, read row by row.
     """
-    xp = namespace(Y)
-    known = ~xp.isnan(Y)
-    return _ratio(weights @ xp.where(known, Y, 0.0), weights @ as_floats(known))
+    values, U = spectrum.values, spectrum.vectors
+    q = len(candidates[0][0].R)
+    bases = as_floats(np.zeros((len(candidates), q, q)), values)
+    damping = as_floats(np.zeros((len(candidates), q, len(values))), values)
+    for k, (basis, penalty) in enumerate(candidates):  # components that a basis lacks stay 0
+        live = len(basis.d)
+        bases[k, :, :live] = basis.R
+        damping[k, :live] = (_noise(basis, *penalty) / (basis.ridges(*penalty) + values[:, None])).T
 
+    def image(V: Array, which: Array) -> Array:
+        xp, R = namespace(V), bases[which]
+        rotated = xp.swapaxes(R, 1, 2) @ V
+        damped = xp.tensordot(rotated, U, 1) * damping[which]
+        return V + R @ (xp.tensordot(damped, U.T, 1) - rotated)
 
-class _Operator:
-    """A of several candidates, (c, q, n) ► (c, q, n): labels are transposed, so that all share products with U, read row by row."""
-
-    def __init__(self, spectrum: Spectrum, candidates: Sequence[Candidate]) -> None:
-        values = spectrum.values
-        shape = len(candidates), len(candidates[0][0].R)
-        self.U = spectrum.vectors
-        self.R = as_floats(np.zeros((*shape, shape[1])), values)
-        self.damping = as_floats(np.zeros((*shape, len(values))), values)
-        for k, (basis, penalty) in enumerate(candidates):  # components that a basis lacks stay 0
-            live = len(basis.d)
-            self.R[k, :, :live] = basis.R
-            self.damping[k, :live] = (_noise(basis, *penalty) / (basis.ridges(*penalty) + values[:, None])).T
-
-    def __call__(self, V: Array, which: Array) -> Array:
-        """A V of the candidates of these numbers."""
-        xp, R = namespace(V), self.R[which]
-        rotated = xp.swapaxes(R, 1, 2) @ V  # (c, l, n)
-        damped = xp.tensordot(rotated, self.U, 1) * self.damping[which]
-        return V + R @ (xp.tensordot(damped, self.U.T, 1) - rotated)
+    return image
 
 
 def _left_out(spectrum: Spectrum, labels: Array, candidate: Candidate, more: Array, diagonal: spectral.Diagonal) -> Array:
@@ -178,7 +169,7 @@ def _left_out(spectrum: Spectrum, labels: Array, candidate: Candidate, more: Arr
     rho, w = basis.ridges(*penalty), _weights(spectrum, labels)[:, None]
     beta = spectral.coefficients(spectrum, spectral.project(spectrum, labels).projected @ basis.R, rho)
     g = diagonal(more)
-    spread = xp.where(g > 0, _ratio(xp.ones_like(g), g) - more, 0.0)  # variance of the prediction by other rows, times the weight
+    spread = _ratio(1 - g * more, g)  # variance of the prediction by other rows, times the weight
     step = beta * rho * (rho + spread) / (w * rho + xp.clip(w - 1, 0, None) * spread)
     return (labels @ basis.R - step) @ basis.R.T
 

@@ -24,10 +24,11 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from skcamel.arrays import Array, is_tensor, to_numpy
 from skcamel.gone import hint
-from skcamel.rows import canonical, column_names, default_names, is_lazy, with_gaps
+from skcamel.rows import canonical, column_names, default_names, dense, is_lazy, with_gaps
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
+BY_BINARIZER = "sklearn.preprocessing.MultiLabelBinarizer()"
 _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
 
@@ -82,28 +83,25 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
             raise
         row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]
         raise ValueError(f"{str(error).splitlines()[0]} The first is in row {row}, column {column}.") from error
-    if quiet and rows.shape[1] != estimator.n_features_in_:
+    if rows.shape[1] != estimator.n_features_in_:
         expected = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
         raise ValueError(f"X has {rows.shape[1]} features, but {expected}.")
     if sparse.issparse(rows):
         rows = canonical(rows)
         if not np.isfinite(rows.data).all():  # each entry was finite, so a sum is not
             raise ValueError("X has repeated entries whose sum is infinite; divide X by a constant.")
-    if pairwise and reset:
-        _check_kernel_matrix(rows)
-    return rows
-
-
-def _check_kernel_matrix(K: np.ndarray) -> None:
-    if K.shape[0] != K.shape[1]:
+    if not (pairwise and reset):
+        return rows
+    if rows.shape[0] != rows.shape[1]:
         raise ValueError(
-            f"kernel='precomputed' got a matrix of shape {K.shape}; fit needs the square kernel matrix of the training rows, "
+            f"kernel='precomputed' got a matrix of shape {rows.shape}; fit needs the square kernel matrix of the training rows, "
             "predict one row for each new row and one column for each training row."
         )
-    if not np.allclose(K, K.T, rtol=1e-6, atol=1e-8 * abs(K).max()):
+    if not np.allclose(rows, rows.T, rtol=1e-6, atol=1e-8 * abs(rows).max()):
         raise ValueError(
-            f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {K.shape}."
+            f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {rows.shape}."
         )
+    return rows
 
 
 @contextmanager
@@ -116,41 +114,30 @@ def names_compared() -> Iterator[None]:
         _COMPARED.reset(token)
 
 
-def check_labels(
-    Y: Array,
-    n_rows: int,
-    *,
-    unknown: bool = False,
-    known: Labels | None = None,
-    classes: Array | None = None,
-) -> Labels:
-    """Labels from an indicator matrix (array, sparse, frame, tensor), with `unknown` entries if these are allowed, or from a 1-d y.
+def check_labels(Y: Array, n_rows: int, *, known: Labels | None = None, classes: Array | None = None) -> Labels:
+    """Labels from an indicator matrix (array, sparse, frame, tensor), NaN where unknown, or from a 1-d y.
 
     They must agree with those `known` from an earlier batch; a 1-d y may lack some of its `classes`.
     """
     if Y is None:
         raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
     names = column_names(Y)
-    Y = Y.toarray() if sparse.issparse(Y) else Y
     try:
-        Y = to_numpy(Y)
+        Y = to_numpy(dense(Y))
     except ValueError as error:
-        cure = "For label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y)."
-        raise ValueError(f"Y is ragged: its rows have different lengths. {cure}") from error
+        raise ValueError(f"Y is ragged: its rows have different lengths. For label sets use {BY_BINARIZER}.fit_transform(Y).") from error
     if Y.ndim not in (1, 2):
         raise ValueError(f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
     if Y.shape[0] != n_rows:
         raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
-    signs = _signs(Y) if Y.ndim == 2 else None
+    signs = _signs(Y)
     if Y.ndim == 2 and Y.shape[1] == 1 and signs is None:  # a column of classes, as scikit-learn understands it
         warnings.warn("Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4)
         Y = Y[:, 0]
     if Y.ndim == 1:
         found = _class_labels(Y, classes if known is None else known.classes)
     else:
-        _check_matrix(Y, signs, names, may_be_unknown=unknown)
-        label_names = names or default_names("label", Y.shape[1])
-        found = Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
+        found = _matrix_labels(Y, signs, names)
     if known is None:
         return found
     if found.target != known.target or found.Y.shape[1] != known.Y.shape[1]:
@@ -158,6 +145,80 @@ def check_labels(
     if names is not None and names != known.names.tolist():
         raise ValueError(f"The columns of y are {listed(names)}; those of earlier batches were {listed(known.names.tolist())}.")
     return found
+
+
+def _signs(Y: np.ndarray) -> np.ndarray | None:
+    """+1, -1 and, where unknown, NaN (float64) for entries in {0, 1} or in {-1, +1}; None where there are others."""
+    try:
+        values = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
+    except (TypeError, ValueError):
+        return None
+    settled = np.isnan(values) | (values == 1)
+    if not ((settled | (values == 0)).all() or (settled | (values == -1)).all()):
+        return None
+    values[values == 0] = -1.0
+    return values
+
+
+def _matrix_labels(Y: np.ndarray, signs: np.ndarray | None, names: list[str] | None) -> Labels:
+    """Labels of a matrix, unless it has none, no known entry, another coding, or two of the same name."""
+    if Y.shape[1] == 0:
+        raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
+    if signs is None:
+        found = np.unique(Y.astype(str))[:6]
+        raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
+    if signs.size and np.isnan(signs).all():
+        raise ValueError(f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are known.")
+    label_names = names or default_names("label", Y.shape[1])
+    if len(set(label_names)) < len(label_names):
+        twice = Counter(label_names).most_common(1)[0][0]
+        raise ValueError(f"Y has two columns called {twice!r}; labels are told apart by name, rename one.")
+    return Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
+
+
+def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
+    """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
+    if y.dtype.kind == "O":
+        kinds = {type(value) for value in y}
+        if any(issubclass(kind, Collection) and not issubclass(kind, str | bytes) for kind in kinds):
+            raise ValueError(f"y holds a collection in each row, such as {y[0]!r:.60}; for label sets use {BY_BINARIZER}.fit_transform(y).")
+        if str in kinds and any(issubclass(kind, Real) for kind in kinds - {float}):  # NaN, a float, is told as a missing value
+            raise ValueError("y mixes text and numbers; write all classes as text, as by y.astype(str).")
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError(
+            f"Input y contains NaN in {int(np.isnan(y).sum())} rows, and a 1-d y holds the class of every row; drop those rows, or give a "
+            "matrix with one column per label, as y[:, None] for one, where NaN means unknown."
+        )
+    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
+    check_classification_targets(y)
+    classes = np.unique(y)
+    _warn_of_joined_names(classes)
+    if known is not None:
+        new, classes = np.setdiff1d(classes, to_numpy(known)), np.unique(to_numpy(known))
+        if len(new):
+            there = listed([str(name) for name in classes])
+            raise ValueError(
+                f"y holds the class {str(new[0])!r}, which was not named before; there are {there}. Name all in the first call."
+            )
+    target = "binary" if len(classes) <= 2 else "multiclass"
+    labelled = classes[-1:] if target == "binary" else classes
+    signs = np.where((y[:, None] == labelled) & (len(classes) > 1), 1.0, -1.0)
+    return Labels(signs, np.array([str(name) for name in labelled], dtype=object), classes, target)
+
+
+def _warn_of_joined_names(classes: np.ndarray) -> None:
+    """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
+    texts = [name for name in classes.tolist() if isinstance(name, str)]
+    for separator in "|;,/\t":
+        joined = [name for name in texts if separator in name]
+        parts = {part.strip(" []{}()'\"") for name in texts for part in name.split(separator)} - {""}
+        if joined and len(parts) < len(classes):
+            warnings.warn(
+                f"y is read as {len(classes)} classes, of which each row has one, but texts such as {joined[0]!r} look like sets of the "
+                f"{len(parts)} labels between {separator!r}; for a label matrix use pandas.Series(y).str.get_dummies({separator!r}).",
+                stacklevel=5,
+            )
+            return
 
 
 def check_weights(sample_weight: Array | None, n_rows: int, *, may_vanish: bool = False) -> np.ndarray | None:
@@ -201,98 +262,20 @@ def inner_splits(
     groups : array of shape (n,), default=None
         Handed to the splitter.
     """
-    is_matrix = target == "matrix"
-    y = Y if is_matrix else Y.argmax(axis=1) if target == "multiclass" else Y[:, 0]
-    splitter = check_cv(estimator.cv, y, classifier=not is_matrix)
+    y = Y
+    if target != "matrix":
+        y = Y.argmax(axis=1) if target == "multiclass" else Y[:, 0]
+    splitter = check_cv(estimator.cv, y, classifier=target != "matrix")
     if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
         splitter.shuffle, splitter.random_state = True, estimator.random_state
-    rows = np.arange(len(y))
-    counts = np.ones(len(y), dtype=bool) if weights is None else weights > 0
+    counts = np.full(len(y), fill_value=True) if weights is None else weights > 0
     splits = []
-    for train, test in splitter.split(X, y, groups):
-        splits.append((rows[train][counts[train]], rows[test][counts[test]]))
+    for parts in splitter.split(X, y, groups):
+        train, test = (np.arange(len(y))[part] for part in parts)  # also from masks
+        splits.append((train[counts[train]], test[counts[test]]))
     if not splits or not all(len(train) and len(test) for train, test in splits):
         raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
     return splits
-
-
-def _signs(Y: np.ndarray) -> np.ndarray | None:
-    """+1, -1 and, where unknown, NaN (float64) for entries in {0, 1} or in {-1, +1}; None where there are others."""
-    try:
-        values = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
-    except (TypeError, ValueError):
-        return None
-    unknown, positive = np.isnan(values), values == 1
-    if not any((unknown | positive | (values == other)).all() for other in (0, -1)):
-        return None
-    return np.where(unknown, np.nan, np.where(positive, 1.0, -1.0))
-
-
-def _check_matrix(Y: np.ndarray, signs: np.ndarray | None, names: list[str] | None, *, may_be_unknown: bool) -> None:
-    """Refuse a label matrix without labels, known entries or different names, and other codings."""
-    if Y.shape[1] == 0:
-        raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
-    if signs is None:
-        found = np.unique(Y.astype(str))[:6]
-        raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
-    unknown = np.isnan(signs)
-    if unknown.all() and unknown.size:
-        raise ValueError(f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are known.")
-    if unknown.any() and not may_be_unknown:
-        row, label = np.argwhere(unknown)[0]
-        raise ValueError(
-            f"Y has {int(unknown.sum())} unknown entries (NaN), the first in row {row}, label {names[label] if names else label}; "
-            "drop those rows, or write 0 where 'not given' means 'not relevant'."
-        )
-    if names and len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
-        raise ValueError(f"Y has two columns called {twice!r}; labels are told apart by name, rename one.")
-
-
-def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
-    """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
-    if y.dtype.kind == "O":
-        kinds = {type(value) for value in y}
-        if any(issubclass(kind, Collection) and not issubclass(kind, str | bytes) for kind in kinds):
-            cure = "for label sets use sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)."
-            raise ValueError(f"y holds a collection in each row, such as {y[0]!r:.60}; {cure}")
-        if str in kinds and any(issubclass(kind, Real) for kind in kinds - {float}):  # NaN, a float, is told as a missing value
-            raise ValueError("y mixes text and numbers; write all classes as text, as by y.astype(str).")
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        raise ValueError(
-            f"Input y contains NaN in {int(np.isnan(y).sum())} rows, and a 1-d y holds the class of every row; drop those rows, or give a "
-            "matrix with one column per label, as y[:, None] for one, where NaN means unknown."
-        )
-    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
-    check_classification_targets(y)
-    classes = np.unique(y)
-    _warn_of_joined_names(classes)
-    if known is not None:
-        new, classes = np.setdiff1d(classes, to_numpy(known)), np.unique(to_numpy(known))
-        if len(new):
-            there = listed([*map(str, classes)])
-            raise ValueError(
-                f"y holds the class {str(new[0])!r}, which was not named before; there are {there}. Name all in the first call."
-            )
-    target = "binary" if len(classes) <= 2 else "multiclass"
-    names = classes[-1:] if target == "binary" else classes
-    signs = np.where((y[:, None] == names) & (len(classes) > 1), 1.0, -1.0)
-    return Labels(signs, np.array([str(name) for name in names], dtype=object), classes, target)
-
-
-def _warn_of_joined_names(classes: np.ndarray) -> None:
-    """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
-    texts = [name for name in classes.tolist() if isinstance(name, str)]
-    for separator in "|;,/\t":
-        joined = [name for name in texts if separator in name]
-        parts = {part.strip(" []{}()'\"") for name in texts for part in name.split(separator)} - {""}
-        if joined and len(parts) < len(classes):
-            warnings.warn(
-                f"y is read as {len(classes)} classes, of which each row has one, but texts such as {joined[0]!r} look like sets of the "
-                f"{len(parts)} labels between {separator!r}; for a label matrix use pandas.Series(y).str.get_dummies({separator!r}).",
-                stacklevel=5,
-            )
-            return
 
 
 def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -> None:
@@ -300,20 +283,18 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
     if labels.target != "matrix":
         return
     Y = labels.Y if weights is None else labels.Y[weights > 0]
-    positives = (Y > 0).sum(axis=0)
-    negatives = (Y < 0).sum(axis=0)
-    known = positives + negatives > 0
+    has_positive, has_negative = (Y > 0).any(axis=0), (Y < 0).any(axis=0)
     lacking = {
-        "no positive row": known & (positives == 0),
-        "no negative row": known & (negatives == 0),
-        "no known entry": ~known,
+        "no positive row": has_negative & ~has_positive,
+        "no negative row": has_positive & ~has_negative,
+        "no known entry": ~has_positive & ~has_negative,
     }
-    for what, labels_without in lacking.items():
-        empty = labels.names[labels_without]
-        if len(empty):
-            named = ", ".join(map(str, empty[:5])) + (", …" if len(empty) > 5 else "")
+    for what, lack in lacking.items():
+        names = labels.names[lack]
+        if len(names):
+            named = ", ".join(map(str, names[:5])) + (", …" if len(names) > 5 else "")
             warnings.warn(
-                f"{len(empty)} of {len(labels.names)} labels have {what} ({named}); nothing can be learned about them.",
+                f"{len(names)} of {len(lack)} labels have {what} ({named}); nothing can be learned about them.",
                 ConstantLabelWarning,
                 stacklevel=4,
             )

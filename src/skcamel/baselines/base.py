@@ -72,7 +72,7 @@ class Baseline(MultiLabelClassifier):
         with unchanged_on_error(self):
             self._check_parameters()
             rows = check_rows(self, X, reset=True, pairwise=False)
-            labels = check_labels(y, rows.shape[0], unknown=True)
+            labels = check_labels(y, rows.shape[0])
             weights = check_weights(sample_weight, rows.shape[0])
             unknown = np.isnan(labels.Y)
             warn_of_constant_labels(labels, weights)

@@ -138,7 +138,7 @@ class BaseCamel(MultiLabelClassifier):
         if is_lazy(X) or isinstance(X, Batches):
             return sums.elsewhere(self, X, Y, sample_weight, groups)
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-        labels = check_labels(Y, rows.shape[0], unknown=True)
+        labels = check_labels(Y, rows.shape[0])
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
         data = Data(rows, labels.Y, weights, check_groups(groups, labels.Y))

@@ -27,6 +27,7 @@ KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
 STEP_SHARE = 0.1  # ADMM's first ρ as a share of the squared length of the labels
 LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts
+TINY = 1e-300  # residuals may vanish
 FIRST_CHECK, CHECK_GROWTH = 10, 1.5  # optimality is looked at after 10, 16, 25, 38 … iterations
 
 
@@ -192,9 +193,9 @@ def solve_lassos(C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: in
     S : array of shape (q, q)
     n_iter : int
     """
-    squares = np.diag(C)
-    lengths = np.sqrt(np.where(squares > 0, squares, 1.0))
-    units, ratios, identity = np.outer(lengths, lengths), lengths[:, None] / lengths, np.eye(len(C))
+    norm, identity = np.linalg.norm, np.eye(len(C))
+    lengths = np.sqrt(np.where(np.diag(C) > 0, np.diag(C), 1.0))
+    units, ratios = np.outer(lengths, lengths), lengths[:, None] / lengths
     R, P = C / units, penalty / units  # of labels of length 1, with the solution S · ratios
     rho = max(STEP_SHARE, float((penalty / lengths**2).max()))  # coefficients are of order 1, so is λ/ρ
     inverse = np.linalg.inv(R + rho * identity)
@@ -215,20 +216,16 @@ def solve_lassos(C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: in
             check = int(CHECK_GROWTH * check) + 1
             S[:, active] = after / ratios[:, active]
             rest = ~_finish(C, S, penalty, active, tol)
-            factor = _step_factor(smooth[:, rest], after[:, rest], before[:, rest], dual[:, rest])
-            active, after, dual = active[rest], after[:, rest], dual[:, rest]
+            active = active[rest]
+            smooth, after, before, dual = smooth[:, rest], after[:, rest], before[:, rest], dual[:, rest]
+            primal = norm(smooth - after) * norm(dual) + TINY
+            change = norm(after - before) * norm(after) + TINY
+            factor = float(np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE))  # their shares fall together by it
             if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:  # a new inverse costs about as much as one iteration
                 rho, dual = rho * factor, dual / factor
                 inverse = np.linalg.inv(R + rho * identity)
         before = after
     return S, max(n_iter, 1)
-
-
-def _step_factor(smooth: np.ndarray, after: np.ndarray, before: np.ndarray, dual: np.ndarray) -> float:
-    """By how much ρ should grow so that the relative primal and dual residuals fall together."""
-    norm, tiny = np.linalg.norm, 1e-300
-    primal, change = norm(smooth - after) * norm(dual), norm(after - before) * norm(after)
-    return float(np.clip(np.sqrt((primal + tiny) / (change + tiny)), 1 / GREATEST_CHANGE, GREATEST_CHANGE))
 
 
 def _finish(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray, tol: float) -> np.ndarray:
@@ -264,6 +261,6 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     (array([[3., 1.],
            [1., 1.]]), 3.5)
     """
-    weights = np.ones(len(Y)) if weights is None else weights
+    weights = np.ones(len(Y)) if weights is None else to_numpy(weights)
     present = (Y > 0).astype(np.float64)
     return present.T @ (present * weights[:, None]), float(weights.sum())

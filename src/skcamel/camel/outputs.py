@@ -290,7 +290,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         if self._target != "matrix":
             return float(accuracy_score(y, to_match(found.predictions, X), sample_weight=sample_weight))
         P = found.decisions
-        Y = check_labels(y, len(P), unknown=True).Y
+        Y = check_labels(y, len(P)).Y
         if Y.shape != P.shape:
             raise ValueError(f"y has {Y.shape[1]} labels but the model {P.shape[1]}; give one column for each label of the model.")
         unknown = np.isnan(Y)

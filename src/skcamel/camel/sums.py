@@ -52,7 +52,7 @@ def batch(
 ) -> tuple[Block, Labels]:
     """A batch of rows, those of weight 0 left out, with labels as in the batches before, if these are `known`."""
     rows = check_rows(estimator, X, reset=known is None, pairwise=False)
-    labels = check_labels(y, rows.shape[0], unknown=True, known=known, classes=classes)
+    labels = check_labels(y, rows.shape[0], known=known, classes=classes)
     if np.isnan(labels.Y).any():
         raise ValueError("partial_fit takes complete labels, and some of Y are unknown (NaN); use fit with solver='spectral'.")
     weights = check_weights(sample_weight, rows.shape[0], may_vanish=True)

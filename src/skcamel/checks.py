@@ -130,14 +130,13 @@ def check_labels(Y: Array, n_rows: int, *, known: Labels | None = None, classes:
         raise ValueError(f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
     if Y.shape[0] != n_rows:
         raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
-    signs = _signs(Y)
-    if Y.ndim == 2 and Y.shape[1] == 1 and signs is None:  # a column of classes, as scikit-learn understands it
-        warnings.warn("Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4)
-        Y = Y[:, 0]
-    if Y.ndim == 1:
-        found = _class_labels(Y, classes if known is None else known.classes)
-    else:
-        found = _matrix_labels(Y, signs, names)
+    found = _matrix_labels(Y, names) if Y.ndim == 2 else None
+    if found is None:
+        if Y.ndim == 2:
+            warnings.warn(
+                "Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4
+            )
+        found = _class_labels(Y.ravel(), classes if known is None else known.classes)
     if known is None:
         return found
     if found.target != known.target or found.Y.shape[1] != known.Y.shape[1]:
@@ -147,26 +146,21 @@ def check_labels(Y: Array, n_rows: int, *, known: Labels | None = None, classes:
     return found
 
 
-def _signs(Y: np.ndarray) -> np.ndarray | None:
-    """+1, -1 and, where unknown, NaN (float64) for entries in {0, 1} or in {-1, +1}; None where there are others."""
-    try:
-        values = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
-    except (TypeError, ValueError):
-        return None
-    settled = np.isnan(values) | (values == 1)
-    if not ((settled | (values == 0)).all() or (settled | (values == -1)).all()):
-        return None
-    values[values == 0] = -1.0
-    return values
-
-
-def _matrix_labels(Y: np.ndarray, signs: np.ndarray | None, names: list[str] | None) -> Labels:
-    """Labels of a matrix, unless it has none, no known entry, another coding, or two of the same name."""
+def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels | None:
+    """Labels of a matrix in {0, 1} or {-1, +1}, NaN where unknown; None for a column of classes, as scikit-learn understands it."""
     if Y.shape[1] == 0:
         raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
-    if signs is None:
+    try:
+        signs = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
+    except (TypeError, ValueError):
+        signs = np.full(Y.shape, np.inf)
+    settled = np.isnan(signs) | (signs == 1)
+    if not ((settled | (signs == 0)).all() or (settled | (signs == -1)).all()):
+        if Y.shape[1] == 1:
+            return None
         found = np.unique(Y.astype(str))[:6]
         raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
+    signs[signs == 0] = -1.0
     if signs.size and np.isnan(signs).all():
         raise ValueError(f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are known.")
     label_names = names or default_names("label", Y.shape[1])
@@ -347,10 +341,8 @@ def choice(value: str, options: tuple[str, ...], name: str) -> str:
     return value
 
 
-def check_groups(groups: Any, Y: np.ndarray) -> np.ndarray | None:
+def check_groups(groups: Any, Y: np.ndarray) -> np.ndarray:
     """Groups of the rows as whole numbers from 0 on, (n,); labels are known then."""
-    if groups is None:
-        return None
     groups = np.asarray(to_numpy(groups))
     if groups.shape != (len(Y),):
         raise ValueError(f"groups has shape {groups.shape}; one group for each of the {len(Y)} rows is needed.")

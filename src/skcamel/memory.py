@@ -73,13 +73,16 @@ def available(device: Any = None) -> int | None:
     """Bytes that this process can still allocate on `device` (None: this machine), or None where the system does not say."""
     if device is not None and str(device).startswith("cuda"):
         return free_on_gpu(device)
-    left = [_SHARE.get(), _figure("meminfo", "MemAvailable") or None]
+    share = _SHARE.get()
+    left = [] if share is None else [share]
+    if total := _found(PROC / "meminfo", r"MemAvailable:\s*(\d+)"):
+        left.append(1024 * int(total))
     if sys.platform != "win32":
         import resource
 
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
-            left.append(limit - _figure("self/status", "VmSize"))
+            left.append(limit - _figure("VmSize"))
     of_process = GROUPS / _found(PROC / "self/cgroup", r"0::/(.*)")
     for group in (of_process, *of_process.parents):  # a container may see its files at the root, and the name that the host gave it
         most = _found(group / "memory.max", r"(\d+)")  # "max" is no number
@@ -87,7 +90,7 @@ def available(device: Any = None) -> int | None:
             held = int(_found(group / "memory.current", r"(\d+)"))
             cached = int(_found(group / "memory.stat", r"inactive_file (\d+)") or 0)  # pages of files, which can be taken back
             left.append(int(most) - held + cached)
-    return min((max(0, value) for value in left if value is not None), default=None)
+    return min((max(0, value) for value in left), default=None)
 
 
 def as_bytes(size: Any) -> int:
@@ -118,7 +121,7 @@ def forget_peak() -> bool:
         (PROC / "self/clear_refs").write_text("5")
     except OSError:
         return False
-    return _figure("self/status", "VmHWM") > 0
+    return _figure("VmHWM") > 0
 
 
 def peak() -> int:
@@ -130,17 +133,17 @@ def peak() -> int:
     >>> peak() >= before
     True
     """
-    return _figure("self/status", "VmHWM")
+    return _figure("VmHWM")
 
 
 def resident() -> int:
     """Bytes of resident memory of this process now; 0 where the system does not tell."""
-    return _figure("self/status", "VmRSS")
+    return _figure("VmRSS")
 
 
-def _figure(file: str, field: str) -> int:
-    """A figure of the system in bytes, 0 where it does not tell it."""
-    return 1024 * int(_found(PROC / file, rf"{field}:\s*(\d+)") or 0)
+def _figure(field: str) -> int:
+    """A figure of this process in bytes, 0 where the system does not tell it."""
+    return 1024 * int(_found(PROC / "self/status", rf"{field}:\s*(\d+)") or 0)
 
 
 def _found(file: Path, pattern: str) -> str:

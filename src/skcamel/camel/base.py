@@ -141,7 +141,7 @@ class BaseCamel(MultiLabelClassifier):
         labels = check_labels(Y, rows.shape[0])
         weights = check_weights(sample_weight, rows.shape[0])
         warn_of_constant_labels(labels, weights)
-        data = Data(rows, labels.Y, weights, check_groups(groups, labels.Y))
+        data = Data(rows, labels.Y, weights, None if groups is None else check_groups(groups, labels.Y))
         if self._sums_up(data, alive):
             return sums.in_memory(self, data, labels)
         check_memory(rows, labels.Y.shape[1], self.device, alive)
@@ -375,11 +375,11 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
     """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance."""
     options: dict[str, Any] = {"strength": estimator.sparsity, "tol": estimator.tol, "max_iter": estimator.max_iter}
     centred = estimator.correlation == "centred"
-    if isinstance(data, Data):
-        C, complete = correlation.gram(data.Y, data.weights, centred=centred), data.is_complete
+    if isinstance(data, Data) and not data.is_complete:
+        found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
     else:
-        C, complete = correlation.gram_of_counts(*data, centred=centred), True
-    found = correlation.of_gram(C, complete=complete, **options)
+        counts = cooccurrence(data.Y, data.weights) if isinstance(data, Data) else data
+        found = correlation.of_gram(correlation.gram_of_counts(*counts, centred=centred), **options)
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(

@@ -86,11 +86,11 @@ def of_gram(C: np.ndarray, *, complete: bool = True, strength: float = 0.01, tol
     other label has more than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any frequency,
     too: C_ij / C_jj is half the difference between the means of label i where label j is present and where it is not.
     """
-    penalty = penalties(C, strength)
+    penalty = strength * np.abs(C - np.diag(np.diag(C))).max(axis=0)  # 0 where a label is orthogonal to all others
     unit, squares = np.where(penalty > 0, penalty, 1.0), np.where(np.diag(C) > 0, np.diag(C), 1.0)
     equals = np.eye(len(C))  # +1 where two labels are equal, -1 where they are opposite
     if complete:  # what is equal where both are known may differ elsewhere
-        lengths = _lengths(C)
+        lengths = np.sqrt(np.outer(np.diag(C), np.diag(C)))  # the most that |C_ij| can be
         equals = np.where((lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths), np.sign(C), equals)
     size = np.abs(equals).sum(axis=0)
     first = np.flatnonzero(np.abs(equals).argmax(axis=0) == np.arange(len(C)))  # one label of each group
@@ -119,9 +119,9 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np
     known = both + one + one.T + neither  # weight of the rows that know both
     inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
     C = w.sum() * inverse * _products(both, one, neither, len(Y), centred)
-    lengths = _lengths(C)
+    lengths = np.sqrt(np.outer(np.diag(C), np.diag(C)))
     least = float(np.linalg.eigvalsh(C / np.where(lengths > 0, lengths, 1.0))[0])
-    noise = inverse - np.where(known > 0, _lengths(inverse), 0.0)
+    noise = inverse - np.where(known > 0, np.sqrt(np.outer(np.diag(inverse), np.diag(inverse))), 0.0)
     shrink = max(0.0, (len(C) * max(0.0, float(noise.mean()))) ** 0.5 - least)
     return (C + shrink * np.diag(np.diag(C))) / (1 + shrink)
 
@@ -150,20 +150,13 @@ def _products(both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, 
     below, above = present / known, absent / known  # how far the mean lies from each end, as a share of their distance
     mixed = np.outer(above, below) * one
     C = 4 * (np.outer(above, above) * both + np.outer(below, below) * neither - (mixed + mixed.T))
-    return np.where(np.abs(C) <= n * np.finfo(np.float64).eps * _lengths(C), 0.0, C)
+    return np.where(np.abs(C) <= n * np.finfo(np.float64).eps * np.sqrt(np.outer(np.diag(C), np.diag(C))), 0.0, C)
 
 
 def collaboration(S: Array, alpha: float) -> Array:
     """G = (1 - α) I + α S, equation (5)."""
     xp = namespace(S)
     return (1 - alpha) * xp.eye(len(S), dtype=S.dtype, device=S.device) + alpha * S
-
-
-def penalties(C: np.ndarray, strength: float) -> np.ndarray:
-    """λ_j = strength · max_{i≠j} |C_ij|; 0 where label j is orthogonal to all others."""
-    others = np.abs(C)
-    np.fill_diagonal(others, 0)
-    return strength * others.max(axis=0)
 
 
 def kkt_violation(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
@@ -244,12 +237,6 @@ def _finish(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarr
     solved = kkt_violation(C, exact, penalty, columns) <= min(tol, 1e-8) * penalty
     S[:, columns[solved]] = exact[:, solved]
     return done | solved
-
-
-def _lengths(C: np.ndarray) -> np.ndarray:
-    """√(C_ii C_jj), (q, q): the most that |C_ij| can be."""
-    lengths = np.sqrt(np.diag(C))
-    return np.outer(lengths, lengths)
 
 
 def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:

@@ -23,6 +23,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
 from skcamel.arrays import Array, allowed_threads, as_floats, is_tensor, namespace
+from skcamel.rows import dense
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
@@ -62,9 +63,13 @@ class Kernel:
         if self.name == "precomputed":
             return X1
         if callable(self.name):
-            return _checked(self.name(X1, X2), (X1.shape[0], X2.shape[0]))
+            K, expected = self.name(X1, X2), (X1.shape[0], X2.shape[0])
+            found = getattr(K, "shape", None)
+            if found != expected:
+                raise ValueError(f"The kernel function returned shape {found}; it must return {expected}.")
+            return as_floats(K) + 0.0  # nobody else holds it
         if self.name == "linear":
-            return _inner(X1, X2)
+            return dense(X1 @ X2.T)
         return self.of_distances(distances(self.name, X1, X2))
 
     @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
@@ -151,7 +156,9 @@ def mean_distance(name: str, X: Array, D: Array | None = None, *, weights: Array
     1.333333
     """
     n, total = X.shape[0], 0.0
-    for rows in _blocks(n, n):
+    size = max(1, BLOCK_BYTES // (8 * max(1, n)))
+    for start in range(0, n, size):
+        rows = slice(start, start + size)
         block = distances(name, X[rows], X) if D is None else D[rows]
         if name == "rbf":
             block = namespace(block).sqrt(block)
@@ -168,22 +175,6 @@ def mean_distance(name: str, X: Array, D: Array | None = None, *, weights: Array
     return sigma if sigma > rounding else 1.0
 
 
-def _blocks(n_rows: int, width: int) -> list[slice]:
-    """The rows of a matrix of this width in blocks of about `BLOCK_BYTES`."""
-    size = max(1, BLOCK_BYTES // (8 * max(1, width)))
-    return [slice(start, start + size) for start in range(0, n_rows, size)]
-
-
-def _inner(X1: Array, X2: Array) -> Array:
-    """X1 X2ᵀ, dense; of sparse rows in blocks."""
-    if not sparse.issparse(X1):
-        return X1 @ X2.T
-    product, columns = np.empty((X1.shape[0], X2.shape[0])), X2.T.tocsr()
-    for rows in _blocks(*product.shape):
-        (X1[rows] @ columns).toarray(out=product[rows])
-    return product
-
-
 def _squared_norms(X: Array) -> Array:
     if sparse.issparse(X):
         return X.multiply(X).sum(axis=1)
@@ -193,18 +184,21 @@ def _squared_norms(X: Array) -> Array:
 def _squared_l2(X1: Array, X2: Array) -> Array:
     """||x - y||² by one matrix product, and by differences for pairs of rows that are close to each other."""
     norms1, norms2 = _squared_norms(X1), _squared_norms(X2)
-    D = _inner(X1, X2)
+    D = dense(X1 @ X2.T)
     D *= -2
     D += norms1[:, None]
     D += norms2
     farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close
-    for rows in _blocks(*D.shape):
+    size = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
+    at_once = max(1, BLOCK_BYTES // (32 * max(1, X2.shape[1])))
+    for start in range(0, len(D), size):
+        rows = slice(start, start + size)
         block, own = D[rows], X1[rows]
         if float(block.min()) > farthest:
             continue
         first, second = namespace(D).where(block <= NEAR * norms1[rows, None] + NEAR * norms2)
-        for pairs in _blocks(len(first), 4 * X2.shape[1]):
-            i, j = first[pairs], second[pairs]
+        for k in range(0, len(first), at_once):
+            i, j = first[k : k + at_once], second[k : k + at_once]
             block[i, j] = _squared_norms(own[i] - X2[j])
     return D
 
@@ -223,11 +217,3 @@ def _l1(X1: Array, X2: Array) -> Array:
         return pairwise_distances(*short, metric="manhattan")
     threads = allowed_threads() if X1.size * len(X2) > SOON_DONE else 1
     return cdist(X1, X2, "cityblock") if threads == 1 else pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
-
-
-def _checked(K: Array, shape: tuple[int, int]) -> Array:
-    """What a user's function returned, if it has the right shape, as floats that nobody else holds."""
-    found = getattr(K, "shape", None)
-    if found != shape:
-        raise ValueError(f"The kernel function returned shape {found}; it must return {shape}.")
-    return as_floats(K) + 0.0

@@ -112,13 +112,15 @@ def test_integer_weights_equal_repeated_rows_in_everything(data, rng):
     np.testing.assert_allclose(weighted.predict_proba(new), repeated.predict_proba(new), atol=1e-8)
 
 
-def test_zero_weight_rows_of_a_kernel_matrix_keep_their_columns(data):
+def test_rows_of_a_kernel_matrix_have_weights_above_0(data):
     X, Y, new = data
-    weights = np.ones(len(X))
-    weights[::3] = 0
+    weights = 1 + np.arange(len(X)) % 3.0
     by_matrix = CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=weights)
     by_rows = CamelClassifier(kernel="linear").fit(X, Y, sample_weight=weights)
     np.testing.assert_allclose(by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-9)
+    weights[5] = 0
+    with pytest.raises(ValueError, match="Row 5 has the weight 0; leave it out of the kernel matrix"):
+        CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=weights)
 
 
 def test_a_function_is_a_kernel(data):

@@ -174,9 +174,7 @@ def test_a_number_of_folds_means_what_it_means_in_scikit_learn(data):
 def test_a_kernel_matrix_is_split_on_both_sides(data):
     X, Y, new = data
     options = {**SMALL, "cv": 3}
-    weights = np.ones(50)
-    weights[::7] = 0
-    for w in (None, weights):
+    for w in (None, 1 + np.arange(50) % 3.0):
         by_rows = CamelClassifierCV(kernels=(lambda A, B: A @ B.T,), **options).fit(X, Y, sample_weight=w)
         by_matrix = CamelClassifierCV(kernels=("precomputed",), **options).fit(X @ X.T, Y, sample_weight=w)
         np.testing.assert_allclose(by_matrix.cv_results_["mean_test_score"], by_rows.cv_results_["mean_test_score"], atol=1e-9)

@@ -42,7 +42,7 @@ MODELS = {
     "far thresholds": lambda: CamelClassifier(threshold=1e100).fit(X, Y),
     "alternating": lambda: CamelClassifier(0.1, solver="alternating").fit(X, Y),
     "centred": lambda: CamelClassifier(correlation="centred").fit(X, Y),
-    "weights": lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=np.arange(40) % 3),
+    "weights": lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=1 + np.arange(40) % 3),
     "strings": lambda: CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
     "multiclass": lambda: CamelClassifier().fit(X, np.arange(40) % 3),
     "search": lambda: CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(X, Y),

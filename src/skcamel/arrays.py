@@ -117,8 +117,6 @@ def one_thread(size: int = 0, least: int = SMALL) -> AbstractContextManager[Any]
 
 def check_device(device: Any) -> None:
     """Raise one clear sentence where `device` cannot be used."""
-    if device is None:
-        return
     torch = _torch(device)
     try:
         found = torch.device(device)

@@ -83,7 +83,6 @@ def test_answers_follow_from_the_scores(rows, model):
     np.testing.assert_array_equal(model.predict(new), scores > model.thresholds_)
     explained = model.explain(new)
     np.testing.assert_allclose(explained.scores, scores, atol=1e-10)
-    assert "models combined" in model._repr_html_inner()
 
 
 def test_a_combined_model_survives_its_file(rows, model, tmp_path):

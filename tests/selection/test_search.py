@@ -111,10 +111,9 @@ def test_a_criterion_that_no_row_defines_gives_way_to_hamming_loss(rows):
 
 def test_rank_scaling_is_left_out_for_sparse_rows_unless_it_is_all_there_is():
     grid = Grid((0.0,), (1.0,), (1.0,), (("rank", "rbf", 1.0), ("none", "rbf", 1.0)))
-    assert grid.for_rows(are_sparse=True).places == (("none", "rbf", 1.0),)
-    assert grid.for_rows(are_sparse=False) is grid
+    assert grid.for_sparse_rows().places == (("none", "rbf", 1.0),)
     alone = Grid((0.0,), (1.0,), (1.0,), (("rank", "rbf", 1.0),))
-    assert alone.for_rows(are_sparse=True) is alone
+    assert alone.for_sparse_rows() == alone
 
 
 def test_representations_take_the_place_of_the_product(rows):

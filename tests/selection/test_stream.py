@@ -356,7 +356,6 @@ def test_a_model_answers_whatever_it_is_asked(fitted):
     assert fitted.label_sets(NEW) == [tuple(np.array(["sea", "sun", "sky"])[row == 1]) for row in fitted.predict(NEW)]
     np.testing.assert_array_equal(fitted.top_k(NEW, 1)[:, 0], scores.argmax(axis=1))
     assert fitted.predict_sets(NEW, 0.9).shape[0] == len(NEW)
-    assert "labels" in fitted._repr_html_()
 
 
 def test_a_model_survives_pickle_copy_clone_and_its_file(fitted, tmp_path):

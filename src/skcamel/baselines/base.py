@@ -38,6 +38,13 @@ class Baseline(MultiLabelClassifier):
     THRESHOLDS: ClassVar[tuple[str, ...]] = WORDS
     PROBABILISTIC: ClassVar[bool] = False  # whether F is a probability
 
+    def __sklearn_tags__(self) -> Any:
+        """Multi-label; sparse rows."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = True
+        return tags
+
     def _check_parameters(self) -> None:
         check_threshold(self.threshold, self.THRESHOLDS)
 

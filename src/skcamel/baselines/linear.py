@@ -189,7 +189,8 @@ class LinearSearch(LinearBaseline):
     def _check_parameters(self) -> None:
         choice(self.grid, tuple(self.GRIDS), "grid")
         choice(self.scoring, NAMES, "scoring")
-        check_device(self.device)
+        if self.device is not None:
+            check_device(self.device)
         super()._check_parameters()
         if isinstance(self.cv, str):
             message = f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable of (train, test)."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from skcamel import memory
 from skcamel.arrays import Array, check_device, to_device, to_numpy
 from skcamel.camel import attribution, correlation, sums, unknown
 from skcamel.camel.correlation import cooccurrence
-from skcamel.camel.explanation import Explanation, collaboration_summary, evidence
-from skcamel.camel.link import Answers, Link, check_miss_cost, probabilities
+from skcamel.camel.explanation import Explanation, evidence
+from skcamel.camel.link import Answers, Link, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.representation import Data, Model
 from skcamel.camel.stream import CHOICES, Batches, Source
@@ -52,7 +52,7 @@ class SolverWarning(UserWarning):
     """solver="auto" does not take the exact solver."""
 
 
-FITTED = ("_kernel", "_kernel_mean", "_kept", "_lambda2", "_offset", "_scaling", "_constant", "_target", "_stream")
+FITTED = ("_kernel", "_kernel_mean", "_lambda2", "_offset", "_scaling", "_constant", "_target", "_stream")
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 SCORES = ("paper", "log_odds")
 BY_LEAVE_ONE_OUT = "leave-one-out scores, which Algorithm 1 (solver='alternating') does not give; use solver='spectral'."
@@ -68,8 +68,9 @@ class BaseCamel(MultiLabelClassifier):
     miss_cost: Any
 
     def __sklearn_tags__(self) -> Any:
-        """Pairwise for a precomputed kernel, which is not sparse."""
+        """Multi-label; pairwise for a precomputed kernel, which is not sparse."""
         tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
         tags.input_tags.sparse = not self._is_pairwise()
         tags.input_tags.pairwise = self._is_pairwise()
         return tags
@@ -85,18 +86,6 @@ class BaseCamel(MultiLabelClassifier):
         """Drop what an earlier fit found out."""
         for key in [key for key in vars(self) if key.endswith("_") or key in FITTED]:
             delattr(self, key)
-
-    def _repr_html_inner(self) -> str:
-        """scikit-learn's diagram and, after fit, a summary of the collaboration."""
-        diagram = super()._repr_html_inner()
-        if not hasattr(self, "label_correlation_"):
-            return diagram
-        return diagram + collaboration_summary(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """What Jupyter asks for first."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
 
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
@@ -118,8 +107,11 @@ class BaseCamel(MultiLabelClassifier):
         for name, options in words.items():
             choice(getattr(self, name), options, name)
         check_threshold(self.threshold)
-        check_miss_cost(self.miss_cost)
-        check_device(self.device)
+        costs = self.miss_cost.values() if isinstance(self.miss_cost, Mapping) else [self.miss_cost]
+        for cost in costs if self.miss_cost is not None else ():
+            check_positive("miss_cost", cost, "or a mapping from labels to such numbers")
+        if self.device is not None:
+            check_device(self.device)
         if self.max_memory is not None:
             try:
                 memory.as_bytes(self.max_memory)
@@ -140,6 +132,9 @@ class BaseCamel(MultiLabelClassifier):
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0])
         weights = check_weights(sample_weight, rows.shape[0])
+        if self._is_pairwise() and weights is not None and not weights.all():
+            row = int(np.flatnonzero(weights == 0)[0])
+            raise ValueError(f"Row {row} has the weight 0; leave it out of the kernel matrix, its column too.")
         warn_of_constant_labels(labels, weights)
         data = Data(rows, labels.Y, weights, None if groups is None else check_groups(groups, labels.Y))
         if self._sums_up(data, alive):
@@ -184,28 +179,28 @@ class BaseCamel(MultiLabelClassifier):
     def _tell_rows(self, done: int, total: int) -> None:
         """Hear how many rows have been summed up."""
 
-    def _store(self, model: Model, S: np.ndarray, kept: np.ndarray | None, answers: Answers, labels: Labels) -> None:
+    def _store(self, model: Model, S: np.ndarray, answers: Answers, labels: Labels) -> None:
         """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
-        warn_of_digits(model)
-        solution, representation = model.solution, model.representation
+        _warn_of_digits(model)
+        found = {name: to_numpy(part) for name, part in model.solution._asdict().items() if part is not None}
+        representation = model.representation
         self.label_correlation_, self.collaboration_ = S, model.G
-        self.dual_coef_, self.A_ = solution.dual_coef, solution.A
-        if solution.Z is not None:
-            self.Z_ = solution.Z
-        self.n_iter_, self.solver_ = solution.n_iter, model.solver
-        if solution.convergence is not None:
-            self.convergence_ = solution.convergence
+        self.dual_coef_, self.A_ = found["dual_coef"], found["A"]
+        if "Z" in found:
+            self.Z_ = found["Z"]
+        self.n_iter_, self.solver_ = int(found["n_iter"]), model.solver
+        if "convergence" in found:
+            self.convergence_ = found["convergence"]
         self.bandwidth_ = representation.kernel.bandwidth
         self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
-        self._kernel_mean, self._lambda2 = solution.kernel_mean, model.params["lambda2"]
-        self._kept = kept if self._is_pairwise() else None  # columns of a kernel matrix whose rows had weight
-        self._offset = solution.intercept  # of the kernel as it is computed: the linear one on rows moved to the origin
+        self._kernel_mean, self._lambda2 = found["kernel_mean"], model.params["lambda2"]
+        self._offset = found["intercept"]  # of the kernel as it is computed: the linear one on rows moved to the origin
         along = np.zeros(len(self.dual_coef_))  # the paper's rows are not moved
         if self._kernel.name == "linear" and self._scaling.scale is None:
             along = self._scaling.shift if self.X_fit_ is None else self.X_fit_ @ self._scaling.shift
-        self.intercept_ = solution.intercept - along @ self.dual_coef_
-        self.b_ = solution.b - along @ (self.A_ / self._lambda2)
+        self.intercept_ = self._offset - along @ self.dual_coef_
+        self.b_ = found["b"] - along @ (self.A_ / self._lambda2)
         self._store_answers(answers, labels)
 
     def _store_answers(self, answers: Answers, labels: Labels) -> None:
@@ -362,7 +357,7 @@ class BaseCamel(MultiLabelClassifier):
         size = max(1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1])))  # sparse rows may become dense
         for start in range(0, rows.shape[0], size):
             block = rows[start : start + size]
-            new = on_device(self.scaled_rows(block if self._kept is None else block[:, self._kept]), self.device)
+            new = on_device(self.scaled_rows(block), self.device)
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
                 found[start : start + size] = to_numpy((new if train is None else self._kernel(new, train)) @ coefficients)
         is_finite = np.isfinite(found).all(axis=1)
@@ -391,7 +386,7 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
     return found.S
 
 
-def warn_of_digits(model: Model) -> None:
+def _warn_of_digits(model: Model) -> None:
     """Say so where rounding is fitted as if it were data, or unknown labels were not filled to the last digits."""
     lambda2 = model.params["lambda2"]
     if np.finfo(np.float64).eps * model.largest > lambda2:

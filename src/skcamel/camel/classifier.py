@@ -255,16 +255,16 @@ class CamelClassifier(BaseCamel):
             self._check_parameters()
             self._reset()
             whole, labels, source = self._checked(X, y, sample_weight, groups)
-            data, kept = whole.with_weight(self._is_pairwise())
+            data = whole.with_weight()
             S = learn_correlation(self, data if source is None else source.survey.counts)
             if self.solver == "alternating":
                 model, answers = _alternating(self, data, S)
             else:
                 judged = data if source is None else judged_by(source.survey.judged, data.groups)
                 (problem,) = represent(source or data, self._grid(), self.device, judged)
-                model = problem.solve(label_bases(S, (self.alpha,)))
+                model = problem.solve(label_bases(S, (self.alpha,), self.device))
                 answers = learn_answers(self, judged, labels, model.scores, seed_of(self.random_state))
-            self._store(model, S, kept, answers, labels)
+            self._store(model, S, answers, labels)
         return self
 
     def _grid(self) -> Grid:
@@ -336,9 +336,9 @@ class CamelClassifier(BaseCamel):
                 self.cooccurrence_, self.total_weight_ = seen.survey.counts
                 S, judged = learn_correlation(self, seen.survey.counts), seen.survey.judged
                 problem = summed_up(seen.stream, judged, judged_by(judged), self._grid())
-                model = problem.solve(label_bases(S, (self.alpha,)))
+                model = problem.solve(label_bases(S, (self.alpha,), self.device))
                 answers = learn_answers(self, problem.data, labels, model.scores, by.seed)
-                self._store(model, S, None, answers, labels)
+                self._store(model, S, answers, labels)
             self._stream = seen
         return self
 
@@ -372,7 +372,7 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray) -> tuple[Model, Answ
             ConvergenceWarning,
             stacklevel=3,
         )
-    model = Model(penalties, representation, G, solution.on_cpu(), data.Y, "alternating")
+    model = Model(penalties, representation, G, solution, data.Y, "alternating")
     return model, Answers(None, thresholds(estimator.threshold, data.Y > 0, data.Y))
 
 

@@ -234,13 +234,13 @@ class CamelClassifierCV(BaseCamel):
             whole, labels, source = self._checked(X, y, sample_weight, groups, self._alive(len(grid.places)))
             if source is not None and by_folds and (is_lazy(X) or isinstance(X, Batches)):
                 raise ValueError("Candidates for Dask collections are judged by leave-one-out of a sample, not by folds; use cv='loo'.")
-            data, kept = whole.with_weight(self._is_pairwise())
+            data = whole.with_weight()
             n_rows = data.Y.shape[0] if source is None else source.survey.n_rows
             if n_rows < 2:
                 raise ValueError(
                     f"Choosing hyper-parameters needs at least 2 rows with weight, got n_samples = {n_rows}; use CamelClassifier."
                 )
-            grid = grid.for_rows(are_sparse=sparse.issparse(whole.X))
+            grid = grid.for_sparse_rows() if sparse.issparse(whole.X) else grid
             judged = data if source is None else judged_by(source.survey.judged, data.groups)
             S = learn_correlation(self, data if source is None else source.survey.counts)
             self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
@@ -255,6 +255,7 @@ class CamelClassifierCV(BaseCamel):
                 grid,
                 S,
                 self.scoring_,
+                device=self.device,
                 threshold=self.threshold,
                 combine=self.combine,
                 tell=None if by_folds else lambda found: self._tell(found.metrics, 0, n_candidates),
@@ -265,7 +266,7 @@ class CamelClassifierCV(BaseCamel):
             seed = seed_of(self.random_state)
             if self.combine:
                 combined = combine(judged, [model.scores for model in found.models])
-                self._store_members(combined, found.models, S, kept, labels)
+                self._store_members(combined, found.models, S, labels)
                 answers = learn_answers(self, judged, labels, combined.scores, seed)
                 self.best_score_ = larger_is_better(self.scoring_, answers.estimate[self.scoring_])
                 self._store_answers(answers, labels)
@@ -278,12 +279,10 @@ class CamelClassifierCV(BaseCamel):
                 self.bandwidth_multiplier_ = tried.places[results.best_index // tried.width][2]
                 if by_folds:  # which give estimates
                     answers = answers._replace(estimate=None, of_labels=None)
-                self._store(model, S, kept, answers, labels)
+                self._store(model, S, answers, labels)
         return self
 
-    def _store_members(
-        self, combined: Combination, models: Sequence[Model], S: np.ndarray, kept: np.ndarray | None, labels: Labels
-    ) -> None:
+    def _store_members(self, combined: Combination, models: Sequence[Model], S: np.ndarray, labels: Labels) -> None:
         """Set the models with a weight above 0, as fitted estimators, and their weights."""
         live = [model for weight, model in zip(combined.weights, models, strict=True) if weight > 0]
         self.weights_, self._constant = combined.weights[combined.weights > 0], combined.constant
@@ -293,7 +292,7 @@ class CamelClassifierCV(BaseCamel):
             for key in OF_CHECKS:
                 if hasattr(self, key):
                     setattr(member, key, getattr(self, key))
-            member._store(model, S, kept, Answers(None, np.zeros(len(labels.names))), labels)
+            member._store(model, S, Answers(None, np.zeros(len(labels.names))), labels)
             self.members_.append(member)
         self.label_correlation_, self.n_iter_ = S, 1
         self.best_params_ = {"weights": self.weights_.tolist(), "members": [model.params for model in live]}
@@ -360,10 +359,8 @@ class CamelClassifierCV(BaseCamel):
         threshold = self.threshold if self.scoring in METRICS or not is_tuned(self.threshold) else "zero"
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
-            train, kept = data.rows(train_rows, train_rows if pairwise else None).with_weight(pairwise)
+            train = data.rows(train_rows, train_rows if pairwise else None).with_weight()
             test = data.rows(test_rows, train_rows if pairwise else None)
-            if kept is not None and pairwise:
-                test = test._replace(X=test.X[:, kept])
             S = learn_correlation(self, train if by is None else cooccurrence(train.Y, train.weights))
             results: list[Scores] = []
             for scored in score_fold(train, test, grid, S, threshold, self.device, by):

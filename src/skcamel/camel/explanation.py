@@ -1,4 +1,4 @@
-"""Scores ► reasons: exact additive parts of every score, what the training rows show about pairs of labels, and a summary for notebooks.
+"""Scores ► reasons: exact additive parts of every score, and what the training rows show about pairs of labels.
 
 Every text and every page that lists pushes takes their order from :func:`ranked_pushes`: strongest first, but those whose sign
 contradicts the plain correlation of the two labels come after all others, and are marked.
@@ -7,7 +7,6 @@ contradicts the plain correlation of the two labels come after all others, and a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -342,31 +341,3 @@ def training_size(model: Any) -> tuple[float, str]:
     summed = dict.fromkeys(count(len(member.dual_coef_), SUMMED[member.solver_]) for member in members)
     n_rows = round(model.total_weight_, 3)
     return int(n_rows) if n_rows == int(n_rows) else n_rows, " and ".join(summed)
-
-
-def collaboration_summary(model: Any) -> str:
-    """Sizes and the strongest pushes between labels; names are escaped.
-
-    Parameters
-    ----------
-    model : fitted CamelClassifier or CamelClassifierCV
-
-    Examples
-    --------
-    >>> from skcamel import CamelClassifier
-    >>> model = CamelClassifier(0.3, correlation="centred").fit(np.eye(40), np.eye(40, 2, dtype=int))
-    >>> text = collaboration_summary(model)
-    >>> "label1 → label2" in text, "40 rows, 2 labels, α = 0.3, correlation learned from centred labels." in text
-    (True, True)
-    """
-    names = [escape(name) for name in model.label_names_]
-    members = [member for _, member in model.weighted_members()]
-    alphas = sorted({f"{1 - member.collaboration_[0, 0]:g}" for member in members})  # the diagonal of (1 - α)I + αS
-    n_rows, summed = training_size(model)
-    facts = [f"{len(members)} models combined"] if len(members) > 1 else []
-    facts.append(count(n_rows, "row") + (f" by {summed}" if summed else ""))
-    facts += [count(len(names), "label"), f"α = {', '.join(alphas)}", f"correlation learned {LEARNED[model.correlation]}"]
-    pushes = ranked_pushes(model.label_correlation_, 5, evidence(model))
-    lines = [f"<li>{names[push.source]} → {names[push.target]}: {push.amount:+.3f}{push.shown}</li>" for push in pushes]
-    found = f"Strongest pushes between labels (s). {LEGEND}<ul>{''.join(lines)}</ul>" if pushes else "No label pushes another."
-    return f"<div><strong>Collaboration</strong>: {', '.join(facts)}. {found}</div>"

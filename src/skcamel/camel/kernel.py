@@ -15,7 +15,7 @@ expected around it (:meth:`skcamel.camel.scaling.Scaling.centred`), and pairs th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -36,8 +36,7 @@ THIN = 0.05  # share of entries up to which L1 distances from the entries of spa
 SOON_DONE = 2**22  # absolute differences; threads take longer to start than one takes for fewer
 
 
-@dataclass(frozen=True)
-class Kernel:
+class Kernel(NamedTuple):
     """A kernel with its bandwidth.
 
     Parameters

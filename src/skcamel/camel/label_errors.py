@@ -233,8 +233,8 @@ def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndar
     """
     judged = data if source is None else judged_by(source.survey.judged, data.groups)
     grid = model._checked_grid() if isinstance(model, CamelClassifierCV) else model._grid()
-    grid = grid.for_rows(are_sparse=sparse.issparse(data.X))
-    bases = label_bases(model.label_correlation_, grid.alphas)
+    grid = grid.for_sparse_rows() if sparse.issparse(data.X) else grid
+    bases = label_bases(model.label_correlation_, grid.alphas, model.device)
     least = np.inf
     best: Any = None
     for problem in represent(source or data, grid, model.device, judged):
@@ -246,10 +246,10 @@ def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndar
                 least, best = error, (summed, scores, index)
         del problem  # before the next kernel matrix is made
     problem, scores, index = best
-    a = index // len(grid.penalties)
+    a = index * len(grid.alphas) // grid.width
     if problem is None or len(scores) == len(data.Y):
         return scores, grid.alphas[a]
-    chosen = problem._replace(grid=grid.only(index))
+    chosen = problem._replace(grid=grid.only(index), params=problem.params[index : index + 1])
     blocks = []
     for start in range(0, len(data.Y), landmark.BLOCK_ROWS):
         part = slice(start, start + landmark.BLOCK_ROWS)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from skcamel.arrays import Array, namespace, to_match, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
 from skcamel.camel.thresholds import is_tuned, of_entries, thresholds
-from skcamel.checks import Labels, as_number, check_positive
+from skcamel.checks import Labels, as_number
 from skcamel.text import listed
 
 SLOPE_PRIOR, OFFSET_PRIOR = 2.0, 0.25  # κa and κb; figures hardly change between 2 and 10, and between 1/4 and 1
@@ -145,8 +144,7 @@ def probabilities(log_odds: np.ndarray) -> np.ndarray:
     return np.where(log_odds > 0, np.maximum(p, np.nextafter(half, one)), np.minimum(p, half))
 
 
-@dataclass(frozen=True)
-class SetThresholds:
+class SetThresholds(NamedTuple):
     """Thresholds on probabilities for prediction sets: entry k is for a confidence of k / `LEVELS`."""
 
     yes: np.ndarray  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
@@ -259,7 +257,8 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     relevant, weights = data.truth(scores)
     link, judged, log_odds = None, scores, None
     if labels.target != "multiclass":
-        offsets = _has_offsets(data, labels)
+        n_rows = len(data.Y) if data.weights is None else data.weights.sum()
+        offsets = bool(labels.target == "matrix" and n_rows >= FEWEST_ROWS)  # of a 1-d y the most probable class is the predicted one
         link = fit_link(relevant, scores, weights, offsets=offsets)
         log_odds = cross_fitted(relevant, scores, weights, offsets=offsets, groups=data.groups, seed=seed)
         if estimator.scores == "log_odds":
@@ -281,12 +280,6 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     with np.errstate(invalid="ignore", divide="ignore"):
         of_labels |= {"precision": hits / predictions, "recall": hits / positives, "f1": 2 * hits / (positives + predictions)}
     return Answers(link, at, sets, estimate, of_labels, len(data.Y))
-
-
-def _has_offsets(data: Data, labels: Labels) -> bool:
-    """Whether links have offsets: not for a 1-d y, whose most probable class is the predicted one, and not with few rows."""
-    n_rows = len(data.Y) if data.weights is None else data.weights.sum()
-    return bool(labels.target == "matrix" and n_rows >= FEWEST_ROWS)
 
 
 def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: np.ndarray) -> np.ndarray:
@@ -320,11 +313,3 @@ def _warn_of_labels_never_predicted(labels: Labels, Y: np.ndarray, predicted: np
         NeverPredictedWarning,
         stacklevel=4,
     )
-
-
-def check_miss_cost(miss_cost: Any) -> None:
-    """Refuse costs that are neither a positive number nor positive numbers for labels."""
-    if miss_cost is None:
-        return
-    for value in miss_cost.values() if isinstance(miss_cost, Mapping) else [miss_cost]:
-        check_positive("miss_cost", value, "or a mapping from labels to such numbers")

@@ -130,13 +130,6 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
 
     threshold: Any  # parameter of every subclass
 
-    def __sklearn_tags__(self) -> Any:
-        """Multi-label, also single-label; sparse rows."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        tags.input_tags.sparse = True
-        return tags
-
     def _has_probabilities(self) -> bool:
         return False
 

@@ -52,12 +52,9 @@ class Data(NamedTuple):
         weights, groups = (None if part is None else part[index] for part in (self.weights, self.groups))
         return Data(X, self.Y[index], weights, groups)
 
-    def with_weight(self, pairwise: bool) -> tuple[Data, np.ndarray | None]:
-        """The rows that have weight, and their indices (None where all have)."""
-        if self.weights is None or self.weights.all():
-            return self, None
-        kept = np.flatnonzero(self.weights)
-        return self.rows(kept, kept if pairwise else None), kept
+    def with_weight(self) -> Data:
+        """The rows that have weight."""
+        return self if self.weights is None or self.weights.all() else self.rows(np.flatnonzero(self.weights))
 
 
 def judged_by(sample: Sample, groups: np.ndarray | None = None) -> Data:
@@ -83,27 +80,24 @@ class Grid(NamedTuple):
         """Candidates of one representation."""
         return len(self.alphas) * len(self.lambda1s) * len(self.lambda2s)
 
-    @property
-    def penalties(self) -> list[tuple[float, float]]:
-        """All pairs (λ1, λ2)."""
-        return list(product(self.lambda1s, self.lambda2s))
-
-    def params(self, representation: Representation, unit: float) -> list[dict[str, Any]]:
-        """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them; λ2 is in this unit."""
-        kernel = representation.kernel
+    def params(self, representation: Representation, spectrum: Any = None) -> list[dict[str, Any]]:
+        """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them."""
+        kernel, unit = representation.kernel, 1.0
+        if self.relative and kernel.name == "linear":
+            unit = float(spectrum.values.sum()) / spectrum.weight or 1.0
         named = {"scaling": representation.scaling.name, "kernel": kernel.name, "bandwidth": kernel.bandwidth}
-        pairs = product(self.alphas, self.penalties)
-        return [named | {"alpha": alpha, "lambda1": lambda1, "lambda2": unit * lambda2} for alpha, (lambda1, lambda2) in pairs]
+        every = product(self.alphas, self.lambda1s, self.lambda2s)
+        return [named | {"alpha": alpha, "lambda1": lambda1, "lambda2": unit * lambda2} for alpha, lambda1, lambda2 in every]
 
-    def for_rows(self, *, are_sparse: bool) -> Grid:
-        """Without rank scaling if rows are sparse, which it would make dense, unless nothing else is left."""
+    def for_sparse_rows(self) -> Grid:
+        """Without rank scaling, which would make rows dense, unless nothing else is left."""
         suitable = tuple(place for place in self.places if place[0] != "rank")
-        return self._replace(places=suitable) if are_sparse and suitable else self
+        return self._replace(places=suitable or self.places)
 
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
         place, within = divmod(index, self.width)
-        alpha, (lambda1, lambda2) = list(product(self.alphas, self.penalties))[within]
+        alpha, lambda1, lambda2 = list(product(self.alphas, self.lambda1s, self.lambda2s))[within]
         return self._replace(alphas=(alpha,), lambda1s=(lambda1,), lambda2s=(lambda2,), places=(self.places[place],))
 
 
@@ -122,7 +116,7 @@ class Representation(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A candidate that was solved, in numpy but for its scores."""
+    """A candidate that was solved."""
 
     params: dict[str, Any]
     representation: Representation
@@ -140,50 +134,41 @@ class Problem(NamedTuple):
     spectrum: Any  # Spectrum, or Summary where rows are summed up
     data: Data  # rows that judge candidates: all, or those of a sample where rows are summed up
     grid: Grid
+    params: list[dict[str, Any]]  # of each candidate
     solver: Any  # :mod:`skcamel.camel.spectral`, or a module with the same functions
     solver_name: str  # what users call it
     targets: Any  # what the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`
 
     @property
-    def params(self) -> list[dict[str, Any]]:
-        """Parameters of each candidate."""
-        unit = 1.0
-        if self.grid.relative and self.representation.kernel.name == "linear":
-            unit = float(self.spectrum.values.sum()) / self.spectrum.weight or 1.0
-        return self.grid.params(self.representation, unit)
-
-    @property
     def penalties(self) -> list[tuple[float, float]]:
         """Pairs (λ1, λ2) of the candidates of each α."""
-        own = self.params[: len(self.grid.penalties)]
-        return [(params["lambda1"], params["lambda2"]) for params in own]
+        of_one = self.params[: len(self.params) // len(self.grid.alphas)]
+        return [(own["lambda1"], own["lambda2"]) for own in of_one]
 
     def leave_one_out(self, bases: Sequence[spectral.LabelBasis]) -> Iterator[Array]:
         """Scores (n, q) of the rows for each candidate, from the label basis of each α; rows of a group are left out together."""
-        there = [basis.to_match(self.spectrum.values) for basis in bases]
-        found = self.solver.leave_one_out(self.spectrum, self.targets, there, self.penalties, self.data.groups)
+        found = self.solver.leave_one_out(self.spectrum, self.targets, bases, self.penalties, self.data.groups)
         return (scores for _, _, scores in found)
 
     def held_out(self, bases: Sequence[spectral.LabelBasis], X: Array, device: Any) -> Iterator[Array]:
         """Scores (m, q) of other rows X (m, d), not yet scaled, for each candidate."""
-        there = [basis.to_match(self.spectrum.values) for basis in bases]
         K = self.representation.kernel_rows(X, device)
-        return (scores for _, _, scores in self.solver.held_out(self.spectrum, self.targets, there, self.penalties, K))
+        return (scores for _, _, scores in self.solver.held_out(self.spectrum, self.targets, bases, self.penalties, K))
 
     def solve(self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: Array | None = None) -> Model:
         """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
-        a, p = divmod(index, len(self.grid.penalties))
-        params, values = self.params[index], self.spectrum.values
-        basis = bases[a].to_match(values)
-        penalty = {"lambda1": params["lambda1"], "lambda2": params["lambda2"]}
+        params = self.params[index]
+        basis = bases[index * len(bases) // len(self.params)]
+        lambda1, lambda2 = params["lambda1"], params["lambda2"]
         if self.solver is unknown:
-            solution, scores = unknown.solve(self.spectrum, self.targets, basis, **penalty)
+            solution, scores = unknown.solve(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2)
         else:
-            solution = self.solver.solve_in(self.spectrum, self.targets, basis, **penalty)
+            solution = self.solver.solve_in(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2)
         if scores is None:
-            ((_, _, scores),) = self.solver.leave_one_out(self.spectrum, self.targets, [basis], [self.penalties[p]], self.data.groups)
+            ((_, _, scores),) = self.solver.leave_one_out(self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups)
+        values = self.spectrum.values
         largest = float(values[-1]) if len(values) else 0.0  # there may be one row
-        return Model(params, self.representation, to_numpy(basis.G), solution.on_cpu(), scores, self.solver_name, largest)
+        return Model(params, self.representation, to_numpy(basis.G), solution, scores, self.solver_name, largest)
 
 
 def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Iterator[Problem]:
@@ -201,10 +186,11 @@ def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Ite
         log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", representation.scaling.name, fitted.name, fitted.bandwidth, len(K))
         spectrum = spectral.decompose(K, weights)
         Y = to_match(data.Y, spectrum.values)
+        params = grid.params(representation, spectrum)
         if data.is_complete:
-            yield Problem(representation, spectrum, data, grid, spectral, "spectral", spectral.project(spectrum, Y))
+            yield Problem(representation, spectrum, data, grid, params, spectral, "spectral", spectral.project(spectrum, Y))
         else:
-            yield Problem(representation, spectrum, data, grid, unknown, "spectral", Y)
+            yield Problem(representation, spectrum, data, grid, params, unknown, "spectral", Y)
         del spectrum, K  # before the next kernel matrix is made
 
 
@@ -213,7 +199,8 @@ def summed_up(stream: Stream, sample: Sample, judged: Data, grid: Grid) -> Probl
     spectrum = stream.summary(sample)
     representation = Representation(stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks)
     name = "primal" if stream.landmarks is None else "landmark"
-    return Problem(representation, spectrum, judged, grid, landmark, name, spectrum.targets)
+    params = grid.params(representation, spectrum)
+    return Problem(representation, spectrum, judged, grid, params, landmark, name, spectrum.targets)
 
 
 def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Representation, Array]]:
@@ -244,14 +231,15 @@ def all_candidates(data: Data | Source, grid: Grid, device: Any, judged: Data) -
             found += problem.params
         else:
             ((representation, _),) = kernel_matrices(data, own, device)
-            found += own.params(representation, 1.0)
+            found += own.params(representation)
     return found
 
 
-def label_bases(S: Array, alphas: Sequence[float]) -> list[Any]:
-    """The label basis of every α, decomposed on the CPU, which is idle and as fast as a GPU here."""
+def label_bases(S: np.ndarray, alphas: Sequence[float], device: Any) -> list[spectral.LabelBasis]:
+    """The label basis of every α on the device, decomposed on the CPU, which is idle and as fast as a GPU here."""
     with one_thread(len(S)):
-        return [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
+        bases = [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
+    return [spectral.LabelBasis(*(to_device(part, device) for part in basis)) for basis in bases]
 
 
 def check_place(name: str, scaling_name: Any, kernel_name: Any, bandwidth: Any, otherwise: str = "") -> None:

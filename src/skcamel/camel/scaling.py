@@ -7,7 +7,7 @@ middle, which changes no result and saves its digits. Ranks alone need dense row
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,8 +19,7 @@ FOR_SPARSE = ("none", "standard", "minmax", "unit")
 NAMES = (*FOR_SPARSE, "rank")
 
 
-@dataclass(frozen=True)
-class Ranks:
+class Ranks(NamedTuple):
     """Mid-distribution function of every column: the weight below a value plus half of the weight at it, as a share of all.
 
     It lies on [0, 1], ties share their average rank, and it is linear between the different values ("knots") of a column.
@@ -46,8 +45,7 @@ class Ranks:
         return levels
 
 
-@dataclass(frozen=True)
-class Scaling:
+class Scaling(NamedTuple):
     """A fitted scaling: ``(X - shift) / scale`` per column; for "unit" and "rank" their rows, then minus `shift`.
 
     Examples
@@ -79,7 +77,7 @@ class Scaling:
 
     def centred(self, X: Array) -> Scaling:
         """The same scaling, shifted further so that the training rows X (n, d) lie around the origin."""
-        return replace(self, shift=middle(self(X) if self.scale is None else X))
+        return self._replace(shift=middle(self(X) if self.scale is None else X))
 
     def rounding(self, d: int) -> float:
         """How far apart, as a sum over d columns, rows may come out that differ in length alone."""

@@ -61,6 +61,7 @@ def search(
     S: np.ndarray,
     criterion: str,
     *,
+    device: Any = None,
     threshold: Any = "zero",
     combine: bool = False,
     tell: Callable[[Found], None] | None = None,
@@ -76,6 +77,8 @@ def search(
         Label correlation.
     criterion : str
         One of the seven metrics.
+    device : str, default=None
+        Where problems live.
     threshold : see :func:`skcamel.camel.thresholds.thresholds`
         Tuned for every candidate if the criterion is a metric of decisions; else decisions in the table are those at 0.
     combine : bool, default=False
@@ -96,7 +99,7 @@ def search(
     """
     found = Found([], [], [])
     threshold = threshold if criterion in METRICS or not is_tuned(threshold) else "zero"
-    bases, best = label_bases(S, grid.alphas), -math.inf
+    bases, best = label_bases(S, grid.alphas, device), -math.inf
     for problem in problems:
         metrics, leader = _judged(problem, bases, criterion, threshold, combine)
         if leader is not None and (combine or not found.models or leader.value > best):
@@ -121,9 +124,9 @@ def _combinable(problem: Problem) -> Sequence[bool]:
     grid = problem.grid
     others = any(scaling != "standard" for scaling, _, _ in grid.places)
     if problem.representation.scaling.name == "standard" and others and hasattr(problem.data.X, "toarray"):
-        return [False] * grid.width
+        return [False] * len(problem.params)
     small = np.array(grid.alphas) <= LARGEST_ALPHA
-    return np.repeat(small if small.any() else ~small, len(grid.penalties)).tolist()
+    return np.repeat(small if small.any() else ~small, len(problem.params) // len(small)).tolist()
 
 
 class _Leader(NamedTuple):
@@ -142,7 +145,7 @@ def _judged(
     xp, Y = namespace(like), to_match(problem.data.Y, like)
     relevant, weights = problem.data.truth(like)
     entries = of_entries(weights, Y)
-    allowed = _combinable(problem) if combine else [True] * problem.grid.width
+    allowed = _combinable(problem) if combine else [True] * len(problem.params)
     metrics: list[Scores] = []
     leader: _Leader | None = None
     for stack in stacks(problem.leave_one_out(bases)):
@@ -169,7 +172,7 @@ def score_fold(
     """
     rows: Data | Source = train if by is None else Source(lambda: [Block(train.X, train.Y, train.weights)], by)
     judged = train if isinstance(rows, Data) else judged_by(rows.survey.judged, train.groups)
-    bases = label_bases(S, grid.alphas)
+    bases = label_bases(S, grid.alphas, device)
     for problem in represent(rows, grid, device, judged):
         like = problem.spectrum.values
         known, weights = judged.truth(like)

@@ -18,11 +18,11 @@ so one decomposition of the kernel serves every α, λ1 and λ2. ``docs/derivati
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, eigh_in_place, namespace, to_match, to_numpy
+from skcamel.arrays import Array, as_floats, eigh_in_place, namespace
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
 EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
@@ -45,11 +45,6 @@ class Solution(NamedTuple):
     kernel_mean: Array  # (n,) kernel column of the average training row
     n_iter: int = 1  # alternations, or rounds in which unknown labels were filled
     convergence: Array | None = None  # (n_iter,) ΔZ of each alternation
-
-    def on_cpu(self) -> Solution:
-        """The same in numpy arrays."""
-        arrays: dict[str, Any] = {name: to_numpy(value) for name, value in self._asdict().items() if value is not None and name != "n_iter"}
-        return self._replace(**arrays)
 
 
 class Spectrum(NamedTuple):
@@ -80,10 +75,6 @@ class LabelBasis(NamedTuple):
     d: Array  # (l,)
     R: Array  # (q, l)
     G: Array  # (q, q) itself
-
-    def to_match(self, like: Array) -> LabelBasis:
-        """The same in the library and on the device of `like`."""
-        return LabelBasis(*(to_match(part, like) for part in self))
 
     def ridges(self, lambda1: float, lambda2: float) -> Array:
         """ρ_c of each component, (l,)."""
@@ -238,13 +229,6 @@ def coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
     return beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
 
 
-def blocks(candidates: Sequence[tuple[int, int, Array]], n_rows: int) -> Iterator[Sequence[tuple[int, int, Array]]]:
-    """Candidates taken together: enough for a fat matrix product, few enough for n²/2 doubles."""
-    width = max((len(rho) for _, _, rho in candidates), default=1)
-    size = max(1, n_rows // (2 * max(1, width)))
-    return (candidates[i : i + size] for i in range(0, len(candidates), size))
-
-
 class Diagonal:
     """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ), from ω (m,) and U (n, m).
 
@@ -377,7 +361,9 @@ def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candida
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
     truth = [smoother.truth @ basis.R for basis in bases]
-    for block in blocks(candidates, len(smoother.values)):
+    together = max(1, len(smoother.values) // (2 * max(len(rho) for _, _, rho in candidates)))  # enough for a fat product of n²/2 doubles
+    for first in range(0, len(candidates), together):
+        block = candidates[first : first + together]
         rho = xp.concatenate([rho for _, _, rho in block])
         inside = smoother.rows @ (xp.concatenate([projected[a] for a, _, _ in block], axis=1) / (smoother.values[:, None] + rho))
         g = diagonal(rho)

@@ -40,7 +40,7 @@ def in_memory(estimator: Any, data: Data, labels: Labels) -> tuple[Data, Labels,
         )
     memory.check_memory(data.X, q, estimator.device, memory.BY_SUMS)
     data = data._replace(Y=data.Y.astype(np.int8))
-    own, _ = data.with_weight(pairwise=False)
+    own = data.with_weight()
     by = replace(streaming(estimator, data.X.shape[1]), tell=estimator._tell_rows)
     source = Source(lambda: [Block(own.X, own.Y, own.weights)], by)
     estimator.cooccurrence_, estimator.total_weight_ = source.survey.counts
@@ -56,7 +56,7 @@ def batch(
     if np.isnan(labels.Y).any():
         raise ValueError("partial_fit takes complete labels, and some of Y are unknown (NaN); use fit with solver='spectral'.")
     weights = check_weights(sample_weight, rows.shape[0], may_vanish=True)
-    data, _ = Data(rows, labels.Y.astype(np.int8), weights).with_weight(pairwise=False)
+    data = Data(rows, labels.Y.astype(np.int8), weights).with_weight()
     return Block(data.X, data.Y, data.weights), labels
 
 

@@ -58,9 +58,7 @@ def _features(graph: Graph, X: str, member: Any) -> tuple[str, np.ndarray]:
     """What the scores of a member are linear in, (m, width), and its coefficients (width, q)."""
     name, A = member._kernel.name, member.dual_coef_
     if name == "precomputed":
-        of_all = np.zeros((member.n_features_in_, A.shape[1]))
-        of_all[slice(None) if member._kept is None else member._kept] = A
-        return X, of_all
+        return X, A
     if name == "linear":
         return scaled(graph, X, member._scaling), A if member.X_fit_ is None else member.X_fit_.T @ A
     scaling, Z = _around_mean(member._scaling, dense(member.X_fit_))

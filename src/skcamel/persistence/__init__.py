@@ -419,7 +419,8 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
     if name == MEMBER and MODELS[MEMBER] == place:
         return {"$member": _node(value, arrays)}
     if PARTS.get(name) == place:
-        return {f"${name}": {field.name: _encode(getattr(value, field.name), arrays, where) for field in fields(value)}}
+        names = getattr(value, "_fields", None) or [field.name for field in fields(value)]
+        return {f"${name}": {field: _encode(getattr(value, field), arrays, where) for field in names}}
     if callable(value) and where in ("kernel", "kernels"):
         raise TypeError("A kernel that is a function cannot be written without pickle; use skops.io.dump.")
     raise TypeError(

@@ -25,7 +25,7 @@ NOTHING = "The file holds no estimates by leave-one-out; measure the model on ro
 LEAVE_ONE_OUT = "leave-one-out of the training rows"
 # Attributes by what they are for; the others are "other numbers".
 PARTS = {
-    "training rows or what stands for them": ("X_fit_", "_kept"),
+    "training rows or what stands for them": ("X_fit_",),
     "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean"),
     "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_"),
     "probabilities and prediction sets": ("link_slopes_", "link_offsets_", "set_thresholds_"),

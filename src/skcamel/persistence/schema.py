@@ -30,7 +30,7 @@ FEW = ("kernels", "scalings", "representations")  # parameters whose entries are
 
 # Attributes of fitted models that must be there, and those that only some fits set.
 OF_ALL = "n_features_in_ label_names_ classes_ _target thresholds_ n_iter_ total_weight_ label_correlation_ cooccurrence_"
-OF_ONE = "solver_ A_ b_ bandwidth_ dual_coef_ intercept_ collaboration_ X_fit_ _offset _kernel _scaling _kernel_mean _lambda2 _kept"
+OF_ONE = "solver_ A_ b_ bandwidth_ dual_coef_ intercept_ collaboration_ X_fit_ _offset _kernel _scaling _kernel_mean _lambda2"
 OF_SEARCH = "cv_results_ best_score_ best_params_ scoring_"
 OF_CHOSEN = "best_index_ scaling_ kernel_ alpha_ lambda1_ lambda2_ bandwidth_multiplier_"
 OF_COMBINED = "members_ weights_ _constant"
@@ -81,7 +81,7 @@ FLOATS = {
     "Steps.levels": "t",
     "Text.idf": "w",
 }
-INTEGERS = {"Ranks.ends": "d", "_kept": "n"}
+INTEGERS = {"Ranks.ends": "d"}
 TEXTS = {  # sequences of texts, * of any length
     "label_names_": "q",
     "feature_names_in_": "d",
@@ -95,7 +95,7 @@ TEXTS = {  # sequences of texts, * of any length
     "Text.words": "w",
     "Moment.cycles": "*",
 }
-MAY_BE_NONE = ("X_fit_", "_kept", "Scaling.shift", "Scaling.scale", "Scaling.ranks")
+MAY_BE_NONE = ("X_fit_", "Scaling.shift", "Scaling.scale", "Scaling.ranks")
 MAY_BE_NONE += ("Number.steps", "Moment.steps")
 WHOLE = ("n_features_in_", "n_iter_", "n_judged_", "best_index_", "gaps")
 WHOLE += ("Number.odd", "Moment.middle")
@@ -468,14 +468,12 @@ def _check_labels(state: Mapping[str, Any], q: int) -> None:
 
 def _check_training_rows(state: Mapping[str, Any], sizes: Sizes, *, pairwise: bool) -> None:
     """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
-    n, d, primal, own, kept = sizes["n"], sizes["d"], state["solver_"] == "primal", state["_kernel"], state["_kept"]
+    n, d, primal, own = sizes["n"], sizes["d"], state["solver_"] == "primal", state["_kernel"]
     if pairwise != (own.name == "precomputed") or (pairwise or primal) != (state["X_fit_"] is None):
         raise ValueError("kernel, _kernel and X_fit_ do not belong together")
     if primal and (pairwise or n != d or own.name != "linear"):
         raise ValueError(f"{n} coefficients do not fit {d} features of a linear kernel")
-    if pairwise and (state["_scaling"].name != "none" or (n != d if kept is None else n > d)):
+    if pairwise and (state["_scaling"].name != "none" or n != d):
         raise ValueError(f"a kernel matrix of {d} columns does not fit {n} rows, or it is scaled")
-    if kept is not None and (not pairwise or kept[0] < 0 or kept[-1] >= d or (np.diff(kept) < 1).any()):
-        raise ValueError("_kept must ascend, and is for kernel matrices only")
     if state["bandwidth_"] != own.bandwidth:
         raise ValueError(f"bandwidth_ is {state['bandwidth_']:g}, that of _kernel {own.bandwidth:g}")

@@ -75,8 +75,9 @@ def available(device: Any = None) -> int | None:
         return free_on_gpu(device)
     share = _SHARE.get()
     left = [] if share is None else [share]
-    if total := _found(PROC / "meminfo", r"MemAvailable:\s*(\d+)"):
-        left.append(1024 * int(total))
+    of_machine = _found(PROC / "meminfo", r"MemAvailable:\s*(\d+)")
+    if of_machine:
+        left.append(1024 * int(of_machine))
     if sys.platform != "win32":
         import resource
 
@@ -85,11 +86,10 @@ def available(device: Any = None) -> int | None:
             left.append(limit - _figure("VmSize"))
     of_process = GROUPS / _found(PROC / "self/cgroup", r"0::/(.*)")
     for group in (of_process, *of_process.parents):  # a container may see its files at the root, and the name that the host gave it
-        most = _found(group / "memory.max", r"(\d+)")  # "max" is no number
-        if most:
-            held = int(_found(group / "memory.current", r"(\d+)"))
-            cached = int(_found(group / "memory.stat", r"inactive_file (\d+)") or 0)  # pages of files, which can be taken back
-            left.append(int(most) - held + cached)
+        most, held = _found(group / "memory.max", r"(\d+)"), _found(group / "memory.current", r"(\d+)")  # "max" is no number
+        if most and held:
+            cached = _found(group / "memory.stat", r"inactive_file (\d+)") or 0  # pages of files, which can be taken back
+            left.append(int(most) - int(held) + int(cached))
     return min((max(0, value) for value in left), default=None)
 
 

@@ -192,9 +192,10 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
     at_once = max(1, BLOCK_BYTES // (32 * max(1, X2.shape[1])))
     for start in range(0, len(D), size):
         rows = slice(start, start + size)
-        block, own = D[rows], X1[rows]
+        block = D[rows]
         if float(block.min()) > farthest:
             continue
+        own = X1[rows]
         first, second = namespace(D).where(block <= NEAR * norms1[rows, None] + NEAR * norms2)
         for k in range(0, len(first), at_once):
             i, j = first[k : k + at_once], second[k : k + at_once]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcamel.arrays import to_numpy
+from skcamel.arrays import to_match, to_numpy
 from skcamel.camel import correlation, landmark, spectral
 from skcamel.camel.kernel import Kernel
 
@@ -85,7 +85,7 @@ def test_groups_leave_together_as_in_refits(n, weighted, xp):
     K = Kernel("rbf", 2.0)(X, X)
     spectrum = spectral.decompose(xp(K) + 0.0, None if weights is None else xp(weights))
     for basis in bases_of(Y):
-        own = [basis.to_match(spectrum.values)]
+        own = [spectral.LabelBasis(*(to_match(part, spectrum.values) for part in basis))]
         for _, p, scores in spectral.leave_one_out(spectrum, spectral.project(spectrum, xp(Y)), own, PENALTIES, groups):
             wanted = refits(K, Y, weights, groups, basis, PENALTIES[p])
             np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-9)
@@ -101,7 +101,7 @@ def test_groups_of_sums_leave_together_as_in_refits(count, weighted, xp):
         of, own = (landmark.features(Kernel("rbf", 2.0), array(X[:count]), n_rows=40, lambda2=0.01) for array in (np.array, xp))
     summary = summed(own, X, Y, weights, xp)
     for basis in bases_of(Y):
-        match = [basis.to_match(summary.values)]
+        match = [spectral.LabelBasis(*(to_match(part, summary.values) for part in basis))]
         for _, p, scores in landmark.leave_one_out(summary, summary.targets, match, PENALTIES, groups):
             wanted = summed_refits(of, X, Y, weights, groups, basis, PENALTIES[p])
             np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-8)

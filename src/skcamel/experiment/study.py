@@ -143,7 +143,7 @@ def run_study(
     sources = protocol.sources(_listed(datasets, "datasets"), preset)
     for source in sources:
         _refuse_gaps(source, chosen)
-    for name in (device, *(getattr(method, "device", None) for method in chosen)):
+    for name in {device, *(getattr(method, "device", None) for method in chosen)} - {None}:
         check_device(name)
     jobs = [job for source in sources for method in chosen for job in _jobs(source, method, protocol, preset, measures)]
     execute = executor(n_jobs, time_limit, len(jobs))

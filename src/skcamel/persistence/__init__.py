@@ -17,7 +17,7 @@ import platform
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from textwrap import shorten
@@ -419,8 +419,7 @@ def _encode(value: Any, arrays: _Arrays, where: str) -> Any:
     if name == MEMBER and MODELS[MEMBER] == place:
         return {"$member": _node(value, arrays)}
     if PARTS.get(name) == place:
-        names = getattr(value, "_fields", None) or [field.name for field in fields(value)]
-        return {f"${name}": {field: _encode(getattr(value, field), arrays, where) for field in names}}
+        return {f"${name}": {key: _encode(part, arrays, where) for key, part in schema.parts_of(value).items()}}
     if callable(value) and where in ("kernel", "kernels"):
         raise TypeError("A kernel that is a function cannot be written without pickle; use skops.io.dump.")
     raise TypeError(

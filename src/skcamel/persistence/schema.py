@@ -261,12 +261,17 @@ def _check_record(key: str, value: Any, sizes: Sizes) -> None:
         _check_value(name, f"{key}.{name}" if key == "input_columns_" else name, item, dict(sizes))
 
 
+def parts_of(value: Any) -> dict[str, Any]:
+    """Fields of a named tuple or of a data class."""
+    return value._asdict() if isinstance(value, tuple) else vars(value)
+
+
 def _check_part(key: str, value: Any, sizes: Sizes) -> None:
     """An object of a class of skcamel, which has all its fields."""
     kind = type(value).__name__
     _must(kind in PARTS[key].split(), f"a {PARTS[key]}", value)
     own = dict(sizes)
-    for name, item in vars(value).items():
+    for name, item in parts_of(value).items():
         _check_value(name, name if name in ("gap", "gaps") else f"{kind}.{name}", item, own)
     if kind in RUNS:
         RUNS[kind](value)

@@ -20,7 +20,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from skcamel.arrays import Array, is_tensor, to_numpy
 from skcamel.gone import hint
@@ -69,6 +69,8 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         )
     if pairwise and sparse.issparse(X):
         raise ValueError("A kernel matrix is dense; give it as an array, such as X.toarray().")
+    if not reset:
+        check_is_fitted(estimator, "n_features_in_")
     X = to_numpy(X) if is_tensor(X) else X
     accepted = {"accept_sparse": False if pairwise else "csr", "dtype": [np.float64, np.float32]}
     # A filter of warnings would do the same, but filters are shared by all threads, and a server predicts in several.

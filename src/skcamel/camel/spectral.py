@@ -361,7 +361,8 @@ def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candida
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
     truth = [smoother.truth @ basis.R for basis in bases]
-    together = max(1, len(smoother.values) // (2 * max(len(rho) for _, _, rho in candidates)))  # enough for a fat product of n²/2 doubles
+    widest = max([1, *(len(basis.d) for basis in bases)])
+    together = max(1, len(smoother.values) // (2 * widest))  # enough for a fat product of n²/2 doubles
     for first in range(0, len(candidates), together):
         block = candidates[first : first + together]
         rho = xp.concatenate([rho for _, _, rho in block])

@@ -196,7 +196,9 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
         if float(block.min()) > farthest:
             continue
         own = X1[rows]
-        first, second = namespace(D).where(block <= NEAR * norms1[rows, None] + NEAR * norms2)
+        first, second = namespace(D).where(block <= farthest)
+        is_near = block[first, second] <= NEAR * (norms1[rows][first] + norms2[second])
+        first, second = first[is_near], second[is_near]
         for k in range(0, len(first), at_once):
             i, j = first[k : k + at_once], second[k : k + at_once]
             block[i, j] = _squared_norms(own[i] - X2[j])

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from skcamel.arrays import Array, namespace, to_match, to_numpy
+from skcamel.arrays import Array, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
 from skcamel.camel.thresholds import is_tuned, of_entries, thresholds
 from skcamel.checks import Labels, as_number
 from skcamel.text import listed
 
-SLOPE_PRIOR, OFFSET_PRIOR = 2.0, 0.25  # κa and κb; figures hardly change between 2 and 10, and between 1/4 and 1
+SLOPE_PRIOR, OFFSET_PRIOR = 2.0, 1 / 16  # κa and κb; figures hardly change between 1/2 and 8, and between 1/100 and 1/4
 FEWEST_ROWS = 50  # with which links have offsets; fewer leave a probability of ½ at the score 0
 FLATTEST = 0.05  # least slope, for scores of mean square 1: scores that say nothing still keep their order
 NEWTON_STEPS, SETTLED = 100, 1e-9
@@ -37,15 +37,15 @@ SAFETY = 1.28  # standard errors: a promise holds with a probability of 90 %
 class Link(NamedTuple):
     """Slopes and offsets, (q,) each."""
 
-    slope: Array
-    offset: Array
+    slope: np.ndarray
+    offset: np.ndarray
 
-    def log_odds(self, scores: Array) -> Array:
+    def log_odds(self, scores: np.ndarray) -> np.ndarray:
         """Log-odds of scores (m, q)."""
         return self.slope * scores + self.offset
 
 
-def fit_link(relevant: Array, scores: Array, weights: Array | None = None, *, offsets: bool = True) -> Link:
+def fit_link(relevant: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None, *, offsets: bool = True) -> Link:
     """The link of every label from leave-one-out scores.
 
     Parameters
@@ -65,50 +65,48 @@ def fit_link(relevant: Array, scores: Array, weights: Array | None = None, *, of
     >>> link.slope.round(1), link.offset.round(1)
     (array([2.]), array([-1.]))
     """
-    xp = namespace(scores)
     w = of_entries(weights, scores)
-    total = float(xp.sum(w)) or 1.0
-    unit = float(xp.sum(w * scores**2) / total) ** 0.5 or 1.0
-    start = Link(xp.ones_like(scores[0, :1]) / unit, xp.zeros_like(scores[0, :1]))
-    of_all, every, entries = (xp.reshape(part, (-1, 1)) for part in (relevant, scores, w))  # as if there were one label
+    total = w.sum() or 1.0
+    unit = float((w * scores**2).sum() / total) ** 0.5 or 1.0
+    start = Link(np.ones_like(scores[0, :1]) / unit, np.zeros_like(scores[0, :1]))
+    of_all, every, entries = (part.reshape(-1, 1) for part in (relevant, scores, w))  # as if there were one label
     common = _minimum(of_all, every, entries, start, (0.0, 0.0), FLATTEST / unit, offsets)
     return _minimum(relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), FLATTEST / unit, offsets)
 
 
 def _minimum(
-    relevant: Array, scores: Array, w: Array, centre: Link, precisions: tuple[float, float], flattest: float, offsets: bool
+    relevant: np.ndarray, scores: np.ndarray, w: np.ndarray, centre: Link, precisions: tuple[float, float], flattest: float, offsets: bool
 ) -> Link:
     """Links of the labels by Newton's method; slopes are measured in that of the centre.
 
     The curvature of the logistic loss changes by at most the factor exp(r) where log-odds change by r, so a step of the share
     log(1 + r) / r of Newton's always descends.
     """
-    xp = namespace(scores)
     of_slope, of_offset = precisions
     least = flattest / centre.slope
     x = centre.slope * scores
-    positives = xp.sum(w * relevant, axis=0)
-    negatives = xp.sum(w, axis=0) - positives
-    targets = xp.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))  # Platt's: less sure for few rows
-    expected = xp.where(positives + negatives > 0, centre.offset, 0.0)  # of a label that nobody knows ½ at the score 0
-    a, b = xp.clip(xp.ones_like(positives), least, None), expected
+    positives = np.sum(w * relevant, axis=0)
+    negatives = np.sum(w, axis=0) - positives
+    targets = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))  # Platt's: less sure for few rows
+    expected = np.where(positives + negatives > 0, centre.offset, 0.0)  # of a label that nobody knows ½ at the score 0
+    a, b = np.clip(np.ones_like(positives), least, None), expected
     for _ in range(NEWTON_STEPS):
-        p = 1 / (1 + xp.exp(-xp.clip(a * x + b, -500.0, 500.0)))
+        p = expit(a * x + b)
         error = w * (p - targets)
         curvature = w * p * (1 - p)
-        slope_gradient = xp.sum(error * x, axis=0) + of_slope * (a - 1)
-        offset_gradient = (xp.sum(error, axis=0) + of_offset * (b - expected)) * offsets
+        slope_gradient = np.sum(error * x, axis=0) + of_slope * (a - 1)
+        offset_gradient = (np.sum(error, axis=0) + of_offset * (b - expected)) * offsets
         is_free = (a > least) | (slope_gradient < 0)
         slope_gradient = slope_gradient * is_free
-        aa = xp.sum(curvature * x * x, axis=0) + of_slope + 1e-12
-        bb = xp.sum(curvature, axis=0) + of_offset + 1e-12
-        ab = xp.sum(curvature * x, axis=0) * is_free * offsets
+        aa = np.sum(curvature * x * x, axis=0) + of_slope + 1e-12
+        bb = np.sum(curvature, axis=0) + of_offset + 1e-12
+        ab = np.sum(curvature * x, axis=0) * is_free * offsets
         determinant = aa * bb - ab * ab
         slope_step = (bb * slope_gradient - ab * offset_gradient) / determinant
         offset_step = (aa * offset_gradient - ab * slope_gradient) / determinant
-        change = xp.amax(xp.where(w > 0, xp.abs(slope_step * x + offset_step), 0.0), axis=0) + SETTLED / 2
-        share = xp.log1p(change) / change
-        a = xp.clip(a - share * slope_step, least, None)
+        change = np.max(np.where(w > 0, np.abs(slope_step * x + offset_step), 0.0), axis=0) + SETTLED / 2
+        share = np.log1p(change) / change
+        a = np.clip(a - share * slope_step, least, None)
         b = b - share * offset_step
         if float(change.max()) <= SETTLED:
             break
@@ -116,21 +114,21 @@ def _minimum(
 
 
 def cross_fitted(
-    relevant: Array,
-    scores: Array,
-    weights: Array | None = None,
+    relevant: np.ndarray,
+    scores: np.ndarray,
+    weights: np.ndarray | None = None,
     *,
     offsets: bool = True,
     groups: np.ndarray | None = None,
     seed: int = 0,
-) -> Array:
+) -> np.ndarray:
     """Log-odds (n, q) of the training rows, each fifth by the link of the other four; rows of one of the `groups` stay together."""
     units = np.arange(len(scores)) if groups is None else groups
     fold = (np.random.default_rng(seed).permutation(int(units.max()) + 1) % FOLDS)[units]
-    found = 0.0 * scores
+    found = np.empty(scores.shape)
     for k in np.unique(fold):
-        here = to_match(fold == k, scores)
-        others = here if bool(here.all()) else ~here  # one row, or one group
+        here = fold == k
+        others = here if here.all() else ~here  # one row, or one group
         link = fit_link(relevant[others], scores[others], None if weights is None else weights[others], offsets=offsets)
         found[here] = link.log_odds(scores[here])
     return found
@@ -253,7 +251,11 @@ class NeverPredictedWarning(UserWarning):
 
 
 def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, seed: int) -> Answers:
-    """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`."""
+    """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`.
+
+    On the CPU: there is little to compute, in many steps, which a GPU is slow to start.
+    """
+    scores = to_numpy(scores)
     relevant, weights = data.truth(scores)
     link, judged, log_odds = None, scores, None
     if labels.target != "multiclass":
@@ -263,18 +265,16 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
         log_odds = cross_fitted(relevant, scores, weights, offsets=offsets, groups=data.groups, seed=seed)
         if estimator.scores == "log_odds":
             scores, judged = link.log_odds(scores), log_odds
-        link = Link(to_numpy(link.slope), to_numpy(link.offset))
-    at = to_numpy(thresholds(estimator.threshold, relevant, scores, weights))
+    at = thresholds(estimator.threshold, relevant, scores, weights)
     if is_tuned(estimator.threshold):  # labels that nobody knows have the score 0, and are not predicted
         at = np.where(np.isnan(data.Y).all(axis=0), np.maximum(at, 0.0), at)
     if estimator.miss_cost is not None:
         at = _of_costs(estimator, link, labels, at)
-    predicted = judged > to_match(at, judged)
-    (estimate,) = candidate_metrics(relevant, judged[None], to_match(at, judged), weights)
-    relevant, predicted = to_numpy(relevant), to_numpy(predicted)
+    predicted = judged > at
+    (estimate,) = candidate_metrics(relevant, judged[None], at, weights)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
-    sets = None if log_odds is None else fit_sets(relevant, probabilities(to_numpy(log_odds)), predicted, data.counts)
-    w = of_entries(data.counts, np.ones(relevant.shape))
+    sets = None if log_odds is None else fit_sets(relevant, probabilities(log_odds), predicted, weights)
+    w = of_entries(weights, np.ones(relevant.shape))
     hits, positives, predictions = ((w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted))
     of_labels = {"rows": w.sum(axis=0), "positives": positives}
     with np.errstate(invalid="ignore", divide="ignore"):

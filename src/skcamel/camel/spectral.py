@@ -340,16 +340,19 @@ def scores_without(
 ) -> Iterator[tuple[int, int, Array]]:
     """Number of the basis, that of the penalties, and scores (n, q) of each row without it or its group, for every candidate."""
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
+    truth = [smoother.truth @ basis.R for basis in bases]  # (n, l)
+    reached = [own @ basis.R.T for own, basis in zip(truth, bases, strict=True)]  # (n, q) all of the labels, if no component is null
     if groups is None:
-        errors = _errors_without_row(smoother, bases, candidates)
+        errors = _errors_without_row(smoother, bases, candidates, truth)
     else:
         errors = _errors_without_group(smoother, bases, candidates, blocks_of_groups(groups))
     for (a, p, _), error in zip(candidates, errors, strict=True):
-        R = bases[a].R
-        yield a, p, (smoother.truth @ R - error) @ R.T
+        yield a, p, reached[a] - error @ bases[a].R.T
 
 
-def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, int, Array]]) -> Iterator[Array]:
+def _errors_without_row(
+    smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, int, Array]], truth: Sequence[Array]
+) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where one unit of weight of the row is left out, or all if it has less.
 
     Where nothing is left to learn from, the error is the whole label.
@@ -360,7 +363,6 @@ def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candida
     diagonal = Diagonal(smoother.values, smoother.rows, [rho for _, _, rho in candidates])
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
-    truth = [smoother.truth @ basis.R for basis in bases]
     widest = max([1, *(len(basis.d) for basis in bases)])
     together = max(1, len(smoother.values) // (2 * widest))  # enough for a fat product of n²/2 doubles
     for first in range(0, len(candidates), together):

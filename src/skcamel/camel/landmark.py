@@ -218,7 +218,8 @@ def leave_one_out(
     live = spectrum.values > len(spectrum.values) * np.finfo(np.float64).eps * spectrum.values[-1]
     values = spectrum.values[live]
     roots = xp.sqrt(values)
-    rows = spectrum.rows[:, live] / roots
+    rows = spectrum.rows[:, live]  # a copy
+    rows /= roots
     rows *= xp.sqrt(weights)[:, None]
     own = targets._replace(projected=targets.projected[live] / roots[:, None])
     smoother = spectral.smoother_of(values, rows, own, weights, spectrum.weight)

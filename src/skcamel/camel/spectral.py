@@ -18,6 +18,7 @@ so one decomposition of the kernel serves every α, λ1 and λ2. ``docs/derivati
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -340,19 +341,19 @@ def scores_without(
 ) -> Iterator[tuple[int, int, Array]]:
     """Number of the basis, that of the penalties, and scores (n, q) of each row without it or its group, for every candidate."""
     candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
-    truth = [smoother.truth @ basis.R for basis in bases]  # (n, l)
-    reached = [own @ basis.R.T for own, basis in zip(truth, bases, strict=True)]  # (n, q) all of the labels, if no component is null
     if groups is None:
-        errors = _errors_without_row(smoother, bases, candidates, truth)
+        errors = _errors_without_row(smoother, bases, candidates)
     else:
         errors = _errors_without_group(smoother, bases, candidates, blocks_of_groups(groups))
-    for (a, p, _), error in zip(candidates, errors, strict=True):
-        yield a, p, reached[a] - error @ bases[a].R.T
+    scored = zip(candidates, errors, strict=True)
+    for a, of_basis in groupby(scored, lambda pair: pair[0][0]):
+        R = bases[a].R
+        reached = smoother.truth @ R @ R.T  # (n, q), the labels but for null components
+        for (_, p, _), error in of_basis:
+            yield a, p, reached - error @ R.T
 
 
-def _errors_without_row(
-    smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, int, Array]], truth: Sequence[Array]
-) -> Iterator[Array]:
+def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, int, Array]]) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where one unit of weight of the row is left out, or all if it has less.
 
     Where nothing is left to learn from, the error is the whole label.
@@ -374,8 +375,9 @@ def _errors_without_row(
         for a, _, own in block:
             start, end = end, end + len(own)
             rest = stays + share * own * g[:, start:end]
-            error = (missed[a] + own * inside[:, start:end]) / (smoother.roots * xp.where(rest > 0, rest, 1.0))
-            yield xp.where(rest > 0, error, truth[a])
+            is_left = rest > 0
+            error = (missed[a] + own * inside[:, start:end]) / (smoother.roots * xp.where(is_left, rest, 1.0))
+            yield error if bool(is_left.all()) else xp.where(is_left, error, smoother.truth @ bases[a].R)
 
 
 def blocks_of_groups(groups: np.ndarray) -> list[np.ndarray]:

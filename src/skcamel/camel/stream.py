@@ -140,7 +140,7 @@ class Stream:
         judged = min(n, landmark.JUDGED_ROWS)
         always = 8 * (m * p + 4 * (d + 2) * min(n, self.by.sampled)) + LABEL_BYTES * n * q + OTHER_BYTES
         of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
-        at_the_end = 8 * (4 * m * m + 4 * p * q + judged * (4 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m)
+        at_the_end = 8 * (4 * m * m + 4 * p * q + judged * (2 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m)
         threads = 1 if device is not None else self.by.threads or allowed_threads()
         free = memory.available(device) if budget is None else budget
         if free is not None:

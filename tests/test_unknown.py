@@ -315,10 +315,10 @@ def test_what_cannot_take_unknown_labels_says_so():
 
 def test_data_counts_rows_until_something_is_unknown():
     X, Y, hidden = make()
-    assert Data(X, 2 * Y - 1, None).counts is None
+    assert Data(X, 2 * Y - 1, None).truth(X)[1] is None
     weights = np.arange(60.0) + 1
-    assert Data(X, 2 * Y - 1, weights).counts is weights
-    np.testing.assert_array_equal(Data(X, 2 * hidden - 1, weights).counts, ~np.isnan(hidden) * weights[:, None])
+    assert Data(X, 2 * Y - 1, weights).truth(X)[1] is weights
+    np.testing.assert_array_equal(Data(X, 2 * hidden - 1, weights).truth(X)[1], ~np.isnan(hidden) * weights[:, None])
 
 
 def test_a_1d_y_with_gaps_is_refused_with_the_way_out():

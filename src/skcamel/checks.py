@@ -335,9 +335,9 @@ def check_in_unit_interval(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number in [0, 1], got {value!r}.")
 
 
-def choice(value: str, options: tuple[str, ...], name: str) -> str:
-    """`value` if it is one of `options`."""
-    if not isinstance(value, str) or value not in options:
+def choice(value: Any, options: tuple[Any, ...], name: str) -> Any:
+    """`value` if it is one of `options`, texts or flags."""
+    if not isinstance(value, str | bool | np.bool_) or value not in options:
         known = f"{name}={value!r} is not known; choose one of {', '.join(map(repr, options))}."
         raise ValueError(hint(f"{name}={value!r}") or known)
     return value

@@ -76,7 +76,8 @@ def test_members_have_the_least_squared_error_of_each_representation(rows):
     found = search(represent(data, grid, None, data), grid, S, "average_precision", combine=True)
     assert len(found.models) == 4
     for k, member in enumerate(found.models):
-        own = range(k * grid.width, (k + 1) * grid.width)
+        width = grid.size // len(grid.places)
+        own = range(k * width, (k + 1) * width)
         errors = {}
         for index in (index for index in own if found.params[index]["alpha"] <= 0.5):
             only = grid.only(index)

@@ -1,6 +1,7 @@
 """Sums over rows: the same however they are taken, and leave-one-out from them equals refits without the row."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -65,7 +66,7 @@ def test_the_solution_and_leave_one_out_equal_literal_fits(kind, of_blocks, weig
     summary, basis = summary_of(of, xp, w), spectral.label_basis(xp(G))
     F, unit = phi(of, X), np.ones(N) if w is None else np.minimum(w, 1.0)
     counts = np.ones(N) if w is None else w
-    scores = {p: F_ for _, p, F_ in landmark.leave_one_out(summary, summary.targets, [basis], PENALTIES)}
+    scores = list(landmark.leave_one_out(summary, summary.targets, [basis], PENALTIES))
     for p, (lambda1, lambda2) in enumerate(PENALTIES):
         solution = landmark.solve_in(summary, summary.targets, basis, lambda1=lambda1, lambda2=lambda2)
         K = X if of.landmarks is None else np.asarray(of.kernel(X, np.asarray(of.landmarks)))
@@ -80,15 +81,10 @@ def test_the_solution_and_leave_one_out_equal_literal_fits(kind, of_blocks, weig
 def test_candidates_that_are_scored_together_do_not_meddle():
     summary = summary_of(made("rbf", np.array), np.array, None)
     bases = [spectral.label_basis((1 - a) * np.eye(Q) + a * G) for a in (0.0, 0.3, 0.7)]
-    alone = {
-        (a, p): next(landmark.leave_one_out(summary, summary.targets, [basis], [penalty]))[2]
-        for a, basis in enumerate(bases)
-        for p, penalty in enumerate(PENALTIES)
-    }
-    together = {(a, p): scores for a, p, scores in landmark.leave_one_out(summary, summary.targets, bases, PENALTIES)}
-    assert together.keys() == alone.keys()
-    for key, scores in together.items():
-        np.testing.assert_allclose(scores, alone[key], atol=1e-11)
+    together = landmark.leave_one_out(summary, summary.targets, bases, PENALTIES)
+    for (basis, penalty), scores in zip(product(bases, PENALTIES), together, strict=True):
+        (alone,) = landmark.leave_one_out(summary, summary.targets, [basis], [penalty])
+        np.testing.assert_allclose(scores, alone, atol=1e-11)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -185,7 +181,7 @@ def test_equal_landmarks_and_landmarks_at_the_origin_are_no_trouble():
 def test_one_row_leaves_nothing_to_learn_from():
     of, block = made("columns", np.array), Block(X[:1], Y[:1], None)
     summary = landmark.summarise(of, landmark.moments(of, [lambda: block], Q), block)
-    ((_, _, scores),) = landmark.leave_one_out(summary, summary.targets, [spectral.label_basis(np.eye(Q))], [(1.0, 0.1)])
+    (scores,) = landmark.leave_one_out(summary, summary.targets, [spectral.label_basis(np.eye(Q))], [(1.0, 0.1)])
     np.testing.assert_array_equal(scores, 0.0)
 
 

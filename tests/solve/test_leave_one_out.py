@@ -86,8 +86,9 @@ def test_groups_leave_together_as_in_refits(n, weighted, xp):
     spectrum = spectral.decompose(xp(K) + 0.0, None if weights is None else xp(weights))
     for basis in bases_of(Y):
         own = [spectral.LabelBasis(*(to_match(part, spectrum.values) for part in basis))]
-        for _, p, scores in spectral.leave_one_out(spectrum, spectral.project(spectrum, xp(Y)), own, PENALTIES, groups):
-            wanted = refits(K, Y, weights, groups, basis, PENALTIES[p])
+        found = spectral.leave_one_out(spectrum, spectral.project(spectrum, xp(Y)), own, PENALTIES, groups)
+        for penalty, scores in zip(PENALTIES, found, strict=True):
+            wanted = refits(K, Y, weights, groups, basis, penalty)
             np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-9)
 
 
@@ -102,8 +103,9 @@ def test_groups_of_sums_leave_together_as_in_refits(count, weighted, xp):
     summary = summed(own, X, Y, weights, xp)
     for basis in bases_of(Y):
         match = [spectral.LabelBasis(*(to_match(part, summary.values) for part in basis))]
-        for _, p, scores in landmark.leave_one_out(summary, summary.targets, match, PENALTIES, groups):
-            wanted = summed_refits(of, X, Y, weights, groups, basis, PENALTIES[p])
+        found = landmark.leave_one_out(summary, summary.targets, match, PENALTIES, groups)
+        for penalty, scores in zip(PENALTIES, found, strict=True):
+            wanted = summed_refits(of, X, Y, weights, groups, basis, penalty)
             np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-8)
 
 
@@ -117,7 +119,7 @@ def test_a_tiny_ridge_cancels_nothing(d, largest):
     groups = np.maximum(np.arange(40) - largest + 1, 0)
     summary = summed(landmark.Features(Kernel("linear"), None, 1e6 * X.mean(axis=0)), 1e6 * X, Y, None)
     basis = spectral.label_basis(np.eye(Q))
-    ((_, _, scores),) = landmark.leave_one_out(summary, summary.targets, [basis], [(1.0, 0.1)], groups)
+    (scores,) = landmark.leave_one_out(summary, summary.targets, [basis], [(1.0, 0.1)], groups)
     np.testing.assert_allclose(scores, ridge_refits(X, Y, groups, 0.2 / 1e12), atol=1e-7)
 
 
@@ -132,11 +134,11 @@ def test_a_grid_is_interpolated_to_rounding(weighted, by_sums, monkeypatch):
     else:
         spectrum = spectral.decompose(Kernel("rbf", 2.0)(X, X), weights)
         targets, solver = spectral.project(spectrum, Y), spectral
-    together = {(a, p): scores for a, p, scores in solver.leave_one_out(spectrum, targets, bases, GRID, groups)}
+    together = list(solver.leave_one_out(spectrum, targets, bases, GRID, groups))
     assert len(together) == len(bases) * len(GRID)
     monkeypatch.setattr(spectral, "nodes_for", lambda _: None)
-    for a, p, scores in solver.leave_one_out(spectrum, targets, bases, GRID, groups):
-        np.testing.assert_allclose(together[a, p], scores, atol=1e-9)
+    for interpolated, scores in zip(together, solver.leave_one_out(spectrum, targets, bases, GRID, groups), strict=True):
+        np.testing.assert_allclose(interpolated, scores, atol=1e-9)
 
 
 def test_errors_at_nodes_are_formed_where_memory_allows(monkeypatch):
@@ -160,7 +162,7 @@ def test_groups_of_one_row_are_rows(weighted):
     targets, bases = spectral.project(spectrum, Y), bases_of(Y)
     alone = spectral.leave_one_out(spectrum, targets, bases, GRID)
     grouped = spectral.leave_one_out(spectrum, targets, bases, GRID, np.arange(30)[::-1])
-    for (*_, plain), (*_, scores) in zip(alone, grouped, strict=True):
+    for plain, scores in zip(alone, grouped, strict=True):
         np.testing.assert_allclose(scores, plain, atol=1e-10)
 
 
@@ -170,7 +172,7 @@ def test_many_groups_and_large_ones_are_taken_in_blocks():
     K = Kernel("rbf", 2.0)(X, X)
     spectrum = spectral.decompose(K.copy())
     basis = bases_of(Y)[1]
-    ((*_, scores),) = spectral.leave_one_out(spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups)
+    (scores,) = spectral.leave_one_out(spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups)
     wanted = np.where(np.isin(groups, [0, 399, 400]), groups, 401)  # refits without the first, the last and the large one
     found = refits(K, Y, None, wanted, basis, (1.0, 0.1))
     judged = wanted < 401
@@ -193,7 +195,7 @@ def test_any_groups_leave_together_as_in_refits(groups, weighted):
     of = landmark.features(Kernel("laplacian", 2.0), X[:3], n_rows=len(X), lambda2=0.1)
     summary = summed(of, X, Y, weights)
     basis = bases_of(Y)[1]
-    ((*_, scores),) = spectral.leave_one_out(spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups)
+    (scores,) = spectral.leave_one_out(spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups)
     np.testing.assert_allclose(scores, refits(K, Y, weights, groups, basis, (1.0, 0.1)), atol=1e-9)
-    ((*_, scores),) = landmark.leave_one_out(summary, summary.targets, [basis], [(1.0, 0.1)], groups)
+    (scores,) = landmark.leave_one_out(summary, summary.targets, [basis], [(1.0, 0.1)], groups)
     np.testing.assert_allclose(scores, summed_refits(of, X, Y, weights, groups, basis, (1.0, 0.1)), atol=1e-9)

@@ -1,5 +1,7 @@
 """The closed form is the fixed point of Algorithm 1, its leave-one-out scores are those of n refits."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,7 @@ def test_leave_one_out_scores_are_those_of_n_refits(small, alpha, lambda1, lambd
     G = correlation.collaboration(small.S, alpha)
     spectrum, targets, _ = solved(small.K, small.Y, G, lambda1, lambda2, xp=xp)
     basis = spectral.label_basis(xp(G))
-    ((_, _, scores),) = spectral.leave_one_out(spectrum, targets, [basis], [(lambda1, lambda2)])
+    (scores,) = spectral.leave_one_out(spectrum, targets, [basis], [(lambda1, lambda2)])
     np.testing.assert_allclose(to_numpy(scores), literal.leave_one_out_scores(small.K, small.Y, G, lambda1, lambda2), atol=1e-8)
 
 
@@ -51,7 +53,7 @@ def test_weighted_scores_and_leave_one_out_are_those_of_the_weighted_problem(alp
     spectrum, targets, solution = solved(K, Y, G, 1.0, 0.05, weights, xp)
     scores = K @ to_numpy(solution.dual_coef) + to_numpy(solution.intercept)
     np.testing.assert_allclose(scores, literal.fixed_point_scores(K, Y, G, 1.0, 0.05, weights), atol=1e-8)
-    ((_, _, loo),) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(xp(G))], [(1.0, 0.05)])
+    (loo,) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(xp(G))], [(1.0, 0.05)])
     np.testing.assert_allclose(to_numpy(loo), literal.leave_one_out_scores(K, Y, G, 1.0, 0.05, weights), atol=1e-8)
 
 
@@ -113,10 +115,9 @@ def test_a_grid_of_candidates_equals_its_candidates_one_by_one(rng):
     targets = spectral.project(spectrum, Y)
     bases = [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in ALPHAS]
     penalties = [(l1, l2) for l1 in (0.5, 1.0, 2.0) for l2 in np.geomspace(1e-3, 1, 12)]
-    together = {(a, p): scores for a, p, scores in spectral.leave_one_out(spectrum, targets, bases, penalties)}
-    assert len(together) == len(bases) * len(penalties)
-    for (a, p), scores in together.items():
-        ((_, _, alone),) = spectral.leave_one_out(spectrum, targets, [bases[a]], [penalties[p]])
+    together = spectral.leave_one_out(spectrum, targets, bases, penalties)
+    for (basis, penalty), scores in zip(product(bases, penalties), together, strict=True):
+        (alone,) = spectral.leave_one_out(spectrum, targets, [basis], [penalty])
         np.testing.assert_allclose(scores, alone, atol=1e-10)
 
 
@@ -128,7 +129,7 @@ def test_held_out_scores_are_those_of_the_solution(rng):
     targets = spectral.project(spectrum, Y[train])
     for alpha in ALPHAS:
         G = correlation.collaboration(S, alpha)
-        ((_, _, scores),) = spectral.held_out(spectrum, targets, [spectral.label_basis(G)], [(1.0, 0.1)], K[test, train])
+        (scores,) = spectral.held_out(spectrum, targets, [spectral.label_basis(G)], [(1.0, 0.1)], K[test, train])
         s = spectral.solve_in(spectrum, targets, spectral.label_basis(G), lambda1=1.0, lambda2=0.1)
         np.testing.assert_allclose(scores, K[test, train] @ s.dual_coef + s.intercept, atol=1e-10)
 
@@ -170,5 +171,5 @@ def test_one_row_has_nothing_to_learn_from():
     targets = spectral.project(spectrum, np.array([[1.0, -1.0]]))
     s = spectral.solve_in(spectrum, targets, spectral.label_basis(np.eye(2)), lambda1=1.0, lambda2=0.1)
     np.testing.assert_allclose(s.intercept, [1, -1])
-    ((_, _, loo),) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(np.eye(2))], [(1.0, 0.1)])
+    (loo,) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(np.eye(2))], [(1.0, 0.1)])
     assert np.isfinite(loo).all()

@@ -1,5 +1,7 @@
 """Labels with unknown entries: the solution counts known entries alone, and leave-one-out scores are near those of refits."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -89,7 +91,7 @@ def test_nothing_unknown_is_the_complete_problem():
     targets = spectral.project(spectrum, Y)
     solution, scores = unknown.solve(spectrum, Y, basis, lambda1=1.0, lambda2=0.1)
     complete = spectral.solve_in(spectrum, targets, basis, lambda1=1.0, lambda2=0.1)
-    ((_, _, exact),) = spectral.leave_one_out(spectrum, targets, [basis], [(1.0, 0.1)])
+    (exact,) = spectral.leave_one_out(spectrum, targets, [basis], [(1.0, 0.1)])
     np.testing.assert_array_equal(solution.dual_coef, complete.dual_coef)
     np.testing.assert_allclose(scores, exact, atol=1e-12)
 
@@ -101,16 +103,12 @@ def test_candidates_together_are_candidates_one_by_one(weighted, rng, monkeypatc
     weights = rng.choice([0.5, 1.0, 2.0], size=len(K)) if weighted else None
     Y, spectrum = hide(Y, 0.4), spectral.decompose(K.copy(), weights)
     bases = [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in ALPHAS]
-    left, new = (
-        {(a, p): scores for a, p, scores in found}
-        for found in (unknown.leave_one_out(spectrum, Y, bases, PENALTIES), unknown.held_out(spectrum, Y, bases, PENALTIES, K[:5]))
-    )
-    assert len(left) == len(new) == len(ALPHAS) * len(PENALTIES)
-    for a, p in left:
-        lambda1, lambda2 = PENALTIES[p]
-        solution, scores = unknown.solve(spectrum, Y, bases[a], lambda1=lambda1, lambda2=lambda2)
-        np.testing.assert_allclose(left[a, p], scores, atol=1e-8)
-        np.testing.assert_allclose(new[a, p], K[:5] @ solution.dual_coef + solution.intercept, atol=1e-8)
+    left = unknown.leave_one_out(spectrum, Y, bases, PENALTIES)
+    new = unknown.held_out(spectrum, Y, bases, PENALTIES, K[:5])
+    for (basis, (lambda1, lambda2)), left_out, held_out in zip(product(bases, PENALTIES), left, new, strict=True):
+        solution, scores = unknown.solve(spectrum, Y, basis, lambda1=lambda1, lambda2=lambda2)
+        np.testing.assert_allclose(left_out, scores, atol=1e-8)
+        np.testing.assert_allclose(held_out, K[:5] @ solution.dual_coef + solution.intercept, atol=1e-8)
 
 
 def test_groups_are_refused():
@@ -134,7 +132,7 @@ def test_leave_one_out_is_near_that_of_refits_and_not_optimistic(weighted, share
     spectrum, basis = spectral.decompose(K.copy(), weights), spectral.label_basis(G)
     _, scores = unknown.solve(spectrum, hidden, basis, lambda1=1.0, lambda2=0.1)
     (filled,), _ = unknown.fill(spectrum, hidden, [(basis, (1.0, 0.1))])
-    ((_, _, held),) = spectral.leave_one_out(spectrum, spectral.project(spectrum, filled), [basis], [(1.0, 0.1)])
+    (held,) = spectral.leave_one_out(spectrum, spectral.project(spectrum, filled), [basis], [(1.0, 0.1)])
     truth, known = np.empty(Y.shape), ~np.isnan(hidden)
     for i in range(90):
         w, rest = np.ones(90) if weights is None else weights.copy(), hidden.copy()

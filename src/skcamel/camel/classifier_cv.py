@@ -23,7 +23,7 @@ from skcamel.camel.representation import Data, Grid, Model, Place, all_candidate
 from skcamel.camel.search import Scores, larger_is_better, score_fold, search, tabulate, usable
 from skcamel.camel.stream import Batches, Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned
-from skcamel.checks import Labels, check_flag, check_in_unit_interval, check_positive, choice, inner_splits, seed_of, unchanged_on_error
+from skcamel.checks import Labels, check_in_unit_interval, check_positive, choice, inner_splits, seed_of, unchanged_on_error
 from skcamel.memory import Alive
 from skcamel.metrics.conventions import NAMES
 from skcamel.presets import PREPARED, PRESETS
@@ -244,7 +244,7 @@ class CamelClassifierCV(BaseCamel):
             judged = data if source is None else judged_by(source.survey.judged, data.groups)
             S = learn_correlation(self, data if source is None else source.survey.counts)
             self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
-            n_candidates, tried = len(grid.places) * grid.width, grid
+            n_candidates, tried = grid.size, grid
             results = None
             if by_folds:
                 folds = self._folds(whole, labels, grid, None if source is None else source.by)
@@ -276,7 +276,7 @@ class CamelClassifierCV(BaseCamel):
                 self.best_index_, self.best_score_, self.best_params_ = results.best_index, results.best_score, model.params
                 for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
                     setattr(self, f"{name}_", model.params[name])
-                self.bandwidth_multiplier_ = tried.places[results.best_index // tried.width][2]
+                self.bandwidth_multiplier_ = tried.places[results.best_index * len(tried.places) // n_candidates][2]
                 if by_folds:  # which give estimates
                     answers = answers._replace(estimate=None, of_labels=None)
                 self._store(model, S, answers, labels)
@@ -328,7 +328,7 @@ class CamelClassifierCV(BaseCamel):
         self._check_shared_parameters(kernels)
         if self.callback is not None and not callable(self.callback):
             raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
-        check_flag("combine", self.combine)
+        choice(self.combine, (True, False), "combine")
         if self.combine and not isinstance(self.cv, str):
             raise ValueError("combine=True learns its weights on leave-one-out scores, not on folds; use cv='loo'.")
         if isinstance(self.cv, str) and self.cv != "loo":
@@ -355,7 +355,7 @@ class CamelClassifierCV(BaseCamel):
     def _folds(self, data: Data, labels: Labels, grid: Grid, by: Streaming | None) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
-        pairwise, per_fold = self._is_pairwise(), len(grid.places) * grid.width
+        pairwise, per_fold = self._is_pairwise(), grid.size
         threshold = self.threshold if self.scoring in METRICS or not is_tuned(self.threshold) else "zero"
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:

@@ -93,7 +93,8 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     scores, alpha = _least_error(model, data, source)
     Y = data.Y.astype(np.float64)
     known = ~np.isnan(Y)
-    log_odds = Y * fit_link(Y > 0, scores, data.counts).log_odds(scores)  # that each entry is right
+    relevant, weights = data.truth(scores)
+    log_odds = Y * fit_link(relevant, scores, weights).log_odds(scores)  # that each entry is right
     first = np.argsort(log_odds[known], kind="stable")[:limit]
     rows, columns = np.argwhere(known)[first].T
     Y = np.nan_to_num(Y)
@@ -246,7 +247,7 @@ def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndar
                 least, best = error, (summed, scores, index)
         del problem  # before the next kernel matrix is made
     problem, scores, index = best
-    a = index * len(grid.alphas) // grid.width
+    a = index * len(grid.alphas) * len(grid.places) // grid.size
     if problem is None or len(scores) == len(data.Y):
         return scores, grid.alphas[a]
     chosen = problem._replace(grid=grid.only(index), params=problem.params[index : index + 1])

@@ -209,7 +209,7 @@ def leave_one_out(
     bases: Sequence[LabelBasis],
     penalties: Sequence[tuple[float, float]],
     groups: np.ndarray | None = None,
-) -> Iterator[tuple[int, int, Array]]:
+) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.
 
     Groups are those of the rows of the sample, which must hold all rows of a group.

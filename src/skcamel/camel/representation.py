@@ -33,18 +33,15 @@ class Data(NamedTuple):
         """Whether all labels are known."""
         return self.Y.dtype.kind == "i" or not np.isnan(self.Y).any()
 
-    @property
-    def counts(self) -> np.ndarray | None:
-        """Weights of rows (n,) or None; if labels are unknown, those of entries (n, q), 0 where unknown."""
-        if self.is_complete:
-            return self.weights
-        weights = np.ones(len(self.Y)) if self.weights is None else self.weights
-        return ~np.isnan(self.Y) * weights[:, None]
-
     def truth(self, like: Array) -> tuple[Array, Array | None]:
-        """Which labels are relevant (n, q), and `counts`, where `like` lives."""
-        counts = self.counts
-        return to_match(self.Y, like) > 0, None if counts is None else to_match(counts, like)
+        """Which labels are relevant (n, q), and weights of rows (n,) or None, where `like` lives.
+
+        If labels are unknown, weights are those of entries (n, q), 0 where unknown.
+        """
+        weights = self.weights
+        if not self.is_complete:
+            weights = ~np.isnan(self.Y) * (np.ones(len(self.Y)) if weights is None else weights)[:, None]
+        return to_match(self.Y, like) > 0, None if weights is None else to_match(weights, like)
 
     def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
@@ -76,9 +73,9 @@ class Grid(NamedTuple):
     relative: bool = True  # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
 
     @property
-    def width(self) -> int:
-        """Candidates of one representation."""
-        return len(self.alphas) * len(self.lambda1s) * len(self.lambda2s)
+    def size(self) -> int:
+        """Number of candidates."""
+        return len(self.places) * len(self.alphas) * len(self.lambda1s) * len(self.lambda2s)
 
     def params(self, representation: Representation, spectrum: Any = None) -> list[dict[str, Any]]:
         """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them."""
@@ -96,9 +93,8 @@ class Grid(NamedTuple):
 
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
-        place, within = divmod(index, self.width)
-        alpha, lambda1, lambda2 = list(product(self.alphas, self.lambda1s, self.lambda2s))[within]
-        return self._replace(alphas=(alpha,), lambda1s=(lambda1,), lambda2s=(lambda2,), places=(self.places[place],))
+        place, alpha, lambda1, lambda2 = list(product(self.places, self.alphas, self.lambda1s, self.lambda2s))[index]
+        return self._replace(alphas=(alpha,), lambda1s=(lambda1,), lambda2s=(lambda2,), places=(place,))
 
 
 class Representation(NamedTuple):
@@ -147,13 +143,12 @@ class Problem(NamedTuple):
 
     def leave_one_out(self, bases: Sequence[spectral.LabelBasis]) -> Iterator[Array]:
         """Scores (n, q) of the rows for each candidate, from the label basis of each α; rows of a group are left out together."""
-        found = self.solver.leave_one_out(self.spectrum, self.targets, bases, self.penalties, self.data.groups)
-        return (scores for _, _, scores in found)
+        return self.solver.leave_one_out(self.spectrum, self.targets, bases, self.penalties, self.data.groups)
 
     def held_out(self, bases: Sequence[spectral.LabelBasis], X: Array, device: Any) -> Iterator[Array]:
         """Scores (m, q) of other rows X (m, d), not yet scaled, for each candidate."""
         K = self.representation.kernel_rows(X, device)
-        return (scores for _, _, scores in self.solver.held_out(self.spectrum, self.targets, bases, self.penalties, K))
+        return self.solver.held_out(self.spectrum, self.targets, bases, self.penalties, K)
 
     def solve(self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: Array | None = None) -> Model:
         """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
@@ -165,7 +160,7 @@ class Problem(NamedTuple):
         else:
             solution = self.solver.solve_in(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2)
         if scores is None:
-            ((_, _, scores),) = self.solver.leave_one_out(self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups)
+            (scores,) = self.solver.leave_one_out(self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups)
         values = self.spectrum.values
         largest = float(values[-1]) if len(values) else 0.0  # there may be one row
         return Model(params, self.representation, to_numpy(basis.G), solution, scores, self.solver_name, largest)

@@ -18,7 +18,7 @@ so one decomposition of the kernel serves every α, λ1 and λ2. ``docs/derivati
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -190,12 +190,11 @@ def leave_one_out(
     bases: Sequence[LabelBasis],
     penalties: Sequence[tuple[float, float]],
     groups: np.ndarray | None = None,
-) -> Iterator[tuple[int, int, Array]]:
-    """Exact leave-one-out scores of the training rows for every label basis and every (λ1, λ2).
+) -> Iterator[Array]:
+    """Exact leave-one-out scores (n, q) of the training rows for every (λ1, λ2) of every label basis.
 
-    Yields the number of the basis, that of the penalties, and scores (n, q). Row i is scored by the model of all rows but i, with
-    S and σ held. Under weights, row i loses one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on,
-    it is scored by the model of all rows outside its group.
+    Row i is scored by the model of all rows but i, with S and σ held. Under weights, row i loses one unit of
+    weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is scored by the model of all rows outside its group.
     """
     xp = namespace(targets.Y)
     weights = xp.ones_like(targets.Y[:, 0]) if spectrum.weights is None else spectrum.weights
@@ -205,17 +204,17 @@ def leave_one_out(
 
 def held_out(
     spectrum: Spectrum, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
-) -> Iterator[tuple[int, int, Array]]:
-    """Number of the basis, that of the penalties, and scores (m, q) of other rows, for every label basis and every (λ1, λ2).
+) -> Iterator[Array]:
+    """Scores (m, q) of other rows for every (λ1, λ2) of every label basis.
 
     K (m, n) is the kernel between the other rows and the training rows.
     """
     rows = in_eigenbasis(spectrum, K)
-    for a, basis in enumerate(bases):
+    for basis in bases:
         rotated, mean = targets.projected @ basis.R, targets.mean @ basis.R
-        for p, penalty in enumerate(penalties):
+        for penalty in penalties:
             shrunk = rotated / (spectrum.values[:, None] + basis.ridges(*penalty))
-            yield a, p, (mean + rows @ shrunk) @ basis.R.T
+            yield (mean + rows @ shrunk) @ basis.R.T
 
 
 def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
@@ -338,22 +337,20 @@ def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
 
 def scores_without(
     smoother: Smoother, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], groups: np.ndarray | None = None
-) -> Iterator[tuple[int, int, Array]]:
-    """Number of the basis, that of the penalties, and scores (n, q) of each row without it or its group, for every candidate."""
-    candidates = [(a, p, basis.ridges(*penalty)) for a, basis in enumerate(bases) for p, penalty in enumerate(penalties)]
+) -> Iterator[Array]:
+    """Scores (n, q) of each row without it or its group, for every (λ1, λ2) of every label basis."""
+    candidates = [(a, basis.ridges(*penalty)) for a, basis in enumerate(bases) for penalty in penalties]
     if groups is None:
         errors = _errors_without_row(smoother, bases, candidates)
     else:
         errors = _errors_without_group(smoother, bases, candidates, blocks_of_groups(groups))
-    scored = zip(candidates, errors, strict=True)
-    for a, of_basis in groupby(scored, lambda pair: pair[0][0]):
-        R = bases[a].R
-        reached = smoother.truth @ R @ R.T  # (n, q), the labels but for null components
-        for (_, p, _), error in of_basis:
-            yield a, p, reached - error @ R.T
+    for basis in bases:
+        reached = smoother.truth @ basis.R @ basis.R.T  # (n, q), the labels but for null components
+        for error in islice(errors, len(penalties)):
+            yield reached - error @ basis.R.T
 
 
-def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, int, Array]]) -> Iterator[Array]:
+def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, Array]]) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where one unit of weight of the row is left out, or all if it has less.
 
     Where nothing is left to learn from, the error is the whole label.
@@ -361,18 +358,18 @@ def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candida
     xp = namespace(smoother.rows)
     share = xp.clip(1 / smoother.roots**2, None, 1.0)  # of the weight of each row that is left out
     stays = 1 - share + share * smoother.outside
-    diagonal = Diagonal(smoother.values, smoother.rows, [rho for _, _, rho in candidates])
+    diagonal = Diagonal(smoother.values, smoother.rows, [rho for _, rho in candidates])
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
     widest = max([1, *(len(basis.d) for basis in bases)])
     together = max(1, len(smoother.values) // (2 * widest))  # enough for a fat product of n²/2 doubles
     for first in range(0, len(candidates), together):
         block = candidates[first : first + together]
-        rho = xp.concatenate([rho for _, _, rho in block])
-        inside = smoother.rows @ (xp.concatenate([projected[a] for a, _, _ in block], axis=1) / (smoother.values[:, None] + rho))
+        rho = xp.concatenate([rho for _, rho in block])
+        inside = smoother.rows @ (xp.concatenate([projected[a] for a, _ in block], axis=1) / (smoother.values[:, None] + rho))
         g = diagonal(rho)
         end = 0
-        for a, _, own in block:
+        for a, own in block:
             start, end = end, end + len(own)
             rest = stays + share * own * g[:, start:end]
             is_left = rest > 0
@@ -403,7 +400,7 @@ def blocks_of_groups(groups: np.ndarray) -> list[np.ndarray]:
 
 
 def _errors_without_group(
-    smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, int, Array]], groups: Sequence[np.ndarray]
+    smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, Array]], groups: Sequence[np.ndarray]
 ) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where all rows of the group are left out.
 
@@ -411,7 +408,7 @@ def _errors_without_group(
     """
     xp = namespace(smoother.rows)
     n, q = smoother.truth.shape
-    every = xp.concatenate([rho for _, _, rho in candidates])
+    every = xp.concatenate([rho for _, rho in candidates])
     nodes = nodes_for(every)
     if nodes is not None:
         size = n / sum(map(len, groups))
@@ -422,11 +419,11 @@ def _errors_without_group(
     if nodes is not None:
         labels = as_floats(np.eye(q), smoother.rows)
         at_nodes = _errors_at(smoother, groups, [(rho, labels) for rho in nodes.rho.tolist()])
-        for a, _, rho in candidates:
+        for a, rho in candidates:
             mixing = nodes.shares(rho)[:, None, :] * bases[a].R  # (n_nodes, q, l)
             yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
     else:
-        for a, _, rho in candidates:
+        for a, rho in candidates:
             yield _errors_at(smoother, groups, [(own, bases[a].R[:, rho == own]) for own in xp.unique(rho).tolist()])
 
 

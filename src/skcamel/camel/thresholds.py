@@ -14,6 +14,7 @@ import numpy as np
 from skcamel.arrays import Array, namespace, take_along_rows, to_match
 from skcamel.checks import as_number
 from skcamel.gone import hint
+from skcamel.metrics.decision import f1_of
 
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")
 OTHER_NAMES = {"common": "micro_f1", "label": "macro_f1"}  # of earlier versions
@@ -59,8 +60,8 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: Array | 
     if metric == "hamming_loss":
         own, common = _best(curve, _gain(curve)), _best(together, _gain(together))
     else:
-        common = _best(together, _f1(together))
-        own = _best(curve, _f1(curve) if metric == "macro_f1" else _gain(curve, _micro_f1(curve)))
+        common = _best(together, f1_of(*together[2:]))
+        own = _best(curve, f1_of(*curve[2:]) if metric == "macro_f1" else _gain(curve, _micro_f1(curve)))
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
     return share * own + (1 - share) * common
 
@@ -80,7 +81,7 @@ def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
     (array([ 1.,  0., -1.]), array([0.   , 1.   , 0.667]))
     """
     curve = _curve(relevant, scores, namespace(scores).ones_like(scores))
-    value = _f1(curve)
+    value = f1_of(*curve[2:])
     return [(curve.thresholds[possible, j], value[possible, j]) for j, possible in enumerate(curve.possible.T)]
 
 
@@ -114,13 +115,6 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
         predicted=xp.concatenate([zero, predicted]),
         positives=hits[-1],
     )
-
-
-def _f1(curve: _Curve) -> Array:
-    """F1 at every threshold; 1 where nothing is true and nothing predicted."""
-    xp = namespace(curve.hits)
-    size = curve.predicted + curve.positives
-    return xp.where(size > 0, 2 * curve.hits / xp.where(size > 0, size, 1.0), 1.0)
 
 
 def _gain(curve: _Curve, f1: float = 1.0) -> Array:

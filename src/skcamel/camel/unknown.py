@@ -91,7 +91,7 @@ def leave_one_out(
     bases: Sequence[LabelBasis],
     penalties: Sequence[tuple[float, float]],
     groups: np.ndarray | None = None,
-) -> Iterator[tuple[int, int, Array]]:
+) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 
     Each candidate has its own filling, to two or three digits. That the filling of other rows depends on the row that is left out is
@@ -104,40 +104,36 @@ def leave_one_out(
             f"groups has {len(groups)} entries, but Y has unknown labels, with which groups cannot leave together exactly; "
             "use cv=GroupKFold(5), which fits again without each fold."
         )
-    more = [_ridges(spectrum, Y, candidate) for candidate in product(bases, penalties)]
+    candidates = list(product(bases, penalties))
+    more = [_ridges(spectrum, Y, candidate) for candidate in candidates]
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, more)
-    for own, (a, p, labels) in zip(more, _filled(spectrum, Y, bases, penalties), strict=True):
-        yield a, p, _left_out(spectrum, labels, (bases[a], penalties[p]), own, diagonal)
+    for candidate, own, labels in zip(candidates, more, _filled(spectrum, Y, candidates), strict=True):
+        yield _left_out(spectrum, labels, candidate, own, diagonal)
 
 
 def held_out(
     spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
-) -> Iterator[tuple[int, int, Array]]:
+) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
-    for a, p, labels in _filled(spectrum, Y, bases, penalties):
-        lambda1, lambda2 = penalties[p]
+    candidates = list(product(bases, penalties))
+    for (basis, (lambda1, lambda2)), labels in zip(candidates, _filled(spectrum, Y, candidates), strict=True):
         targets = spectral.project(spectrum, labels)
-        solution = spectral.solve_in(spectrum, targets, bases[a], lambda1=lambda1, lambda2=lambda2, embed=False)
-        yield a, p, K @ solution.dual_coef + solution.intercept
+        solution = spectral.solve_in(spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2, embed=False)
+        yield K @ solution.dual_coef + solution.intercept
 
 
-def _filled(
-    spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]]
-) -> Iterator[tuple[int, int, Array]]:
-    """Number of the basis, that of the penalties, and labels filled to two or three digits, for every candidate.
+def _filled(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate]) -> Iterator[Array]:
+    """Labels filled to two or three digits, for every candidate.
 
     As many candidates at a time as take n²/4 numbers. All start from the labels of one candidate, of the median λ2: without it, errors
     of candidates that are about as good differ more.
     """
-    candidates = list(product(bases, penalties))
     by_ridge = sorted(candidates, key=lambda candidate: candidate[1][1])
     (start,), _ = fill(spectrum, Y, [by_ridge[len(by_ridge) // 2]], tol=ROUGH)
     size = max(1, len(Y) // (4 * Y.shape[1]))
     for first in range(0, len(candidates), size):
         filled, _ = fill(spectrum, Y, candidates[first : first + size], start=start, tol=ROUGH)
-        for number, labels in enumerate(filled, first):
-            a, p = divmod(number, len(penalties))
-            yield a, p, labels
+        yield from filled
 
 
 def _operator(spectrum: Spectrum, candidates: Sequence[Candidate]) -> Callable[[Array, Array], Array]:

@@ -195,16 +195,17 @@ def report(
     sun          1          0          1      0.000     nan  0.000
     """
     counts = counted(Y, P, sample_weight)
-    both, extra, missed = (to_numpy(part) for part in counts[:3])
-    names = default_names("label", len(both)) if label_names is None else [str(name) for name in label_names]
-    if len(names) != len(both):
-        raise ValueError(f"Got {len(names)} label_names for {len(both)} labels; give one name for each column of Y.")
-    figures = {"positives": both + missed, "predicted": both + extra}
+    hits, predicted, positives = (to_numpy(part) for part in counts[:3])
+    names = default_names("label", len(hits)) if label_names is None else [str(name) for name in label_names]
+    if len(names) != len(hits):
+        raise ValueError(f"Got {len(names)} label_names for {len(hits)} labels; give one name for each column of Y.")
+    figures = {"positives": positives, "predicted": predicted}
     with np.errstate(invalid="ignore"):
-        figures |= {"precision": both / (both + extra), "recall": both / (both + missed)}
-    figures["f1"] = to_numpy(f1_of(counts, absent))
+        figures |= {"precision": hits / predicted, "recall": hits / positives}
+    figures["f1"] = f1_of(hits, predicted, positives, absent)
     if counts.known is not None:
         figures["known"] = to_numpy(counts.known)
+        figures["f1"] = np.where(figures["known"] > 0, figures["f1"], np.nan)
     rows = [{"label": name} | {key: float(values[j]) for key, values in figures.items()} for j, name in enumerate(names)]
     return LabelReport(tuple(rows))
 

@@ -11,9 +11,9 @@ from skcamel.metrics.conventions import as_decisions, as_weights
 class Counts(NamedTuple):
     """Weighted counts per label, (q,) each, or (c, q) for c candidates."""
 
-    true_positive: Array
-    false_positive: Array
-    false_negative: Array
+    hits: Array  # true positives
+    predicted: Array
+    positives: Array
     total: float  # weight of all rows
     known: Array | None = None  # weight of the known entries, (q,); None: all are known
 
@@ -68,7 +68,7 @@ def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
 
 
 def count(relevant: Array, predicted: Array, weights: Array | None = None, known: Array | None = None) -> Counts:
-    """True positives, false positives and false negatives of each label.
+    """True positives, predictions and positives of each label.
 
     Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q) for c candidates at once, weights
     (n,).
@@ -78,31 +78,31 @@ def count(relevant: Array, predicted: Array, weights: Array | None = None, known
     w = as_floats(relevant[:, 0] | True) if weights is None else weights
     positives, predictions, both = (w @ as_floats(x) for x in (relevant, predicted, relevant & predicted))
     of_known = None if known is None else w @ as_floats(known)
-    return Counts(both, predictions - both, positives - both, float(w.sum()), of_known)
+    return Counts(both, predictions, positives, float(w.sum()), of_known)
 
 
-def f1_of(counts: Counts, absent: float = 1.0) -> Array:
-    """F1 of every label, `absent` where it neither occurs nor is predicted, NaN where no entry is known."""
-    xp = namespace(counts.true_positive)
-    twice = 2 * counts.true_positive
-    size = twice + counts.false_positive + counts.false_negative
-    f1 = xp.where(size > 0, twice / xp.where(size > 0, size, 1.0), absent)
-    return f1 if counts.known is None else xp.where(counts.known > 0, f1, xp.nan)
+def f1_of(hits: Array, predicted: Array, positives: Array, absent: float = 1.0) -> Array:
+    """F1 from the weights of true positives, predictions and positives, `absent` where nothing is positive and nothing predicted."""
+    xp = namespace(hits)
+    size = predicted + positives
+    return xp.where(size > 0, 2 * hits / xp.where(size > 0, size, 1.0), absent)
 
 
 def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
-    xp = namespace(counts.true_positive)
-    hit, extra, missed = (xp.sum(part, axis=-1) for part in counts[:3])
-    f1, known = f1_of(counts, absent), None
-    cells = counts.total * counts.true_positive.shape[-1]
+    xp = namespace(counts.hits)
+    f1 = f1_of(*counts[:3], absent)
+    hits, predicted, positives = (xp.sum(part, axis=-1) for part in counts[:3])
+    micro_f1 = f1_of(hits, predicted, positives, absent)
+    cells = counts.total * counts.hits.shape[-1]
     if counts.known is not None:
-        f1, known = f1[..., counts.known > 0], xp.sum(counts.known)
-        cells = float(known)
+        f1 = f1[..., counts.known > 0]
+        cells = float(xp.sum(counts.known))
+        micro_f1 = micro_f1 if cells else xp.nan * micro_f1
     return {
-        "hamming_loss": (extra + missed) / (cells or xp.nan),
+        "hamming_loss": (predicted + positives - 2 * hits) / (cells or xp.nan),
         "macro_f1": xp.sum(f1, axis=-1) / (f1.shape[-1] or xp.nan),
-        "micro_f1": f1_of(Counts(hit, extra, missed, counts.total, known), absent),
+        "micro_f1": micro_f1,
     }
 
 

@@ -46,7 +46,7 @@ OF_CAMEL = (
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # Of the numeric modules: the others know nothing of scikit-learn.
-WITH_SKLEARN = ("base", "classifier", "classifier_cv", "kernel", "label_errors", "learning", "outputs", "rows")
+WITH_SKLEARN = ("base", "classifier", "classifier_cv", "kernel", "label_errors", "outputs", "rows", "unknown")
 
 
 def imports(path):

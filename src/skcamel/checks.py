@@ -304,35 +304,24 @@ def as_number(value: Any) -> float:
         return np.nan
 
 
-def check_positive(name: str, value: Any, otherwise: str = "") -> None:
-    """Refuse what is not a finite number above 0."""
-    if not 0 < as_number(value) < np.inf:
-        needed = f"{name} must be a number > 0{' ' + otherwise if otherwise else ''}, got {value!r}."
-        raise ValueError(hint(f"{name}={value!r}") or needed)
-
-
-def check_not_negative(name: str, value: Any) -> None:
-    """Refuse what is not a finite number of at least 0."""
-    if not 0 <= as_number(value) < np.inf:
-        raise ValueError(f"{name} must be a number >= 0, got {value!r}.")
-
-
-def check_count(name: str, value: Any, *, least: int = 1, otherwise: str = "") -> None:
-    """Refuse what is not an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be an integer >= {least}{' ' + otherwise if otherwise else ''}, got {value!r}.")
+def check_number(
+    name: str, value: Any, least: float = 0, most: float = np.inf, *, above: bool = False, whole: bool = False, otherwise: str = ""
+) -> None:
+    """Refuse what is not a finite number from `least` to `most`; with `above` it must exceed the least one, with `whole` be an integer."""
+    number = as_number(value)
+    fits = least <= number <= most and number < np.inf and not (above and number == least)
+    if fits and (isinstance(value, Integral) or not whole):
+        return
+    limits = f"{'>' if above else '>='} {least:g}" if most == np.inf else f"in [{least:g}, {most:g}]"
+    kind = "an integer" if whole else "a number"
+    needed = f"{name} must be {kind} {limits}{' ' + otherwise if otherwise else ''}, got {value!r}."
+    raise ValueError(hint(f"{name}={value!r}") or needed)
 
 
 def check_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004 (as for every other parameter)
-
-
-def check_in_unit_interval(name: str, value: Any) -> None:
-    """Refuse what is not a number in [0, 1]."""
-    if not 0 <= as_number(value) <= 1:
-        raise ValueError(f"{name} must be a number in [0, 1], got {value!r}.")
 
 
 def choice(value: Any, options: tuple[Any, ...], name: str) -> Any:

@@ -18,7 +18,7 @@ from skcamel.baselines.proximal import MAX_ITER, TOL, Problem
 from skcamel.camel import scaling
 from skcamel.camel.search import Scores, candidate_metrics, tabulate, usable
 from skcamel.camel.thresholds import WORDS, is_tuned
-from skcamel.checks import check_count, check_not_negative, check_positive, choice, inner_splits
+from skcamel.checks import check_number, choice, inner_splits
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES
 
@@ -135,12 +135,12 @@ class LinearBaseline(Baseline):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         choice(self.preset, PRESETS, "preset")
-        check_positive("tol", self.tol)
-        check_count("max_iter", self.max_iter, least=0, otherwise="(0 leaves the ridge regression of the start)")
+        check_number("tol", self.tol, above=True)
+        check_number("max_iter", self.max_iter, 0, whole=True, otherwise="(0 leaves the ridge regression of the start)")
         for name, values in self._axes().items():
-            check = check_positive if name.removesuffix("s") == self.PROBLEM.PENALTIES[-1] else check_not_negative
+            of_the_ridge = name.removesuffix("s") == self.PROBLEM.PENALTIES[-1]
             for value in values:
-                check(name, value)
+                check_number(name, value, above=of_the_ridge)
 
     def _axes(self) -> Axes:
         """Values of each penalty, by the name of its parameter."""

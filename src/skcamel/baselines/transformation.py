@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline, class_one, clone_fitted, known_rows, some_rows
 from skcamel.baselines.logistic import MAX_ITER, TOLERANCE, Logistic, Softmax, beside, fit_chains, fit_logistic, fit_softmax
-from skcamel.checks import check_count, check_flag, check_positive
+from skcamel.checks import check_flag, check_number
 
 TOGETHER = 2**20  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
 DENSE_DRAW = 4  # up to four times as many sets as are wanted, all are listed
@@ -41,8 +41,8 @@ class LogisticBaseline(Baseline):
                 f"base_estimator must be a scikit-learn classifier or None, got {base!r}; "
                 "pass an instance, as in LogisticRegression(C=1.0)."
             )
-        check_count("max_iter", self.max_iter)
-        check_positive("tol", self.tol)
+        check_number("max_iter", self.max_iter, 1, whole=True)
+        check_number("tol", self.tol, above=True)
 
     def _limits(self) -> dict[str, Any]:
         return {"tol": self.tol, "max_iter": self.max_iter}
@@ -213,10 +213,10 @@ class EnsembleOfClassifierChains(LogisticBaseline):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("n_estimators", self.n_estimators)
+        check_number("n_estimators", self.n_estimators, 1, whole=True)
         check_flag("bootstrap", self.bootstrap)
         if self.n_jobs is not None:
-            check_count("n_jobs", self.n_jobs, least=-(10**6), otherwise="or None")
+            check_number("n_jobs", self.n_jobs, -(10**6), whole=True, otherwise="or None")
         if self.combine not in ("confidence", "vote"):
             raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
 
@@ -338,9 +338,9 @@ class RAkEL(LogisticBaseline):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_count("k", self.k)
+        check_number("k", self.k, 1, whole=True)
         if self.n_estimators is not None:
-            check_count("n_estimators", self.n_estimators, otherwise="or None")
+            check_number("n_estimators", self.n_estimators, 1, whole=True, otherwise="or None")
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         known = ~np.isnan(Y)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skcamel import memory
 from skcamel.arrays import Array, check_device, to_device, to_numpy
-from skcamel.camel import attribution, correlation, sums, unknown
+from skcamel.camel import attribution, correlation, sums
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.explanation import Explanation, evidence
 from skcamel.camel.link import Answers, Link, probabilities
@@ -21,17 +21,7 @@ from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.representation import Data, Model
 from skcamel.camel.stream import CHOICES, Batches, Source
 from skcamel.camel.thresholds import check_threshold
-from skcamel.checks import (
-    Labels,
-    check_count,
-    check_groups,
-    check_labels,
-    check_positive,
-    check_rows,
-    check_weights,
-    choice,
-    warn_of_constant_labels,
-)
+from skcamel.checks import Labels, check_groups, check_labels, check_number, check_rows, check_weights, choice, warn_of_constant_labels
 from skcamel.memory import Alive, check_memory
 from skcamel.rows import alike, is_lazy, on_device
 
@@ -42,10 +32,6 @@ class OverflowedRowError(ValueError):
     def __init__(self, row: int) -> None:
         self.row = row
         super().__init__(f"Row {row} of X (from 0) has features so large that its scores are no numbers; are they in the units of the fit?")
-
-
-class RoundingWarning(UserWarning):
-    """The kernel matrix is so large that its rounding outweighs the penalty."""
 
 
 class SolverWarning(UserWarning):
@@ -98,9 +84,9 @@ class BaseCamel(MultiLabelClassifier):
     def _check_shared_parameters(self, kernels: Sequence[Any]) -> None:
         """Refuse parameters that do not exist, with kernels of these names."""
         for name in ("sparsity", "tol"):
-            check_positive(name, getattr(self, name))
+            check_number(name, getattr(self, name), above=True)
         for name in ("max_iter", "n_landmarks"):
-            check_count(name, getattr(self, name))
+            check_number(name, getattr(self, name), 1, whole=True)
         words = {"correlation": correlation.KINDS, "scores": SCORES, "solver": SOLVERS}
         if isinstance(self.landmarks, str):
             words["landmarks"] = CHOICES
@@ -109,7 +95,7 @@ class BaseCamel(MultiLabelClassifier):
         check_threshold(self.threshold)
         costs = self.miss_cost.values() if isinstance(self.miss_cost, Mapping) else [self.miss_cost]
         for cost in costs if self.miss_cost is not None else ():
-            check_positive("miss_cost", cost, "or a mapping from labels to such numbers")
+            check_number("miss_cost", cost, above=True, otherwise="or a mapping from labels to such numbers")
         if self.device is not None:
             check_device(self.device)
         if self.max_memory is not None:
@@ -181,7 +167,6 @@ class BaseCamel(MultiLabelClassifier):
 
     def _store(self, model: Model, S: np.ndarray, answers: Answers, labels: Labels) -> None:
         """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
-        _warn_of_digits(model)
         found = {name: to_numpy(part) for name, part in model.solution._asdict().items() if part is not None}
         representation = model.representation
         self.label_correlation_, self.collaboration_ = S, model.G
@@ -384,25 +369,6 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
             stacklevel=3,
         )
     return found.S
-
-
-def _warn_of_digits(model: Model) -> None:
-    """Say so where rounding is fitted as if it were data, or unknown labels were not filled to the last digits."""
-    lambda2 = model.params["lambda2"]
-    if np.finfo(np.float64).eps * model.largest > lambda2:
-        warnings.warn(
-            f"The kernel matrix is so large (its greatest eigenvalue is {model.largest:.1e}) that its rounding exceeds "
-            f"lambda2={lambda2:g}: scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
-            RoundingWarning,
-            stacklevel=4,
-        )
-    if model.solution.convergence is None and model.solution.n_iter >= unknown.MOST_ROUNDS:
-        warnings.warn(
-            f"Unknown labels were still changing after {model.solution.n_iter} rounds: lambda2 is very small for so few known labels, or "
-            "lambda1 very large. Scores may lack digits; raise lambda2.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
 
 
 def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

@@ -33,7 +33,7 @@ from skcamel.camel.representation import (
 )
 from skcamel.camel.stream import Stream, Streaming, Survey, begin
 from skcamel.camel.thresholds import is_tuned, thresholds
-from skcamel.checks import Labels, check_in_unit_interval, check_positive, seed_of, unchanged_on_error
+from skcamel.checks import Labels, check_number, seed_of, unchanged_on_error
 
 FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
 
@@ -343,9 +343,9 @@ class CamelClassifier(BaseCamel):
         return self
 
     def _check_parameters(self) -> None:
-        check_in_unit_interval("alpha", self.alpha)
-        check_positive("lambda1", self.lambda1)
-        check_positive("lambda2", self.lambda2)
+        check_number("alpha", self.alpha, 0, 1)
+        check_number("lambda1", self.lambda1, above=True)
+        check_number("lambda2", self.lambda2, above=True)
         is_mean = isinstance(self.bandwidth, str) and self.bandwidth == "mean"
         check_place("bandwidth", self.scaling, self.kernel, 1.0 if is_mean else self.bandwidth, "or 'mean'")
         self._check_shared_parameters([self.kernel])

@@ -23,7 +23,7 @@ from skcamel.camel.representation import Data, Grid, Model, Place, all_candidate
 from skcamel.camel.search import Scores, larger_is_better, score_fold, search, tabulate, usable
 from skcamel.camel.stream import Batches, Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned
-from skcamel.checks import Labels, check_in_unit_interval, check_positive, choice, inner_splits, seed_of, unchanged_on_error
+from skcamel.checks import Labels, check_number, choice, inner_splits, seed_of, unchanged_on_error
 from skcamel.memory import Alive
 from skcamel.metrics.conventions import NAMES
 from skcamel.presets import PREPARED, PRESETS
@@ -315,11 +315,20 @@ class CamelClassifierCV(BaseCamel):
             if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
                 raise ValueError(f"{name} must be a sequence with at least one value, got {values!r}.")
         for alpha in self.alphas:
-            check_in_unit_interval("alphas", alpha)
+            check_number("alphas", alpha, 0, 1)
         for name in ("lambda1s", "lambda2s"):
             for value in getattr(self, name):
-                check_positive(name, value)
-        places = self._places()
+                check_number(name, value, above=True)
+        places = self.representations
+        if places is None:
+            every = product(self.scalings, self.kernels, self.bandwidths)
+            places = [place for place in every if place[1] in RADIAL or place[2] == self.bandwidths[0]]
+        elif isinstance(places, str) or not hasattr(places, "__len__") or not len(places):
+            raise ValueError(f"representations must be a sequence with at least one entry or None, got {places!r}.")
+        for entry in places:
+            if isinstance(entry, str) or not hasattr(entry, "__len__") or len(entry) != 3:
+                raise ValueError(f"representations holds {entry!r}; each must be (scaling, kernel, multiple of the mean distance).")
+        places = [(scaling, kernel, multiple) for scaling, kernel, multiple in places]
         for scaling, kernel, multiple in places:
             check_place("bandwidths" if self.representations is None else "representations", scaling, kernel, multiple)
         kernels = tuple(kernel for _, kernel, _ in places)
@@ -335,22 +344,7 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
         if self.solver == "alternating":
             raise ValueError("solver='alternating' (Algorithm 1) solves one candidate; use CamelClassifier, or solver='auto'.")
-        return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), places)
-
-    def _places(self) -> tuple[Place, ...]:
-        """The representations to try: those given, or every scaling with every kernel and every bandwidth that it has."""
-        if self.representations is None:
-            return tuple(
-                (scaling, kernel, multiple)
-                for scaling, kernel in product(self.scalings, self.kernels)
-                for multiple in (self.bandwidths if kernel in RADIAL else self.bandwidths[:1])
-            )
-        if isinstance(self.representations, str) or not hasattr(self.representations, "__len__") or not len(self.representations):
-            raise ValueError(f"representations must be a sequence with at least one entry or None, got {self.representations!r}.")
-        for entry in self.representations:
-            if isinstance(entry, str) or not hasattr(entry, "__len__") or len(entry) != 3:
-                raise ValueError(f"representations holds {entry!r}; each must be (scaling, kernel, multiple of the mean distance).")
-        return tuple((scaling, kernel, multiple) for scaling, kernel, multiple in self.representations)
+        return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tuple(places))
 
     def _folds(self, data: Data, labels: Labels, grid: Grid, by: Streaming | None) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""

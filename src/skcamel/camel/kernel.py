@@ -9,7 +9,7 @@ A kernel is a radial function of one of three distances, so that one distance ma
 
 X may be a numpy array, a torch tensor or a scipy sparse matrix in canonical CSR form; K is always dense. Squared distances
 come from one matrix product, which loses digits where rows are close to each other and far from the origin: rows are
-expected around it (:meth:`skcamel.camel.scaling.Scaling.centred`), and pairs that are close all the same are computed again.
+expected around it (:func:`skcamel.camel.scaling.fitted`), and pairs that are close all the same are computed again.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def fitted_many(
     *,
     sigma: float | None = None,
     weights: Array | None = None,
-    rounding: float = 0.0,
+    of_unit_length: bool = False,
 ) -> Iterator[tuple[Kernel, Array]]:
     """Kernel and kernel matrix (n, n) for each multiple of σ, the mean distance unless given; distances are computed once."""
     if name not in RADIAL:
@@ -138,15 +138,15 @@ def fitted_many(
         return
     D = distances(str(name), X, X)
     if sigma is None:
-        sigma = mean_distance(str(name), X, D, weights=weights, rounding=rounding)
+        sigma = mean_distance(str(name), X, D, weights=weights, of_unit_length=of_unit_length)
     for k, multiple in enumerate(multiples):
         kernel = Kernel(name, float(multiple * sigma))
         yield kernel, kernel.of_distances(D if k == len(multiples) - 1 else D + 0.0)
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def mean_distance(name: str, X: Array, D: Array | None = None, *, weights: Array | None = None, rounding: float = 0.0) -> float:
-    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is no more than `rounding`.
+def mean_distance(name: str, X: Array, D: Array | None = None, *, weights: Array | None = None, of_unit_length: bool = False) -> float:
+    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0, or for rows of unit length rounding.
 
     Unless their :func:`distances` D (n, n) are given, these are computed in blocks of rows. Integer weights (n,) count a row
     that often, so that a row with weight 3 forms 6 ordered pairs with itself.
@@ -171,6 +171,7 @@ def mean_distance(name: str, X: Array, D: Array | None = None, *, weights: Array
     if weights is not None:
         pairs = float(weights.sum()) ** 2 - float(namespace(weights).where(weights < 1, weights**2, weights).sum())
     sigma = total / pairs if pairs > 0 else 0.0
+    rounding = 16 * np.finfo(np.float64).eps * X.shape[1] ** 0.5 if of_unit_length else 0.0
     return sigma if sigma > rounding else 1.0
 
 

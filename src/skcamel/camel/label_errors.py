@@ -25,7 +25,7 @@ from skcamel.camel.explanation import Evidence, Push, data_frame, evidence, rank
 from skcamel.camel.link import fit_link, probabilities
 from skcamel.camel.representation import Data, judged_by, label_bases, represent
 from skcamel.camel.stream import Source
-from skcamel.checks import check_count
+from skcamel.checks import check_number
 from skcamel.rows import is_lazy
 from skcamel.text import one_line
 
@@ -71,7 +71,7 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     ([7, 7], [0, 1], True)
     """
     if limit is not None:
-        check_count("limit", limit, otherwise="or None")
+        check_number("limit", limit, 1, whole=True, otherwise="or None")
     if is_lazy(X):
         raise ValueError("find_label_errors takes arrays, not Dask collections; use X.compute() where that fits into memory.")
     index = np.asarray(X.index) if hasattr(X, "iloc") else None

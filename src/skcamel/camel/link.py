@@ -40,7 +40,7 @@ class Link(NamedTuple):
     slope: np.ndarray
     offset: np.ndarray
 
-    def log_odds(self, scores: np.ndarray) -> np.ndarray:
+    def log_odds(self, scores: np.ndarray | float) -> np.ndarray:
         """Log-odds of scores (m, q)."""
         return self.slope * scores + self.offset
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.camel.distributed import by_partition
 from skcamel.camel.link import SetThresholds
-from skcamel.checks import check_count, check_labels
+from skcamel.checks import check_labels, check_number
 from skcamel.gone import without
 from skcamel.metrics.ranking import best_labels
 
@@ -94,7 +94,7 @@ class Outputs:
 
     def top(self, k: int) -> np.ndarray:
         """Positions of the `k` labels with the highest scores, highest first: int64 (m, k)."""
-        check_count("k", k)
+        check_number("k", k, 1, whole=True)
         q = self.scores.shape[1]
         if k > q:
             raise ValueError(f"k={k} labels were asked for, the model has {q}; give k <= {q}.")

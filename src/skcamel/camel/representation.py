@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
 from operator import itemgetter
@@ -14,10 +15,14 @@ from skcamel.arrays import Array, one_thread, to_device, to_match, to_numpy
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
 from skcamel.camel.landmark import Sample
 from skcamel.camel.stream import Source, Stream, begin
-from skcamel.checks import check_positive, choice
+from skcamel.checks import check_number, choice
 from skcamel.rows import alike, on_device
 
 log = logging.getLogger("skcamel")
+
+
+class RoundingWarning(UserWarning):
+    """The kernel matrix is so large that its rounding outweighs the penalty."""
 
 
 class Data(NamedTuple):
@@ -120,7 +125,6 @@ class Model(NamedTuple):
     solution: spectral.Solution
     scores: Array  # (n, q) by leave-one-out
     solver: str
-    largest: float = 0.0  # eigenvalue of the kernel matrix
 
 
 class Problem(NamedTuple):
@@ -161,9 +165,15 @@ class Problem(NamedTuple):
             solution = self.solver.solve_in(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2)
         if scores is None:
             (scores,) = self.solver.leave_one_out(self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups)
-        values = self.spectrum.values
-        largest = float(values[-1]) if len(values) else 0.0  # there may be one row
-        return Model(params, self.representation, to_numpy(basis.G), solution, scores, self.solver_name, largest)
+        largest = float(self.spectrum.values[-1]) if len(self.spectrum.values) else 0.0  # there may be one row
+        if np.finfo(np.float64).eps * largest > lambda2:
+            warnings.warn(
+                f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its rounding exceeds lambda2={lambda2:g}: "
+                "scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
+                RoundingWarning,
+                stacklevel=3,
+            )
+        return Model(params, self.representation, to_numpy(basis.G), solution, scores, self.solver_name)
 
 
 def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Iterator[Problem]:
@@ -204,16 +214,14 @@ def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Repre
     Distances are computed once for neighbours that differ in bandwidth alone.
     """
     weights = None if data.weights is None else to_device(data.weights, device)
-    for scaling_name, of_scaling in groupby(grid.places, itemgetter(0)):
-        plain = scaling.fitted(scaling_name, data.X, data.weights)
-        for name, of_kernel in groupby(of_scaling, itemgetter(1)):
-            scaler = plain.centred(data.X.astype(np.float64)) if name in kernel.BY_PRODUCT else plain
-            rows = scaler(data.X)
-            X = on_device(rows, device)
-            multiples = [multiple for _, _, multiple in of_kernel]
-            rounding = scaler.rounding(X.shape[1])
-            for fitted, K in kernel.fitted_many(name, X, multiples, sigma=grid.bandwidth, weights=weights, rounding=rounding):
-                yield Representation(scaler, fitted, rows, X), K
+    for (scaling_name, name), places in groupby(grid.places, itemgetter(0, 1)):
+        scaler = scaling.fitted(scaling_name, data.X, data.weights, centred=name in kernel.BY_PRODUCT)
+        rows = scaler(data.X)
+        X = on_device(rows, device)
+        multiples = [multiple for _, _, multiple in places]
+        of_unit_length = scaling_name == "unit"
+        for fitted, K in kernel.fitted_many(name, X, multiples, sigma=grid.bandwidth, weights=weights, of_unit_length=of_unit_length):
+            yield Representation(scaler, fitted, rows, X), K
 
 
 def all_candidates(data: Data | Source, grid: Grid, device: Any, judged: Data) -> list[dict[str, Any]]:
@@ -244,6 +252,6 @@ def check_place(name: str, scaling_name: Any, kernel_name: Any, bandwidth: Any, 
     choice(scaling_name, scaling.NAMES, "scaling")
     if kernel_name == "precomputed" and scaling_name != "none":
         raise ValueError(f"scaling={scaling_name!r} needs features, and kernel='precomputed' has none; use scaling='none'.")
-    check_positive(name, bandwidth, otherwise)
+    check_number(name, bandwidth, above=True, otherwise=otherwise)
     if not 1e-100 < float(bandwidth) < 1e100:
         raise ValueError(f"{name} must lie between 1e-100 and 1e100, got {bandwidth!r}.")

@@ -1,7 +1,7 @@
 """X ► X: scaling of the features, fitted on training rows and kept with the model.
 
 A shift of the features changes no radial kernel, and the unpenalised intercept absorbs it in the linear one. So sparse
-matrices are shifted only in columns that are filled anyway, and stay sparse; :meth:`Scaling.centred` moves the rows to their
+matrices are shifted only in columns that are filled anyway, and stay sparse; a centred scaling moves the rows to their
 middle, which changes no result and saves its digits. Ranks alone need dense rows: they turn every zero into a level of its column.
 """
 
@@ -17,6 +17,7 @@ from skcamel.rows import bounds, dense, is_filled, middle, moments, shifted
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
 NAMES = (*FOR_SPARSE, "rank")
+FREE = ("none", "unit", "rank")  # without a scale of the columns
 
 
 class Ranks(NamedTuple):
@@ -75,21 +76,15 @@ class Scaling(NamedTuple):
             return sparse.csr_array((X.data / self.scale[X.indices], X.indices, X.indptr), shape=X.shape)
         return X / self.scale
 
-    def centred(self, X: Array) -> Scaling:
-        """The same scaling, shifted further so that the training rows X (n, d) lie around the origin."""
-        return self._replace(shift=middle(self(X) if self.scale is None else X))
 
-    def rounding(self, d: int) -> float:
-        """How far apart, as a sum over d columns, rows may come out that differ in length alone."""
-        return 16 * np.finfo(np.float64).eps * d**0.5 if self.name == "unit" else 0.0
+def fitted(name: str, X: Array, weights: np.ndarray | None = None, *, centred: bool = False) -> Scaling:
+    """Scaling of that name with what it needs to know of the training rows X (n, d); constant columns keep scale 1.
 
-
-def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
-    """Scaling of that name with what it needs to know of the training rows X (n, d); constant columns keep scale 1."""
-    if name in ("none", "unit"):
-        return Scaling(name)
-    if name == "rank":
-        return Scaling(name, ranks=ranked(X, weights))
+    `centred` shifts the rows further, so that they lie around the origin.
+    """
+    if name in FREE:
+        plain = Scaling(name, ranks=ranked(X, weights) if name == "rank" else None)
+        return plain._replace(shift=middle(plain(X.astype(np.float64)))) if centred else plain
     if name == "standard":
         shift, scale = moments(X, weights)
     else:
@@ -99,7 +94,8 @@ def fitted(name: str, X: Array, weights: np.ndarray | None = None) -> Scaling:
     if not np.isfinite(scale).all():
         column = int(np.flatnonzero(~np.isfinite(scale))[0])
         raise ValueError(f"Column {column} of X spans more than the largest number; divide it by a constant before scaling={name!r}.")
-    return Scaling(name, np.where(is_filled(X), shift, 0.0), np.where(scale > 0, scale, 1.0))
+    shift = middle(X.astype(np.float64)) if centred else np.where(is_filled(X), shift, 0.0)
+    return Scaling(name, shift, np.where(scale > 0, scale, 1.0))
 
 
 def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:

@@ -23,6 +23,7 @@ from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
 
+DIGITS = 12  # of metrics: candidates that agree so far are equal, and the first of them is the best
 LARGEST_ALPHA = 0.5  # of a candidate that is combined
 STACK_BYTES = 2**28  # scores that a GPU judges at a time
 Scores = dict[str, float]
@@ -37,10 +38,10 @@ class Found(NamedTuple):
 
 
 def larger_is_better(name: str, value: float) -> float:
-    """A metric as a score; undefined is worse than anything."""
+    """A metric as a score, without the digits that the order of the rows decides; undefined is worse than anything."""
     if math.isnan(value):
         return -math.inf
-    return -value if name in LOSSES else value
+    return round(-value if name in LOSSES else value, DIGITS)
 
 
 def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:

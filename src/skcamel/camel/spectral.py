@@ -238,19 +238,18 @@ class Diagonal:
 
     def __init__(self, values: Array, vectors: Array, ridges: Sequence[Array]) -> None:
         xp = namespace(values)
-        self.values, self.vectors = values, vectors
-        self.nodes = nodes_for(xp.concatenate(list(ridges))) if ridges and len(values) else None
-        if self.nodes is not None:
-            self.logarithms = xp.log(xp.clip(self._direct(self.nodes.rho), 1e-300, None))  # (n, n_nodes)
+        self.values, self.vectors, self.nodes = values, vectors, None
+        nodes = nodes_for(xp.concatenate(list(ridges))) if ridges and len(values) else None
+        if nodes is not None:
+            self.logarithms = xp.log(xp.clip(self(nodes.rho), 1e-300, None))  # (n, n_nodes)
+            self.nodes = nodes
 
     def __call__(self, rho: Array) -> Array:
         """The sum for each ρ, (n, number of ρ)."""
-        if self.nodes is None:
-            return self._direct(rho)
-        return namespace(rho).exp(self.logarithms @ self.nodes.shares(rho))
-
-    def _direct(self, rho: Array) -> Array:
-        xp, shares = namespace(rho), 1 / (self.values[:, None] + rho)
+        xp = namespace(rho)
+        if self.nodes is not None:
+            return xp.exp(self.logarithms @ self.nodes.shares(rho))
+        shares = 1 / (self.values[:, None] + rho)
         starts = range(0, len(self.vectors), BLOCK_ROWS)
         return xp.concatenate([self.vectors[i : i + BLOCK_ROWS] ** 2 @ shares for i in starts])
 

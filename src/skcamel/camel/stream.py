@@ -200,9 +200,7 @@ def begin(
     """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from a sample, for sums over `n_rows`."""
     X = sample.X.astype(np.float64)
     d = X.shape[1]
-    scaler = scaling.fitted(scaling_name, X, sample.uneven)
-    if kernel_name in kernel.BY_PRODUCT:
-        scaler = scaler.centred(X)
+    scaler = scaling.fitted(scaling_name, X, sample.uneven, centred=kernel_name in kernel.BY_PRODUCT)
     scaled = sample._replace(X=scaler(X))
     is_narrow = kernel_name == "linear" and d <= max(by.count, WIDE)
     if by.primal or (is_narrow and isinstance(by.how, str)):
@@ -213,8 +211,8 @@ def begin(
         if bandwidth is None:
             some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
             weights = None if some.uneven is None else to_device(some.uneven, by.device)
-            rows, rounding = on_device(some.X, by.device), scaler.rounding(d)
-            bandwidth = multiple * kernel.mean_distance(kernel_name, rows, weights=weights, rounding=rounding)
+            rows, of_unit_length = on_device(some.X, by.device), scaling_name == "unit"
+            bandwidth = multiple * kernel.mean_distance(kernel_name, rows, weights=weights, of_unit_length=of_unit_length)
         fitted = Kernel(kernel_name, float(bandwidth))
     if not isinstance(by.how, str):
         Z = alike(scaler(by.how), scaled.X)

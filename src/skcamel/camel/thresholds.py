@@ -58,10 +58,10 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: Array | 
     curve = _curve(relevant, scores, w)
     together = _curve(*(xp.reshape(part, (-1, 1)) for part in (relevant, scores, w)))
     if metric == "hamming_loss":
-        own, common = _best(curve, _gain(curve)), _best(together, _gain(together))
+        own, common = (_best(part, 2 * part.hits - part.predicted) for part in (curve, together))
     else:
         common = _best(together, f1_of(*together[2:]))
-        own = _best(curve, f1_of(*curve[2:]) if metric == "macro_f1" else _gain(curve, _micro_f1(curve)))
+        own = _best(curve, f1_of(*curve[2:]) if metric == "macro_f1" else _micro_gain(curve))
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
     return share * own + (1 - share) * common
 
@@ -117,11 +117,6 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
     )
 
 
-def _gain(curve: _Curve, f1: float = 1.0) -> Array:
-    """Minus the weight of the wrong decisions, up to a constant; under an F1 below 1 a false prediction weighs less than a missed one."""
-    return 2 * curve.hits - f1 * curve.predicted
-
-
 def _best(curve: _Curve, value: Array, of: str = "thresholds") -> Array:
     """The threshold of the greatest value of each label, the highest such threshold, or another column `of` the curve there; (q,)."""
     xp = namespace(value)
@@ -129,18 +124,19 @@ def _best(curve: _Curve, value: Array, of: str = "thresholds") -> Array:
     return take_along_rows(getattr(curve, of).T, best[:, None])[:, 0]
 
 
-def _micro_f1(curve: _Curve) -> float:
-    """The greatest micro-F1 of all labels, by Dinkelbach's iteration for ratios.
+def _micro_gain(curve: _Curve) -> Array:
+    """What is greatest, label by label, at the thresholds of the greatest micro-F1 of all labels; by Dinkelbach's iteration for ratios.
 
-    For a given F1 the best thresholds have the greatest gain, label by label; the F1 that they reach is the next one. It rises until it
-    repeats.
+    That is 2 hits - F1 predicted: for a given F1 the best thresholds have the greatest gain, and the F1 that they reach is the next one.
+    It rises until it repeats.
     """
     f1, last = 0.0, -1.0
+    gain = 2 * curve.hits
     while f1 > last:
-        last, gain = f1, _gain(curve, f1)
-        hits, predicted = float(_best(curve, gain, "hits").sum()), float(_best(curve, gain, "predicted").sum())
+        last, gain = f1, 2 * curve.hits - f1 * curve.predicted
+        hits, predicted = (float(_best(curve, gain, of).sum()) for of in ("hits", "predicted"))
         f1 = 2 * hits / (predicted + float(curve.positives.sum()) or 1.0)
-    return last
+    return gain
 
 
 def check_threshold(threshold: Any, words: tuple[str, ...] = WORDS) -> None:

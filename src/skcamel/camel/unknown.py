@@ -16,10 +16,12 @@ A label without any known entry is out of the problem. Its S is 0, so nothing de
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.arrays import Array, as_floats, namespace
 from skcamel.camel import spectral
@@ -77,6 +79,13 @@ def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, la
     """The solution for labels Y (n, q) with NaN where unknown, and the leave-one-out scores (n, q); `n_iter` counts rounds."""
     xp, candidate = namespace(Y), (basis, (lambda1, lambda2))
     (labels,), n_rounds = fill(spectrum, Y, [candidate])
+    if n_rounds >= MOST_ROUNDS:
+        warnings.warn(
+            f"Unknown labels were still changing after {n_rounds} rounds: lambda2 is very small for so few known labels, or lambda1 very "
+            "large. Scores may lack digits; raise lambda2.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
     solution = spectral.solve_in(spectrum, spectral.project(spectrum, labels), basis, lambda1=lambda1, lambda2=lambda2)
     more = _ridges(spectrum, Y, candidate)
     scores = _left_out(spectrum, labels, candidate, more, spectral.Diagonal(spectrum.values, spectrum.vectors, [more]))

@@ -20,7 +20,7 @@ from scipy import sparse
 import skcamel
 from skcamel.arrays import check_device
 from skcamel.camel.outputs import MultiLabelClassifier
-from skcamel.checks import as_number, check_count, choice
+from skcamel.checks import as_number, check_number, choice
 from skcamel.data import DataError
 from skcamel.data.dataset import Dataset
 from skcamel.data.preparer import TablePreparer
@@ -224,7 +224,7 @@ class Protocol:
         if self.given:
             return len(division.given)
         count = FOLDS[preset] if self.n_folds is None else self.n_folds
-        check_count("n_folds", count, least=2)
+        check_number("n_folds", count, 2, whole=True)
         if dataset.n < count:
             raise ValueError(f"{dataset.name} has {dataset.n} rows, too few for n_folds={count}.")
         groups = count if division.groups is None else len(np.unique(division.groups))

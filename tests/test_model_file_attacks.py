@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fuzzing import model_files
-from skcamel import CamelClassifier, ModelFileError, load, persistence, save
+from skcamel import CamelClassifier, ModelFileError, load, model_file, save
 from tiny_steps import Foreign
 
 RNG = np.random.default_rng(0)
@@ -300,7 +300,7 @@ def nested(names, payload):
 def test_members_within_members_take_no_memory(tmp_path):
     names = [f"a{k}" for k in range(40)]
     content, entries = nested(names, bytes(10**6))
-    header = {"format": persistence.FORMAT, "class": "CamelClassifier", "parameters": {}, "state": {}}
+    header = {"format": model_file.FORMAT, "class": "CamelClassifier", "parameters": {}, "state": {}}
     header["arrays"] = {name: ["|u1", [10**6]] for name in names}
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 import skcamel
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
 from skcamel.data import TablePreparer
-from skcamel.pipeline import final, prepared, source_names, transformers
+from skcamel.pipeline import LabelPipeline, final, prepared, source_names, transformers
 from tiny_steps import Columns, Foreign
 
 RNG = np.random.default_rng(0)
@@ -53,6 +53,7 @@ PIPELINES = {
     "several": lambda: fitted(MIXED, "passthrough", VarianceThreshold(), CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1,))),
     "none": lambda: Pipeline([("first", None), ("model", CamelClassifier())]).fit(NUMBERS.to_numpy(), LABELS),
     "inner": lambda: fitted(make_pipeline(MIXED, VarianceThreshold()), make_pipeline(StandardScaler(with_mean=False), CamelClassifier())),
+    "ours": lambda: LabelPipeline(fitted(MIXED, CamelClassifier()).steps),
     "search": lambda: fitted(MIXED, CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.1,))),
 }
 each_pipeline = pytest.mark.parametrize("kind", PIPELINES)
@@ -157,6 +158,7 @@ def test_a_saved_pipeline_predicts_the_same(kind, tmp_path):
     again = load(tmp_path / "model", trusted=TRUSTED)
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert type(again) is type(model)
     assert repr(again.steps) == repr(model.steps)
     assert source_names(again) == source_names(model)
     assert vars(final(again)).keys() == vars(final(model)).keys()

@@ -66,7 +66,7 @@ class Matched(NamedTuple):
     differences: Differences  # from the table of the fit
 
 
-def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str) -> Matched:
+def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str, *, allow_missing: bool = False) -> Matched:
     """Rows of a table for a model that begins with a preparer; a DataError names `source`.
 
     Parameters
@@ -75,6 +75,8 @@ def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str
     preparer : its first step
     columns : pyarrow.Table, with or without the labels
     source : str
+    allow_missing : bool, default=False
+        Whether the table may lack columns, which are then missing values, also where the preparer does not allow it.
     """
     from skcamel.pipeline import final, transformers
 
@@ -84,7 +86,7 @@ def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str
     labels = [name for name in dict.fromkeys(there) if name not in preparer.kinds_]
     columns = columns.drop_columns(labels)
     try:
-        X, differences = preparer.transform_with_differences(columns)
+        X, differences = preparer.transform_with_differences(columns, allow_missing=allow_missing)
     except ValueError as error:
         raise DataError(str(error), path=source) from error
     for step in transformers(model)[1:]:

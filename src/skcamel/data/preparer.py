@@ -252,8 +252,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         return self.transform_with_differences(X)[0]
 
-    def transform_with_differences(self, X: Any) -> tuple[Any, Differences]:
-        """Return the numbers of a table, and how it differs from that of the fit."""
+    def transform_with_differences(self, X: Any, *, allow_missing: bool = False) -> tuple[Any, Differences]:
+        """Return the numbers of a table, and how it differs from that of the fit; `allow_missing` counts beside the parameter."""
         check_is_fitted(self)
         kinds = self.kinds_
         columns = columns_of(X, self.as_written())
@@ -263,7 +263,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             columns = dict(zip(kinds, columns.values(), strict=True))  # by position
         used = [part for part in self.parts_ if not isinstance(part, LeftOut)]
         missing = tuple(part.name for part in used if part.name not in columns)
-        if missing and not self.allow_missing:
+        if missing and not (allow_missing or self.allow_missing):
             named = f"the column{'s' * (len(missing) > 1)} {shortened(missing, 8)}"
             raise ValueError(f"the table lacks {named} of the fit; add what is missing, or let it count as gaps (--allow-missing).")
         given = dict.fromkeys(columns)

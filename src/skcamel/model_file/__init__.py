@@ -31,8 +31,8 @@ from sklearn.pipeline import Pipeline
 
 import skcamel
 from skcamel import memory
-from skcamel.persistence import schema
-from skcamel.persistence.archive import archive, array, name_of, source, target
+from skcamel.model_file import schema
+from skcamel.model_file.archive import archive, array, name_of, source, target
 from skcamel.pipeline import LabelPipeline, final
 
 __all__ = ["ModelFileError", "load", "save"]
@@ -48,7 +48,7 @@ MODELS = {
     "CamelClassifierCV": "skcamel.camel.classifier_cv",
 }
 STEPS: dict[str, str] = {"TablePreparer": "skcamel.data.preparer"}  # transformers of ours
-PIPELINE, PIPELINES = "Pipeline", (Pipeline, LabelPipeline)
+PIPELINES = {kind.__name__: kind for kind in (Pipeline, LabelPipeline)}
 MOST_NESTED = 10  # Pipelines within Pipelines
 SEALED = ("",)  # in place of the types that are trusted: build no step of another library at all
 PARTS = {
@@ -91,7 +91,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     ...     bool((load(f"{folder}/model.skcamel").predict(np.eye(4)) == model.predict(np.eye(4))).all())
     True
     """
-    name, estimator = type(model).__name__, final(model) if type(model) in PIPELINES else model
+    name, estimator = type(model).__name__, final(model) if type(model) in PIPELINES.values() else model
     if MODELS.get(type(estimator).__name__) != type(estimator).__module__:
         known = f"a fitted {' or '.join(MODELS)}, or a Pipeline that ends in one"
         raise TypeError(f"save takes {known}, got {type(estimator).__name__}; for others use skops.io.dump.")
@@ -125,8 +125,6 @@ def _circumstances() -> dict[str, Any]:
 
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
     """Read a model or a Pipeline that :func:`save` wrote; predictions on new rows are identical.
-
-    A Pipeline comes as a :class:`skcamel.pipeline.LabelPipeline`, which also explains and names its labels as a model does.
 
     Every number of a model is checked before it is used: what loads answers with finite numbers, and its memory is bounded by the
     size of the file. That says nothing of who trained it; load models from people you trust to predict well. Steps of other
@@ -229,7 +227,7 @@ def _step(node: Any, stored: _Stored, *, is_last: bool, depth: int = 0) -> Any:
             raise ValueError("it ends in no model")
         return node
     name = node.get("class")
-    if name == PIPELINE:
+    if name in PIPELINES:
         return _pipeline(node, stored, is_last=is_last, depth=depth + 1)
     if name in (MODELS if is_last else STEPS):
         return _model(node, stored)
@@ -254,7 +252,7 @@ def _pipeline(node: dict[str, Any], stored: _Stored, *, is_last: bool, depth: in
         given, wanted = len(before.source_columns_), steps[-1].n_features_in_
         if given != wanted:
             raise ValueError(f"its model wants {wanted} columns, the step before gives {given}")
-    return (LabelPipeline if is_last and depth == 1 else Pipeline)(list(zip(names, steps, strict=True)))
+    return PIPELINES[node["class"]](list(zip(names, steps, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -336,7 +334,7 @@ STREAM = "_stream"  # sums to which rows could be added, with a sample of the ro
 
 def _node(model: Any, arrays: _Arrays) -> dict[str, Any]:
     """Class, parameters and state of a model, or steps of a Pipeline; the inverse of :func:`_step`."""
-    if type(model) in PIPELINES:
+    if type(model) in PIPELINES.values():
         return _pipeline_node(model, arrays)
     parameters = {key: _storable(model, key, value) for key, value in model.get_params(deep=False).items()}
     state = {key: value for key, value in sorted(vars(model).items()) if key not in parameters and key not in (OUTPUT, STREAM)}
@@ -355,14 +353,14 @@ def _pipeline_node(pipeline: Pipeline, arrays: _Arrays) -> dict[str, Any]:
         if getattr(pipeline, name) != default:
             given = f"{name}={getattr(pipeline, name)!r}"
             raise ValueError(f"{given} of a Pipeline is not stored; save it after pipeline.set_params({name}={default!r}).")
-    return {"class": PIPELINE, "steps": [[name, _step_node(name, step, arrays)] for name, step in pipeline.steps]}
+    return {"class": type(pipeline).__name__, "steps": [[name, _step_node(name, step, arrays)] for name, step in pipeline.steps]}
 
 
 def _step_node(name: str, step: Any, arrays: _Arrays) -> Any:
     """A step as it is stored: by its own attributes where we know its class, else by skops."""
     if step is None or isinstance(step, str):
         return step
-    if type(step) in PIPELINES or (MODELS | STEPS).get(type(step).__name__) == type(step).__module__:
+    if type(step) in PIPELINES.values() or (MODELS | STEPS).get(type(step).__name__) == type(step).__module__:
         return _node(step, arrays)
     try:
         return {"$skops": arrays.add(np.frombuffer(_skops("save").dumps(step), dtype=np.uint8))}

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from skcamel import persistence
+from skcamel import model_file
 from skcamel.camel.explanation import LEARNED, training_size
 from skcamel.metrics import LOSSES
 from skcamel.pipeline import final, transformers
@@ -79,12 +79,12 @@ class Inspection:
         title : str, default=None
             None: the name of the file.
         """
-        from skcamel.persistence.card import card
+        from skcamel.model_file.card import card
 
         return card(self, title)
 
     def __str__(self) -> str:
-        from skcamel.persistence.card import words
+        from skcamel.model_file.card import words
 
         return words(self)
 
@@ -115,16 +115,16 @@ def inspect(model: Any) -> Inspection:
     """
     if not isinstance(model, (str, os.PathLike)) and not hasattr(model, "read"):
         with tempfile.TemporaryFile() as file:
-            persistence.save(model, file)
+            model_file.save(model, file)
             file.seek(0)
             return _inspected(file, "")
-    with persistence.opened(model) as file:
-        return _inspected(file, persistence.name_of(model))
+    with model_file.opened(model) as file:
+        return _inspected(file, model_file.name_of(model))
 
 
 def _inspected(file: BinaryIO, name: str) -> Inspection:
-    header, arrays = persistence.read(file)
-    model = persistence.described(header, arrays)
+    header, arrays = model_file.read(file)
+    model = model_file.described(header, arrays)
     estimator: Any = final(model)
     size = file.seek(0, os.SEEK_END)
     about = {"name": name, "bytes": size, "format_version": header["format"]}
@@ -164,7 +164,7 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
 
 
 def _type_of(step: Any) -> str:
-    return step.type if isinstance(step, persistence.Sealed) else type(step).__name__
+    return step.type if isinstance(step, model_file.Sealed) else type(step).__name__
 
 
 def _member(weight: float, own: Any) -> dict[str, Any]:
@@ -238,7 +238,7 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     held_too = "; ".join(["Names of labels", pairs, "means or ranges of columns"])
     yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too}."}
     for step in transformers(model):
-        if isinstance(step, persistence.Sealed):
+        if isinstance(step, model_file.Sealed):
             yield {"what": f"step {step.type}", "held": "unknown", "detail": f"It was not opened. It names the types {listed(step.types)}."}
 
 

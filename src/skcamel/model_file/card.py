@@ -11,7 +11,7 @@ from skcamel.metrics.conventions import LOSSES, TITLES
 from skcamel.text import count, listed, one_line
 
 if TYPE_CHECKING:
-    from skcamel.persistence.inspection import Inspection
+    from skcamel.model_file.inspection import Inspection
 
 FEW = 10  # rows that have a label, for figures that mean much
 MOST_COLUMNS, MOST_LABELS = 20, 30  # shown; the others are counted

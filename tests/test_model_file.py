@@ -87,7 +87,7 @@ def test_a_splitter_is_left_out_with_a_warning(tmp_path):
 
 def test_what_cannot_be_written_without_pickle_is_refused_and_names_skops(tmp_path):
     path = tmp_path / "model"
-    with pytest.raises(TypeError, match=r"kernel that is a function.*; use skops.io.dump"):
+    with pytest.raises(TypeError, match=r"save cannot store _kernel=<function .*For models with functions .* use skops.io.dump"):
         save(CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y), path)
     for other in (LogisticRegression(), LLSF().fit(X, Y), BinaryRelevance().fit(X, Y), make_pipeline(StandardScaler(), LLSF()).fit(X, Y)):
         with pytest.raises(TypeError, match=r"save takes a fitted CamelClassifier or CamelClassifierCV, .*, got \w+; for others use skops"):
@@ -193,6 +193,10 @@ def test_a_foreign_file_is_refused_and_never_executed(kind, tmp_path, monkeypatc
     assert not (tmp_path / "executed").exists()
 
 
+def state(header):
+    return header["model"]["$CamelClassifier"]
+
+
 def edited(stored, edit):
     """The stored model with an edited header."""
     with np.load(io.BytesIO(stored)) as file:
@@ -212,18 +216,18 @@ def edited(stored, edit):
         (lambda h, a: h.pop("format"), "has the format None, this skcamel reads 1; fit again with this version"),
         (lambda h, a: h.update(format=0), "has the format 0, this skcamel reads 1; fit again with this version"),
         (lambda h, a: h.update(format="skcamel-model", version=2), "has the format 'skcamel-model', this skcamel reads 1; fit again"),
-        (lambda h, a: h.update({"class": "Popen"}), "holds a 'Popen'"),
-        (lambda h, a: h["state"].pop("bandwidth_"), "bandwidth_ missing"),
-        (lambda h, a: h["state"].pop("_kernel"), "_kernel missing"),
-        (lambda h, a: h["state"]["_kernel"]["$Kernel"].update(name="foo"), "_kernel name must be one of rbf.*, got 'foo'"),
-        (lambda h, a: h["state"].update(_target="regression"), "_target must be one of .*, got 'regression'"),
-        (lambda h, a: h["state"].update(n_iter_={"$tuple": []}), "n_iter_ must be a whole number.*, got a tuple"),
-        (lambda h, a: h["state"].update(_kernel={"$Popen": {"args": "ls"}}), "not a whole skcamel model file"),
-        (lambda h, a: h["parameters"].update(nonsense=1), "not a whole skcamel model file"),
-        (lambda h, a: h["parameters"].update(lambda2=-1), "lambda2 must be a number > 0, got -1"),
-        (lambda h, a: h["parameters"].pop("lambda2"), "parameters"),
-        (lambda h, a: h["parameters"].update(correlation="plain"), "correlation='plain' is not known; choose one of 'paper', 'centred'"),
-        (lambda h, a: h["state"].update(total_weight_=0), "total_weight_ must be a number"),
+        (lambda h, a: h.update(model={"$Popen": {}}), "names 'Popen', which is no class of a model"),
+        (lambda h, a: state(h).pop("bandwidth_"), "bandwidth_ missing"),
+        (lambda h, a: state(h).pop("_kernel"), "_kernel missing"),
+        (lambda h, a: state(h)["_kernel"]["$Kernel"].update(name="foo"), "_kernel name must be one of rbf.*, got 'foo'"),
+        (lambda h, a: state(h).update(_target="regression"), "do not belong together: 2 and 2 for the target 'regression'"),
+        (lambda h, a: state(h).update(n_iter_={"$tuple": []}), "n_iter_ must be a whole number of ordinary size, got a tuple"),
+        (lambda h, a: state(h).update(_kernel={"$Popen": {"args": "ls"}}), "not a whole skcamel model file"),
+        (lambda h, a: state(h).update(nonsense=1), "not a whole skcamel model file"),
+        (lambda h, a: state(h).update(lambda2=-1), "lambda2 must be a number > 0, got -1"),
+        (lambda h, a: state(h).pop("lambda2"), "parameters"),
+        (lambda h, a: state(h).update(correlation="plain"), "correlation='plain' is not known; choose one of 'paper', 'centred'"),
+        (lambda h, a: state(h).update(total_weight_=0), "total_weight_ must be at least 1e-50, got 0"),
         (lambda h, a: a.pop("a1"), "are not header, a0, a1"),
         (lambda h, a: a.update({f"a{len(a) - 1}": np.zeros(3)}), "1 of its arrays belong to nothing"),
     ],

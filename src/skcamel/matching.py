@@ -26,6 +26,19 @@ def preparer_of(model: Any) -> TablePreparer | None:
     return steps[0] if steps and isinstance(steps[0], TablePreparer) else None
 
 
+def check_remembered(estimator: Any) -> None:
+    """Refuse what a model file says of the columns unless the command remembers such."""
+    known = getattr(estimator, REMEMBERED, {"features": [""] * estimator.n_features_in_, "categories": {}, "dropped": ()})
+    features, categories, dropped = known["features"], known["categories"], known["dropped"]
+    texts = [*features, *dropped, *categories]
+    for values in categories.values():
+        texts += values
+        if len(set(values)) < len(values):
+            raise ValueError(f"{REMEMBERED} has a category twice")
+    if len(features) != estimator.n_features_in_ or len(known) != 3 or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{REMEMBERED} must name {estimator.n_features_in_} features, and values of others")
+
+
 def expected_by(model: Any) -> Expected:
     """What a model wants to see: the names of its columns if it knows them, as from a file or a frame, else how many there are.
 

@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -119,6 +119,15 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     ['price', 'smoker', 'plan', 'plan']
     """
 
+    stored: ClassVar[dict[str, Any]] = {
+        "n_features_in_": int,
+        "feature_names_in_": ("d", str),
+        "parts_": [Part],
+        "sampled_": [int],
+        "_sklearn_output_config": dict,
+    }
+    optional = ("feature_names_in_", "sampled_", "_sklearn_output_config")
+
     def __init__(
         self,
         *,
@@ -153,6 +162,20 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             names = getattr(self, kind)
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
                 raise ValueError(f"{kind} must be a sequence of column names, such as ['age'], got {names!r:.80}.")
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        self._check_parameters()
+        if not 0 < self.n_features_in_ == len(self.parts_) == len({part.name for part in self.parts_}):
+            raise ValueError("parts_ must have a name each")
+        if empty := [part.name for part in self.parts_ if not (isinstance(part, LeftOut) or part.features())]:
+            raise ValueError(f"parts_ must give columns, {empty[0]!r:.60} gives none")
+        if len(getattr(self, "sampled_", (1, 1))) != 2 or _get_output_config("transform", self)["dense"] not in (
+            "default",
+            "pandas",
+            "polars",
+        ):
+            raise ValueError("sampled_ must be two numbers of rows, and the output one that is known")
 
     def fit(self, X: Any, y: Any = None) -> TablePreparer:
         """Learn what each column holds.

@@ -16,6 +16,8 @@ import numpy as np
 from skcamel import model_file
 from skcamel.camel.explanation import LEARNED, training_size
 from skcamel.metrics import LOSSES
+from skcamel.model_file.archive import name_of, opened, read
+from skcamel.model_file.state import SEALED, Reader, Sealed
 from skcamel.pipeline import final, transformers
 from skcamel.text import count, listed
 
@@ -118,13 +120,13 @@ def inspect(model: Any) -> Inspection:
             model_file.save(model, file)
             file.seek(0)
             return _inspected(file, "")
-    with model_file.opened(model) as file:
-        return _inspected(file, model_file.name_of(model))
+    with opened(model) as file:
+        return _inspected(file, name_of(model))
 
 
 def _inspected(file: BinaryIO, name: str) -> Inspection:
-    header, arrays = model_file.read(file)
-    model = model_file.described(header, arrays)
+    header, arrays = read(file)
+    model = Reader(arrays, SEALED).model(header["model"])
     estimator: Any = final(model)
     size = file.seek(0, os.SEEK_END)
     about = {"name": name, "bytes": size, "format_version": header["format"]}
@@ -164,7 +166,7 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
 
 
 def _type_of(step: Any) -> str:
-    return step.type if isinstance(step, model_file.Sealed) else type(step).__name__
+    return step.type if isinstance(step, Sealed) else type(step).__name__
 
 
 def _member(weight: float, own: Any) -> dict[str, Any]:
@@ -238,7 +240,7 @@ def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
     held_too = "; ".join(["Names of labels", pairs, "means or ranges of columns"])
     yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too}."}
     for step in transformers(model):
-        if isinstance(step, model_file.Sealed):
+        if isinstance(step, Sealed):
             yield {"what": f"step {step.type}", "held": "unknown", "detail": f"It was not opened. It names the types {listed(step.types)}."}
 
 
@@ -302,6 +304,6 @@ def _sizes(header: dict[str, Any], arrays: dict[str, np.ndarray], size: int) -> 
             else:
                 add(item, own)
 
-    add([header.get("steps"), header.get("state")], OTHER)
+    add(header["model"], OTHER)
     found[TEXT] = size - sum(found.values())
     return [{"part": part, "bytes": own} for part, own in sorted(found.items(), key=lambda pair: -pair[1])]

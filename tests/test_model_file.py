@@ -225,7 +225,7 @@ def edited(stored, edit):
         (lambda h, a: state(h).update(_kernel={"$Popen": {"args": "ls"}}), "not a whole skcamel model file"),
         (lambda h, a: state(h).update(nonsense=1), "not a whole skcamel model file"),
         (lambda h, a: state(h).update(lambda2=-1), "lambda2 must be a number > 0, got -1"),
-        (lambda h, a: state(h).pop("lambda2"), "parameters"),
+        (lambda h, a: state(h).pop("lambda2"), "lambda2 missing"),
         (lambda h, a: state(h).update(correlation="plain"), "correlation='plain' is not known; choose one of 'paper', 'centred'"),
         (lambda h, a: state(h).update(total_weight_=0), "total_weight_ must be at least 1e-50, got 0"),
         (lambda h, a: a.pop("a1"), "are not header, a0, a1"),

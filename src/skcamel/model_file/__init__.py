@@ -21,7 +21,7 @@ import sklearn
 
 import skcamel
 from skcamel.model_file.archive import FORMAT, HEADER, ModelFileError, opened, read, target, text_of
-from skcamel.model_file.state import MODELS, PIPELINES, Reader, StepError, Writer, is_ours
+from skcamel.model_file.state import MODELS, PIPELINES, Reader, Writer, is_ours
 from skcamel.pipeline import final
 
 __all__ = ["ModelFileError", "load", "save"]
@@ -55,14 +55,12 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     writer = Writer()
-    header = {"format": FORMAT, **_circumstances(), "model": writer.model(model)}
+    header = {"format": FORMAT, **_circumstances(), "model": writer.model(model), "parts": writer.parts}
     try:
         text = text_of(header)
         Reader(writer.arrays, None).model(header["model"])
-    except StepError as error:
-        raise ValueError(f"This {name} cannot be saved: {error}. Classes and functions that can be imported can.") from error
     except ValueError as error:
-        hint = "Features and parameters of ordinary size can (scaling='standard')"
+        hint = "Features and parameters of ordinary size (scaling='standard') and steps that can be imported can be"
         raise ValueError(f"This {name} cannot be saved: {error}. {hint}.") from error
     with target(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: text}, **writer.arrays)

@@ -15,7 +15,6 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -81,9 +80,9 @@ def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if version != FORMAT:
             is_newer = type(version) is int and version > FORMAT
             hint = "update skcamel" if is_newer else "fit again with this version"
-            raise ModelFileError(f"has the format {shorten(repr(version), 40)}, this skcamel reads {FORMAT}; {hint}")
+            raise ModelFileError(f"has the format {version!r:.40}, this skcamel reads {FORMAT}; {hint}")
         names = [f"a{k}" for k in range(len(sizes) - 1)]
-        if [member.filename for member in found.infolist()] != [f"{name}.npy" for name in (HEADER, *names)]:
+        if [*sizes] != [HEADER, *names] or len(sizes) < len(found.infolist()):
             raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order")
         return header, {name: array(found, name) for name in names}
 
@@ -117,12 +116,10 @@ def array(found: zipfile.ZipFile, name: str) -> np.ndarray:
 @contextmanager
 def target(path: Any) -> Iterator[BinaryIO]:
     """A file for the body to write; what it holds goes to a file object afterwards, which need not be seekable."""
-    if not hasattr(path, "write"):
-        _check_path(path)
+    if _is_path(path, "write", "wb"):
         with whole_file(path) as file:
             yield file
         return
-    _check_binary(path, "wb")
     with tempfile.TemporaryFile() as file:
         yield file
         file.seek(0)
@@ -135,12 +132,10 @@ def target(path: Any) -> Iterator[BinaryIO]:
 @contextmanager
 def source(path: Any) -> Iterator[BinaryIO]:
     """The file, or a copy of the rest of a file object, which need be neither seekable nor on a disk."""
-    if not hasattr(path, "read"):
-        _check_path(path)
+    if _is_path(path, "read", "rb"):
         with Path(path).open("rb") as file:
             yield file
         return
-    _check_binary(path, "rb")
     with tempfile.TemporaryFile() as file:
         shutil.copyfileobj(path, file)
         yield file
@@ -148,20 +143,21 @@ def source(path: Any) -> Iterator[BinaryIO]:
 
 def name_of(path: Any) -> str:
     """How a message calls a path or stream."""
-    if not hasattr(path, "read") and not hasattr(path, "write"):
+    if isinstance(path, (str, os.PathLike)):
         return str(path)
     name: Any = getattr(path, "name", None)
     return name if isinstance(name, str) else f"The stream ({type(path).__name__})"
 
 
-def _check_binary(file: Any, mode: str) -> None:
-    if isinstance(file, io.TextIOBase):
-        raise TypeError(f"{name_of(file)} is open for text, a model is bytes; open it with mode {mode!r}.")
-    able: Any = getattr(file, "readable" if mode == "rb" else "writable", None)
-    if getattr(file, "closed", False) or (able is not None and not able()):
-        raise ValueError(f"{name_of(file)} is closed, or open for the other direction; open it with mode {mode!r}.")
-
-
-def _check_path(path: Any) -> None:
-    if not isinstance(path, (str, os.PathLike)):
+def _is_path(path: Any, method: str, mode: str) -> bool:
+    """Whether it is a path, not a binary file object open in this mode; other things are refused."""
+    if isinstance(path, (str, os.PathLike)):
+        return True
+    if not hasattr(path, method):
         raise TypeError(f"A model file is a path or a binary file object, got {type(path).__name__}; give a name such as 'model.skcamel'.")
+    if isinstance(path, io.TextIOBase):
+        raise TypeError(f"{name_of(path)} is open for text, a model is bytes; open it with mode {mode!r}.")
+    is_able: Any = getattr(path, f"{method[:4]}able", None)
+    if getattr(path, "closed", False) or (is_able is not None and not is_able()):
+        raise ValueError(f"{name_of(path)} is closed, or open for the other direction; open it with mode {mode!r}.")
+    return False

@@ -1,55 +1,50 @@
-"""A model file ► what it is, from what data, how good, what it reveals about training rows, and what takes how much room.
+"""A model file ► what it is, from what data, how good, what it reveals about training rows, and what takes how much space.
 
+All of it is plain data first (:class:`Inspection`), then lines of text, which a terminal shows below headings and `card.md` as lists.
 Steps of other libraries are never built for this: their types are read from the text that skops wrote, so any file can be inspected.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from skcamel import model_file
 from skcamel.camel.explanation import LEARNED, training_size
-from skcamel.metrics import LOSSES
+from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
 from skcamel.model_file.archive import name_of, opened, read
 from skcamel.model_file.state import SEALED, Reader, Sealed
 from skcamel.pipeline import final, transformers
-from skcamel.text import count, listed
+from skcamel.text import count, file_size, listed, one_line
 
-WEAKEST = 5  # labels named first
+WEAKEST, LARGEST = 5, 8  # labels and parts that are named first
 OF_LABELS = ("rows", "positives", "precision", "recall", "f1")
+FEW = 10  # rows that have a label, for figures that mean much
+MOST = 30  # columns and labels that are shown; the others are counted
+MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+MEMBER = "Scores: weight {weight:.4g}, kernel {kernel}, bandwidth {bandwidth:.4g}, scaling {scaling}, alpha {alpha:.4g}, "
+MEMBER += "lambda1 {lambda1:.4g}, lambda2 {lambda2:.4g}."
+LABEL = "Weak label {label}: F1 {f1:.3f} ({positives:,.6g} of {rows:,.6g} rows have it)"
 NOTHING = "The file holds no estimates by leave-one-out; measure the model on rows that were kept out of the fit (skcamel evaluate)."
-LEAVE_ONE_OUT = "leave-one-out of the training rows"
-# Attributes by what they are for; the others are "other numbers".
-PARTS = {
-    "training rows or what stands for them": ("X_fit_",),
-    "coefficients": ("dual_coef_", "A_", "Z_", "b_", "intercept_", "_offset", "_kernel_mean"),
-    "pairs of labels": ("label_correlation_", "collaboration_", "cooccurrence_", "known_together_"),
-    "probabilities and prediction sets": ("link_slopes_", "link_offsets_", "set_thresholds_"),
-    "results of the search": ("cv_results_",),
-    "preparation of the table": ("parts_",),
-}
-MEMBERSHIP = {
-    "yes": "The rows themselves tell it.",
-    "in part": "The rows that it holds tell it of themselves.",
-    "no": "It holds no row.",
-}
-OTHER, FOREIGN, TEXT = "other numbers", "steps of other libraries", "names, settings and the frame of the file"
+WORDS, RANKED = ("category", "tags", "text"), ("number", "date")  # kinds of columns of which values are in the file; where they are ranked
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a model file says of itself; ``str()`` tells it in words, :meth:`card` as a model card.
+    """What a model file says of itself; ``str()`` puts it into words, :meth:`card` into a model card.
 
     Attributes
     ----------
     file : dict
-        name, bytes, format_version, written_by and environment; None where the file does not tell.
+        name, bytes, format_version, written_by and environment; None where the file does not say.
     model : dict
         class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), threshold, correlation, labels.
     data : dict
@@ -81,23 +76,95 @@ class Inspection:
         title : str, default=None
             None: the name of the file.
         """
-        from skcamel.model_file.card import card
-
-        return card(self, title)
+        path = Path(self.file["name"])
+        template = Path(__file__).with_name("card.md").read_text(encoding="utf-8")
+        return template.format(
+            title=plain(title or path.stem or self.model["class"]),
+            kind=plain(self._kind()),
+            labels=plain(_some(self.model["labels"])),
+            settings=_as_list(self._settings()),
+            data=_as_list(self._data()),
+            quality=_as_list(self._quality()),
+            limits=_as_list(self._limits()),
+            reveals=_as_list(self._reveals()),
+            file=path.name or "model.skcamel",
+        )
 
     def __str__(self) -> str:
-        from skcamel.model_file.card import words
+        name, n_labels = self.file["name"], count(len(self.model["labels"]), "label")
+        sections = {
+            f"{name}{': ' * bool(name)}{self._kind()}, {n_labels}": self._settings(),
+            "Data": self._data(),
+            "How good": self._quality(),
+            "What the file reveals about its training data": self._reveals(),
+            f"Size: {file_size(self.file['bytes'])}": [f"{file_size(part['bytes']):>8}  {part['part']}" for part in self.size[:LARGEST]],
+        }
+        return "\n\n".join("\n  ".join(map(one_line, [heading, *lines])) for heading, lines in sections.items())
 
-        return words(self)
+    def _kind(self) -> str:
+        steps = self.model["steps"]
+        return self.model["class"] + (f" behind {listed(steps)}" if steps else "")
+
+    def _settings(self) -> Iterator[str]:
+        """Solver, kernels, thresholds, and who wrote it."""
+        yield "Solver: {solver}; label correlation learned {correlation}.".format(**self.model)
+        yield from map(MEMBER.format_map, self.model["members"])
+        yield "Thresholds of the scores: {threshold}.".format(**self.model)
+        libraries = listed([" ".join(library) for library in self.file["environment"].items()])
+        yield "Written by {written_by}, format version {format_version}; ".format(**self.file) + libraries
+
+    def _data(self) -> Iterator[str]:
+        """Sizes, and the columns."""
+        columns = self.data["columns"]
+        yield "{rows:,} rows, {features:,} features, {known_labels:.1%} of the labels known.".format(**self.data)
+        yield from ("{name}: {kind}, {detail}".format(**column).rstrip(", :") for column in columns[:MOST])
+        if len(columns) > MOST:
+            yield f"… and {len(columns) - MOST} more"
+
+    def _quality(self) -> Iterator[str]:
+        quality = self.quality
+        yield quality["reason"] or f"Measured by {quality['source']} (↓: smaller is better)."
+        for name, value in quality["figures"].items():
+            yield f"{TITLES[name]}: {value:.3f} {'↓' if name in LOSSES else '↑'}"
+        yield from map(LABEL.format_map, quality["weakest"])
+
+    def _limits(self) -> Iterator[str]:
+        yield "It knows the labels above and no others, and answers for rows like those of the fit: it does not notice other rows."
+        rare = [label["label"] for label in self.quality["labels"] if label["positives"] < FEW]
+        if rare:
+            yield f"Fewer than {FEW} rows have {_some(rare)}: figures of such labels are uncertain."
+
+    def _reveals(self) -> Iterator[str]:
+        yield from map("{what}: {held}. {detail}".format_map, self.reveals)
+
+
+def plain(text: Any) -> str:
+    r"""Text that Markdown shows as it is, on one line.
+
+    Examples
+    --------
+    >>> plain("a|b <i>*\n")
+    'a\\|b \\<i\\>\\*\\\\n'
+    """
+    return MARKDOWN.sub(r"\\\1", one_line(str(text)))
+
+
+def _as_list(lines: Iterator[str]) -> str:
+    return "\n".join(f"- {plain(line)}" for line in lines)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
+    return listed([*names[:MOST], *more])
 
 
 def inspect(model: Any) -> Inspection:
-    """Tell what a model file is, from what data, how good, what it reveals about training rows, and its size by part.
+    """Say what a model file is, from what data, how good, what it reveals about training rows, and its size by part.
 
     Parameters
     ----------
     model : str, path or binary file object; or fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
-        A model is told as the file that :func:`skcamel.save` would write of it.
+        A model is inspected as the file that :func:`skcamel.save` would write of it.
 
     Returns
     -------
@@ -111,8 +178,8 @@ def inspect(model: Any) -> Inspection:
     --------
     >>> import numpy as np, skcamel
     >>> model = skcamel.CamelClassifier(scaling="standard").fit(np.eye(40, 5), np.eye(40, 3, dtype=int))
-    >>> told = skcamel.inspect(model)
-    >>> told.model["class"], told.data["rows"], told.reveals[0]["what"], told.reveals[0]["held"]
+    >>> found = skcamel.inspect(model)
+    >>> found.model["class"], found.data["rows"], found.reveals[0]["what"], found.reveals[0]["held"]
     ('CamelClassifier', 40, 'training rows', 'yes')
     """
     if not isinstance(model, (str, os.PathLike)) and not hasattr(model, "read"):
@@ -128,73 +195,62 @@ def _inspected(file: BinaryIO, name: str) -> Inspection:
     header, arrays = read(file)
     model = Reader(arrays, SEALED).model(header["model"])
     estimator: Any = final(model)
-    size = file.seek(0, os.SEEK_END)
-    about = {"name": name, "bytes": size, "format_version": header["format"]}
-    about |= {key: _plain(header.get(key)) for key in ("written_by", "environment")}
+    n_bytes = file.seek(0, os.SEEK_END)
+    sizes: Counter[str] = Counter()
+    for part, array in zip(header["parts"], arrays.values(), strict=True):
+        sizes[str(part)] += array.nbytes
+    sizes["names, settings and the frame of the file"] = n_bytes - sizes.total()
     return Inspection(
-        about,
+        {"name": name, "bytes": n_bytes, "format_version": header["format"]}
+        | {
+            "written_by": str(header["written_by"]),
+            "environment": {str(name): str(version) for name, version in header["environment"].items()},
+        },
         _model(model, estimator),
         _data(model, estimator),
         _quality(estimator),
-        list(_reveals(model, estimator)),
-        _sizes(header, arrays, size),
+        _records(("what", "held", "detail"), _revealed(model, estimator)),
+        _records(("part", "bytes"), sizes.most_common()),
     )
 
 
-def _plain(value: Any) -> Any:
-    """Text, or a mapping from text to text, cut to a length that can be shown; None for all else: nothing checked it before."""
-    if isinstance(value, dict):
-        return {str(key)[:80]: str(item)[:80] for key, item in list(value.items())[:20]}
-    return value[:200] if isinstance(value, str) else None
+def _records(names: Sequence[str], rows: Iterable[Iterable[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _model(model: Any, estimator: Any) -> dict[str, Any]:
-    """What it is."""
-    names = [str(name) for name in estimator.label_names_]
-    threshold = estimator.threshold if np.ndim(estimator.threshold) == 0 else "one for each label"
-    told = {
+    """What it is: what a search chose, or what the model was given."""
+    members = []
+    for weight, own in estimator.weighted_members():
+        names = ("scaling", "kernel", "bandwidth", "alpha", "lambda1", "lambda2")
+        chosen = {name: getattr(own, f"{name}_", getattr(own, name, None)) for name in names}
+        members.append({"weight": weight, **chosen})
+    return {
         "class": type(estimator).__name__,
-        "steps": [_type_of(step) for step in transformers(model)],
-        "labels": names,
-        "threshold": threshold,
-    }
-    return told | {
+        "steps": [step.type if isinstance(step, Sealed) else type(step).__name__ for step in transformers(model)],
+        "labels": [str(name) for name in estimator.label_names_],
+        "threshold": estimator.threshold if np.ndim(estimator.threshold) == 0 else "one for each label",
         "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
-        "members": [_member(weight, own) for weight, own in estimator.weighted_members()],
+        "members": members,
         "correlation": LEARNED[estimator.correlation],
     }
 
 
-def _type_of(step: Any) -> str:
-    return step.type if isinstance(step, Sealed) else type(step).__name__
-
-
-def _member(weight: float, own: Any) -> dict[str, Any]:
-    """A kernel and its parameters: what a search chose, or what the model was given."""
-    chosen = {name: getattr(own, f"{name}_", getattr(own, name, None)) for name in ("scaling", "kernel", "alpha", "lambda1", "lambda2")}
-    return {"weight": weight, **chosen, "bandwidth": None if chosen["kernel"] in ("linear", "precomputed") else own.bandwidth_}
-
-
 def _data(model: Any, estimator: Any) -> dict[str, Any]:
-    """From what."""
-    together = getattr(estimator, "known_together_", None)
-    known = 1.0 if together is None else float(np.diag(together).mean() / estimator.total_weight_)
+    """From what; columns with their kinds where a step of the model knows them."""
+    from_a_file = getattr(estimator, "input_columns_", {})
+    names = from_a_file.get("features", getattr(estimator, "feature_names_in_", ()))
+    described = [step.describe() for step in transformers(model) if hasattr(step, "describe")]
+    columns = described[0] if described else [(str(name), "", "") for name in names]
+    known = 1.0
+    if hasattr(estimator, "known_together_"):
+        known = float(np.diag(estimator.known_together_).mean() / estimator.total_weight_)
     return {
         "rows": training_size(estimator)[0],
-        "columns": _columns(model, estimator),
+        "columns": _records(("name", "kind", "detail"), columns),
         "features": int(estimator.n_features_in_),
         "known_labels": known,
     }
-
-
-def _columns(model: Any, estimator: Any) -> list[dict[str, str]]:
-    """Names of the columns of the data, with kinds where the model knows them."""
-    for step in transformers(model):
-        if hasattr(step, "describe"):
-            return [{"name": name, "kind": kind, "detail": detail} for name, kind, detail in step.describe()]
-    from_a_file = getattr(estimator, "input_columns_", None)
-    names = from_a_file["features"] if from_a_file else getattr(estimator, "feature_names_in_", ())
-    return [{"name": str(name), "kind": "", "detail": ""} for name in names]
 
 
 def weakest(f1: np.ndarray, positives: np.ndarray, k: int) -> list[int]:
@@ -209,101 +265,63 @@ def weakest(f1: np.ndarray, positives: np.ndarray, k: int) -> list[int]:
 
 def _quality(estimator: Any) -> dict[str, Any]:
     """How good, by what the file holds."""
-    told: dict[str, Any] = {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": ""}
+    found: dict[str, Any] = {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": NOTHING}
     if hasattr(estimator, "label_estimates_"):
-        names = [str(name) for name in estimator.label_names_]
         estimates = estimator.label_estimates_
-        columns = {"label": names} | {key: estimates[key].tolist() for key in OF_LABELS}
-        labels = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-        n_rows, summed = training_size(estimator)
-        is_sample = summed and estimator.n_judged_ < n_rows
-        source = f"leave-one-out of a sample of {count(estimator.n_judged_, 'training row')}" if is_sample else LEAVE_ONE_OUT
-        lowest = [labels[j] for j in weakest(estimates["f1"], estimates["positives"], WEAKEST)]
-        return told | {"source": source, "figures": estimator.estimate_, "labels": labels, "weakest": lowest}
-    if hasattr(estimator, "best_score_"):
-        name = estimator.scoring_
-        score = -estimator.best_score_ if name in LOSSES else estimator.best_score_
-        return told | {"source": "the folds of its search", "figures": {name: float(score)}}
-    return told | {"reason": NOTHING}
+        columns = [estimates[key].tolist() for key in OF_LABELS]
+        labels = _records(("label", *OF_LABELS), zip(map(str, estimator.label_names_), *columns, strict=True))
+        lowest = weakest(estimates["f1"], estimates["positives"], WEAKEST)
+        found |= {"labels": labels, "weakest": [labels[j] for j in lowest], "reason": ""}
+        found["source"] = f"leave-one-out of {count(estimator.n_judged_, 'training row')}"
+        found["figures"] = {name: estimator.estimate_[name] for name in NAMES}
+    elif hasattr(estimator, "best_score_"):
+        name, score = estimator.scoring_, estimator.best_score_
+        figures = {name: -score if name in LOSSES else score}
+        found |= {"source": "the folds of its search", "figures": figures, "reason": ""}
+    return found
 
 
-def _reveals(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
-    """What the file holds of the training data, as sentences."""
+def _revealed(model: Any, estimator: Any) -> Iterator[tuple[str, str, str]]:
+    """What the file holds of the training data: what, whether, and a sentence."""
     held, detail = _rows_held(estimator)
-    yield {"what": "training rows", "held": held, "detail": detail}
-    labels = ("yes", "Each row has its coefficients; as a rule its labels can be computed from them.")
-    labels = labels if held == "yes" else ("no", "Only counts over all rows are kept.")
-    yield {"what": "labels of training rows", "held": labels[0], "detail": labels[1]}
-    yield {"what": "whether a given row was in the fit", "held": held, "detail": MEMBERSHIP[held]}
-    yield from _values_held(model, estimator)
-    pairs = "how often each label, and each pair of labels, occurs"
-    held_too = "; ".join(["Names of labels", pairs, "means or ranges of columns"])
-    yield {"what": "summaries of all rows", "held": "yes", "detail": f"{held_too}."}
+    labels = {"yes": "Each row has its coefficients; as a rule its labels can be computed from them."}
+    rows = {"yes": "The rows themselves show it.", "in part": "The rows that it holds show it of themselves."}
+    yield "training rows", held, detail
+    yield "labels of training rows", "yes" if held == "yes" else "no", labels.get(held, "The file has counts over all rows only.")
+    yield "whether a given row was in the fit", held, rows.get(held, "It holds no row.")
+    values = "; ".join(_values_held(model, estimator))
+    detail = values or "None beyond means, ranges and names of columns"
+    yield "values, words and categories of single columns", "yes" if values else "no", f"{detail}."
+    summaries = "Names of labels; how often each label, and each pair of labels, occurs; means or ranges of columns."
+    yield "summaries of all rows", "yes", summaries
     for step in transformers(model):
         if isinstance(step, Sealed):
-            yield {"what": f"step {step.type}", "held": "unknown", "detail": f"It was not opened. It names the types {listed(step.types)}."}
+            yield f"step {step.type}", "unknown", f"It was not opened. It names the types {listed(step.types)}."
 
 
 def _rows_held(estimator: Any) -> tuple[str, str]:
     """Whether training rows are in the file."""
-    own: list[Any] = [member for _, member in estimator.weighted_members() if member.X_fit_ is not None]
-    if not own:
-        primal = "" if estimator._is_pairwise() else "It has coefficients for columns (solver primal)."
-        return "no", primal or "A precomputed kernel was given; its rows are elsewhere."
+    rows = [member.X_fit_ for _, member in estimator.weighted_members() if member.X_fit_ is not None]
+    if not rows:
+        elsewhere = "A precomputed kernel was given; its rows are elsewhere."
+        return "no", elsewhere if estimator._is_pairwise() else "It has coefficients for columns (solver primal)."
     _, summed = training_size(estimator)
     if not summed:
-        return (
-            "yes",
-            f"All {count(own[0].X_fit_.shape[0], 'row')} are in the file, scaled; the scaling is in the file too and can be undone.",
-        )
+        n_rows = count(rows[0].shape[0], "row")
+        return "yes", f"All {n_rows} are in the file, scaled; the scaling is in the file too and can be undone."
     how = estimator.landmarks if isinstance(estimator.landmarks, str) else "given"
     if how == "kmeans":
         return "no", f"{summed} are centres of clusters, each the mean of at least two different rows."
     return "in part", f"{summed} are training rows, scaled ({how}); a fit with landmarks='kmeans' (skcamel fit --landmarks) holds none."
 
 
-def _values_held(model: Any, estimator: Any) -> Iterator[dict[str, str]]:
-    """Single values and words of columns, in words."""
-    said = [words for step in transformers(model) for part in getattr(step, "parts_", ()) if (words := _of_part(part))]
-    ranks = [own._scaling.ranks for _, own in estimator.weighted_members() if own._scaling.ranks]
-    if ranks:
-        said.append(f"scaling by rank: {count(len(ranks[0].knots), 'value')} of the columns, sorted")
-    categories: Mapping[str, Any] = getattr(estimator, "input_columns_", {}).get("categories", {})
-    said += [f"{name}: {count(len(values), 'value')}" for name, values in categories.items()]
-    detail = "; ".join(said) + "." if said else "None beyond means, ranges and names of columns."
-    yield {"what": "values, words and categories of single columns", "held": "yes" if said else "no", "detail": detail}
-
-
-def _of_part(part: Any) -> str:
-    """What a part of a preparer holds of the cells of its column; nothing for some."""
-    kind = type(part).__name__
-    if kind in ("Category", "Tags"):
-        rare = f" and {count(len(part.rare), 'rare one')}" if part.rare else ""
-        return f"{part.name}: {count(len(part.values), 'value')}{rare}"
-    if kind == "Text":
-        return f"{part.name}: {count(len(part.words), 'word')}"
-    if kind in ("Number", "Moment") and part.steps is not None:
-        return f"{part.name}: {count(len(part.steps.knots), 'value')}, sorted"
-    return ""
-
-
-def _sizes(header: dict[str, Any], arrays: dict[str, np.ndarray], size: int) -> list[dict[str, Any]]:
-    """Bytes by part, largest first; an array that two attributes share counts for the first."""
-    found: dict[str, int] = {}
-    home = {attribute: part for part, attributes in PARTS.items() for attribute in attributes}
-    left = {name: array.nbytes for name, array in arrays.items()}
-
-    def add(node: Any, part: str) -> None:
-        for item in node if isinstance(node, list) else ():
-            add(item, part)
-        for key, item in node.items() if isinstance(node, dict) else ():
-            own = FOREIGN if key == "$skops" else home.get(key, part)
-            if key in ("$array", "$skops", "$csr"):
-                names = item if key == "$csr" else [item]
-                found[own] = found.get(own, 0) + sum(left.pop(name, 0) for name in names)
-            else:
-                add(item, own)
-
-    add(header["model"], OTHER)
-    found[TEXT] = size - sum(found.values())
-    return [{"part": part, "bytes": own} for part, own in sorted(found.items(), key=lambda pair: -pair[1])]
+def _values_held(model: Any, estimator: Any) -> Iterator[str]:
+    """Columns of which single values are in the file."""
+    for step in transformers(model):
+        holding = (*WORDS, *RANKED) if getattr(step, "scaling", "") == "rank" else WORDS
+        described = step.describe() if hasattr(step, "describe") else ()
+        yield from (f"{kind} {name}" for name, kind, _ in described if kind in holding)
+    for _, own in estimator.weighted_members():
+        if own._scaling.ranks is not None:
+            yield f"scaling by rank: {count(len(own._scaling.ranks.knots), 'value')} of the columns, sorted"
+    yield from (f"category {name}" for name in getattr(estimator, "input_columns_", {}).get("categories", ()))

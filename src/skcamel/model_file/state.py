@@ -29,7 +29,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from textwrap import shorten
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,13 +63,10 @@ SEARCH_ONLY = ("cv", "callback", "random_state", "landmarks")  # parameters that
 NOT_STORED = "_stream"  # sums to which rows could be added, with a sample of the rows; too much for a file
 MOST = 2**53  # of a whole number
 PLAIN = (type(None), bool, int, float, str)
-DTYPES = {float: (np.float64,), int: (np.int64, np.int32)}
+CHARACTERS = {float: "d", int: "liq", str: "OU"}  # of dtypes
+FINITE = np.finfo(np.float64).max
 
 Sizes = dict[str, int]
-
-
-class StepError(ValueError):
-    """skops cannot read or write a step of another library."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class Sealed:
 
         def note(node: dict[str, Any]) -> None:
             if "__class__" in node:
-                found.append(shorten(f"{node.get('__module__')}.{node['__class__']}", 200))
+                found.append(f"{node.get('__module__')}.{node['__class__']}"[:200])
 
         json.loads(schema, object_hook=note)
         return cls(found[-1], sorted(set(found)))  # the outermost comes last
@@ -117,10 +114,11 @@ def attributes_of(thing: Any) -> dict[str, Any]:
 
 
 class Writer:
-    """A model ► a tree for JSON; its arrays are in `arrays`, in the order of the file, and one that is met twice is there once."""
+    """A model ► a tree for JSON; `arrays` holds its arrays in the order of the file, each once."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
+        self.parts: list[str] = []  # attributes that the arrays belong to
         self._seen: dict[int, tuple[str, np.ndarray]] = {}  # the array itself too: a dead one's id may serve another
 
     def model(self, model: Any) -> Any:
@@ -143,14 +141,14 @@ class Writer:
             content = skops.dumps(step)
         except Exception as error:
             raise TypeError(f"save cannot store the step {name!r}: skops cannot write it ({error}).") from error
-        return {"$skops": self._array(np.frombuffer(content, dtype=np.uint8))}
+        return {"$skops": self._array(np.frombuffer(content, dtype=np.uint8), "steps of other libraries")}
 
     def _object(self, thing: Any, where: str = "") -> Any:
         values = {name: value for name, value in attributes_of(thing).items() if name != NOT_STORED}
         for name, default in parameters_of(type(thing)).items():
             if name in SEARCH_ONLY and not isinstance(values[name], PLAIN):
                 if name != "callback":
-                    shown = f"{name}={shorten(repr(values[name]), 60)}"
+                    shown = f"{name}={values[name]!r:.60}"
                     warnings.warn(
                         f"{shown} is not stored with the model; its predictions do not depend on it, a refit would.", stacklevel=5
                     )
@@ -172,14 +170,14 @@ class Writer:
             return {"$dict": self._mapping(value, where)}
         if isinstance(value, np.ndarray) and value.ndim:
             if value.dtype.kind not in "OU":
-                return {"$array": self._array(value)}
+                return {"$array": self._array(value, where)}
             return {"$text" if value.dtype.kind == "U" else "$objects": [self._value(item, where) for item in value.tolist()]}
         if sparse.issparse(value):
             value.sum_duplicates()  # into canonical form, if it is not in it
-            parts = [self._array(part) for part in (value.data, value.indices, value.indptr)]
+            parts = [self._array(part, where) for part in (value.data, value.indices, value.indptr)]
             return {"$csr": [*parts, *map(int, value.shape)]}
         if is_ours(kind):
-            return self._object(value, where)
+            return self._object(value, "" if isinstance(value, BaseEstimator) else where)
         if kind in (list, tuple):
             items = [self._value(item, where) for item in value]
             return items if kind is list else {"$tuple": items}
@@ -188,11 +186,12 @@ class Writer:
             "For models with functions or foreign estimators use skops.io.dump."
         )
 
-    def _array(self, array: np.ndarray) -> str:
+    def _array(self, array: np.ndarray, where: str) -> str:
         """Name of an array in the file."""
         if id(array) not in self._seen:
             name = f"a{len(self.arrays)}"
             self._seen[id(array)] = name, array
+            self.parts.append(where)
             self.arrays[name] = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         return self._seen[id(array)][0]
 
@@ -230,26 +229,16 @@ class Reader:
             return self._foreign(self._array(content).tobytes())
         if name in PIPELINES:
             return PIPELINES[name]([(step_name, self._value(step)) for step_name, step in content])
-        if isinstance(content, list):
-            return self._sequence(tag, self._value(content))
+        if tag == "$tuple":
+            return tuple(self._value(content))
+        if tag in ("$text", "$objects"):
+            return np.array(self._value(content), dtype=str if tag == "$text" else object)
         values = {_whole(key): self._value(item) for key, item in content.items()}
         if tag == "$dict":
             return values
         if name not in CLASSES:
             raise ValueError(f"it names {name!r:.80}, which is no class of a model")
-        kind = getattr(import_module(CLASSES[name]), name)
-        return _built(kind, values)
-
-    def _sequence(self, tag: str, items: list[Any]) -> Any:
-        if tag == "$tuple":
-            return tuple(items)
-        array = np.empty(len(items), dtype=object)
-        array[:] = items
-        if tag == "$text":
-            return array.astype(str)
-        if tag == "$objects":
-            return array
-        raise ValueError(f"{tag!r:.80} is not known")
+        return _built(getattr(import_module(CLASSES[name]), name), values)
 
     def _array(self, name: str) -> np.ndarray:
         self.unused.discard(name)
@@ -268,7 +257,7 @@ class Reader:
         except MemoryError:
             raise
         except Exception as error:
-            raise StepError(f"skops cannot read one of its steps: {type(error).__name__}: {error}") from error
+            raise ValueError(f"skops cannot read one of its steps: {type(error).__name__}: {error}") from error
         if unknown:
             names = str(unknown)[:2000]
             raise ModelFileError(f"holds types that are not trusted; if you know them to be harmless, load(path, trusted={names})")
@@ -288,7 +277,7 @@ def _whole(text: str) -> str:
 
 def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
-    if data.dtype != np.float64 or any(part.dtype not in DTYPES[int] for part in (indices, indptr)):
+    if data.dtype.char not in CHARACTERS[float] or any(part.dtype.char not in CHARACTERS[int] for part in (indices, indptr)):
         raise ValueError("the parts of a sparse matrix are not of its kinds of numbers")
     found = sparse.csr_array((data, indices, indptr), shape=shape)
     found.check_format(full_check=True)
@@ -301,10 +290,7 @@ def _built(kind: type, values: dict[str, Any]) -> Any:
     """An instance that nobody has looked at yet."""
     if not issubclass(kind, BaseEstimator):
         return kind(**values)
-    parameters = parameters_of(kind)
-    if missing := sorted(parameters.keys() - values.keys()):
-        raise ValueError(f"some of its parameters are missing: {', '.join(missing)}")
-    thing = kind(**{name: values[name] for name in parameters})
+    thing: Any = object.__new__(kind)
     vars(thing).update(values)
     return thing
 
@@ -328,98 +314,91 @@ def _check_pipeline(pipeline: Pipeline, *, is_last: bool, depth: int) -> None:
     if depth == MOST_NESTED:
         raise ValueError(f"its Pipelines are nested more than {MOST_NESTED} deep")
     names, steps = zip(*pipeline.steps, strict=True)
-    forbidden = {"steps", *PIPELINE_OPTIONS}
-    if len(set(names)) < len(names) or any(not isinstance(name, str) or "__" in name or name in forbidden for name in names):
+    taken = {"steps", *PIPELINE_OPTIONS}
+    if len({*names} - taken) < len(names) or not all(isinstance(name, str) and "__" not in name for name in names):
         raise ValueError("the names of its steps are not different texts that a Pipeline takes")
-    for step in steps[:-1]:
-        check_step(step, is_last=False, depth=depth + 1)
-    check_step(steps[-1], is_last=is_last, depth=depth + 1)
-    before = steps[-2] if len(steps) > 1 else None
-    if hasattr(before, "source_columns_") and is_ours(type(before)) and type(steps[-1]).__name__ in MODELS:
-        n_columns, n_features = len(before.source_columns_), steps[-1].n_features_in_
-        if n_columns != n_features:
-            raise ValueError(f"its model wants {n_features} columns, the step before gives {n_columns}")
+    for step in steps:
+        check_step(step, is_last=is_last and step is steps[-1], depth=depth + 1)
+    for before, after in pairwise(steps):
+        if is_ours(type(before)) and len(before.source_columns_) != getattr(after, "n_features_in_", None):
+            raise ValueError(f"{shown(after)} does not want the {len(before.source_columns_)} columns that the step before gives")
 
 
 def check(thing: Any, sizes: Sizes) -> None:
     """Raise ValueError unless an instance of one of `CLASSES` holds what its class declares; sizes of arrays are compared and learned."""
-    kind = type(thing)
-    parameters, values = parameters_of(kind), attributes_of(thing)
-    for name in parameters:
-        _check_plain(name, values[name])
-    found = values.keys() - parameters.keys()
-    if unknown := sorted(found - kind.stored.keys()):
-        raise ValueError(f"{shorten(', '.join(map(repr, unknown)), 200)} is no attribute of a fitted {kind.__name__}")
-    if missing := sorted(kind.stored.keys() - found - {*getattr(kind, "optional", ())}):
+    kind, values = type(thing), attributes_of(thing)
+    declared = dict.fromkeys(parameters_of(kind), object) | kind.stored
+    if unknown := sorted(values.keys() - declared.keys()):
+        raise ValueError(f"{', '.join(unknown)!r:.200} is no attribute of a fitted {kind.__name__}")
+    if missing := sorted(declared.keys() - values.keys() - {*getattr(kind, "optional", ())}):
         raise ValueError(f"{', '.join(missing)} missing")
-    for name, declared in kind.stored.items():
-        if name in found:
-            _check_value(name, declared, values[name], sizes)
-        if name == "n_features_in_" and sizes.setdefault("d", values[name]) != values[name]:
-            raise ValueError(f"n_features_in_ must be {sizes['d']}, got {values[name]}")
+    for name, value in sorted(values.items(), key=lambda item: item[0] != "n_features_in_"):  # which is the size d
+        try:
+            _check_value(declared[name], value, sizes)
+            if name == "n_features_in_":
+                _require(sizes.setdefault("d", value) == value, str(sizes["d"]), value)
+        except ValueError as error:
+            raise ValueError(f"{name} {error}") from error
     if hasattr(kind, "check_stored"):
         thing.check_stored()
 
 
-def _check_value(name: str, declared: Any, value: Any, sizes: Sizes) -> None:
-    """Compare a value with what its class declares, in the words of the head of this module."""
+def _check_value(declared: Any, value: Any, sizes: Sizes) -> None:
+    """Compare a value with what its class declares, in the words of the head of this module; `object` is any plain value."""
     if isinstance(declared, tuple):
-        _check_array(name, declared, value, sizes)
+        _check_array(declared, value, sizes)
     elif isinstance(declared, list):
-        _require(isinstance(value, (list, tuple)), name, "a sequence", value)
+        _require(type(value) in (list, tuple), "a sequence", value)
         for item in value:
-            _check_value(name, declared[0], item, sizes)
-        _require(declared != [str] or len(set(value)) == len(value), name, "different texts", value)
-    elif is_ours(type(value)):
-        _require(isinstance(value, declared), name, f"a {shown(declared)}", value)
-        try:
-            check(value, dict(sizes))
-        except ValueError as error:
-            raise ValueError(f"{name} {error}") from error
+            _check_value(declared[0], item, sizes)
+        _require(declared != [str] or len(set(value)) == len(value), "different texts", value)
     elif declared in (int, float):
         kinds = (int,) if declared is int else (int, float)
         bound = MOST if declared is int else LARGEST
-        _require(type(value) in kinds and abs(value) <= bound, name, f"a {'whole ' * (declared is int)}number of ordinary size", value)
+        _require(type(value) in kinds and abs(value) <= bound, f"a {'whole ' * (declared is int)}number of ordinary size", value)
     else:
-        _require(isinstance(value, declared), name, f"of the kind {shown(declared)}", value)
-        _check_plain(name, value)
+        _require(isinstance(value, declared), f"of the kind {shown(declared)}", value)
+        if is_ours(type(value)) and declared is not object:
+            check(value, dict(sizes))
+        else:
+            _check_plain(value)
 
 
-def _check_array(name: str, declared: tuple[Any, ...], value: Any, sizes: Sizes) -> None:
+def _check_array(declared: tuple[Any, ...], value: Any, sizes: Sizes) -> None:
     letters = [letter for letter in declared if isinstance(letter, str)]
     more = declared[len(letters) :]
     if value is None and None in more:
         return
+    kind = next((kind for kind in (int, str) if kind in more), float)
     entries = value.data if isinstance(value, sparse.csr_array) and sparse.csr_array in more else value
-    if str in more:
-        _require(isinstance(value, np.ndarray) and all(type(item) is str for item in value.flat), name, "an array of texts", value)
-    else:
-        dtypes = DTYPES[int if int in more else float]
-        _require(isinstance(entries, np.ndarray) and entries.dtype in dtypes, name, f"an array of {dtypes[0].__name__}", value)
+    _require(isinstance(entries, np.ndarray) and entries.dtype.char in CHARACTERS[kind], f"an array of {kind.__name__}", value)
     expected = tuple(sizes.setdefault(letter, size) for letter, size in zip(letters, value.shape, strict=False))
     if value.shape != expected or len(expected) != len(letters) or 0 in expected:
-        raise ValueError(f"{name} has shape {value.shape}, {expected or letters} is needed")
-    bound = np.finfo(np.float64).max if float in more else LARGEST
-    if str not in more and entries.size and not -bound <= entries.min() <= entries.max() <= bound:
-        raise ValueError(f"{name} must hold numbers from {-bound:g} to {bound:g} only, got {entries.min():g} to {entries.max():g}")
+        raise ValueError(f"has shape {value.shape}, {expected or letters} is needed")
+    if kind is str:
+        _require(all(isinstance(item, str) for item in value), "an array of texts", value)
+    elif kind is float and entries.size:
+        bound, largest = FINITE if float in more else LARGEST, max(entries.max(), -entries.min())
+        if not largest <= bound:
+            raise ValueError(f"must hold numbers of at most {bound:g}, got {largest:g}")
 
 
-def _check_plain(name: str, value: Any) -> None:
+def _check_plain(value: Any) -> None:
     """Plain values, and sequences, arrays and mappings of such; NaN is one of them, infinity is not."""
-    if isinstance(value, dict):
+    if type(value) is dict:
         value = [*value, *value.values()]
     if isinstance(value, np.ndarray):
         value = value.tolist()
-    if isinstance(value, (list, tuple)):
+    if type(value) in (list, tuple):
         for item in value:
-            _check_plain(name, item)
+            _check_plain(item)
         return
-    _require(isinstance(value, PLAIN) and value not in (np.inf, -np.inf), name, "a plain value or a sequence of such", value)
+    _require(isinstance(value, PLAIN) and value not in (np.inf, -np.inf), "a plain value, or a sequence of such", value)
 
 
-def _require(holds: bool, name: str, what: str, value: Any) -> None:
+def _require(holds: bool, what: str, value: Any) -> None:
     if not holds:
-        raise ValueError(f"{name} must be {what}, got {shown(value)}")
+        raise ValueError(f"must be {what}, got {shown(value)}")
 
 
 def shown(value: Any) -> str:
@@ -428,6 +407,4 @@ def shown(value: Any) -> str:
         return f"an array of {value.dtype.name} and shape {value.shape}"
     if isinstance(value, type):
         return value.__name__
-    if isinstance(value, int) and abs(value) > MOST:
-        return "a huge number"
-    return shorten(repr(value), 80, placeholder="…") if isinstance(value, PLAIN) else f"a {type(value).__name__}"
+    return f"{value!r:.80}" if isinstance(value, PLAIN) else f"a {type(value).__name__}"

@@ -173,46 +173,6 @@ def test_a_step_of_ours_keeps_the_frames_that_it_gives():
     np.testing.assert_array_equal(again.predict(own), model.predict(own))  # a warning of names would be an error
 
 
-class OneWay(io.RawIOBase):
-    """A stream that can be read or written once, from front to back."""
-
-    def __init__(self, content=b""):
-        self.content = io.BytesIO(content)
-
-    def readable(self):
-        return True
-
-    def writable(self):
-        return True
-
-    def readinto(self, buffer):
-        return self.content.readinto(buffer)
-
-    def write(self, data):
-        return self.content.write(data)
-
-
-def test_files_may_be_streams(tmp_path):
-    model = CamelClassifier().fit(NUMBERS, LABELS)
-    expected = model.decision_function(NUMBERS)
-    stream = OneWay()
-    save(model, stream)
-    assert not stream.closed
-    np.testing.assert_array_equal(load(OneWay(stream.content.getvalue())).decision_function(NUMBERS), expected)
-    with (tmp_path / "two").open("w+b") as file:
-        file.write(b"something before")
-        save(model, file)
-        file.seek(len(b"something before"))
-        np.testing.assert_array_equal(load(file).decision_function(NUMBERS), expected)
-    with (tmp_path / "two").open("rb") as file, pytest.raises(ModelFileError, match="two is not a whole skcamel model file"):
-        load(file)
-    with pytest.raises(ModelFileError, match=r"The stream \(BytesIO\) is not a whole skcamel model file"):
-        load(io.BytesIO(b"PK"))
-    for use, mode in ((lambda file: save(model, file), "wb"), (load, "rb")):
-        with pytest.raises(TypeError, match=f"open for text, a model is bytes; open it with mode '{mode}'"):
-            use(io.StringIO())
-
-
 def test_types_that_nobody_trusts_are_refused_by_name():
     model = fitted(Foreign(), CamelClassifier(), X=NUMBERS)
     with pytest.raises(ModelFileError, match=r"holds types that are not trusted; .* load\(path, trusted=\['tiny_steps.Foreign'\]\)"):

@@ -162,13 +162,12 @@ class BaseCamel(MultiLabelClassifier):
         q, classes = len(self.label_names_), self.classes_.tolist()
         if len(set(classes)) < len(classes) or self.classes_.ndim != 1:
             raise ValueError("classes_ must hold different values")
-        n_labels = {"matrix": len(classes), "binary": 1, "multiclass": max(3, len(classes))}
-        is_range = self.classes_.dtype.kind == "i" and classes == list(range(q))
-        if (
-            q != n_labels.get(self._target)
-            or (self._target == "binary" and len(classes) > 2)
-            or (self._target == "matrix" and not is_range)
-        ):
+        fits = {
+            "matrix": self.classes_.dtype.kind == "i" and classes == list(range(q)),
+            "binary": q == 1 and len(classes) in (1, 2),
+            "multiclass": q == len(classes) > 2,
+        }
+        if not fits.get(self._target):
             raise ValueError(f"classes_ and label_names_ do not belong together: {len(classes)} and {q} for the target {self._target!r}")
         for first, other in NEEDED_BY.items():
             if hasattr(self, first) and not hasattr(self, other):
@@ -176,9 +175,9 @@ class BaseCamel(MultiLabelClassifier):
         figures = getattr(self, "estimate_", dict.fromkeys(METRICS, 0.0))
         if figures.keys() != set(METRICS) or not all(isinstance(value, float) for value in figures.values()):
             raise ValueError(f"estimate_ must hold a number for each of {', '.join(METRICS)}")
-        of_labels = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, self.thresholds_ * 0))
-        columns = np.array([of_labels[name] for name in LABEL_FIGURES], dtype=np.float64)
-        if of_labels.keys() != LABEL_FIGURES or columns.shape != (len(LABEL_FIGURES), q) or (columns < 0).any():
+        of_labels = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
+        are_arrays = all(isinstance(values, np.ndarray) and values.shape == (q,) for values in of_labels.values())
+        if of_labels.keys() != LABEL_FIGURES or not are_arrays or any((values < 0).any() for values in of_labels.values()):
             raise ValueError(f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))} of each label, none below 0")
 
     def _check_stored_rows(self) -> None:

@@ -165,6 +165,7 @@ REFUSED = {
     "classes of another target": ("camel", setting("_target", to="binary")),
     "classes that repeat": ("words", setting("classes_", to={"$text": ["no", "no"]})),
     "no class of a binary target": ("words", setting("classes_", to={"$text": []})),
+    "figures of labels as truth values": ("camel", replace("label_estimates_", "$dict", "f1", by=lambda a: a > 0)),
     "figures of labels that are no array": ("camel", setting("label_estimates_", "$dict", "f1", to=[0.5, 0.5, 0.5])),
     "three classes of a binary target": ("words", setting("classes_", to={"$text": ["a", "b", "c"]})),
     "a huge number": ("camel", setting("n_iter_", to=10**1000)),

@@ -159,9 +159,10 @@ class BaseCamel(MultiLabelClassifier):
 
     def _check_stored_labels(self) -> None:
         """As many labels as the classes call for, and everything by which they are answered."""
-        q, classes = len(self.label_names_), self.classes_.tolist()
-        if len(set(classes)) < len(classes) or self.classes_.ndim != 1:
-            raise ValueError("classes_ must hold different values")
+        q = len(self.label_names_)
+        if self.classes_.ndim != 1 or len(self.classes_) > max(2, q) or len(set(self.classes_.tolist())) < len(self.classes_):
+            raise ValueError("classes_ must hold different values, one for each label or two")
+        classes = self.classes_.tolist()
         fits = {
             "matrix": self.classes_.dtype.kind == "i" and classes == list(range(q)),
             "binary": q == 1 and len(classes) in (1, 2),
@@ -176,9 +177,11 @@ class BaseCamel(MultiLabelClassifier):
         if figures.keys() != set(METRICS) or not all(isinstance(value, float) for value in figures.values()):
             raise ValueError(f"estimate_ must hold a number for each of {', '.join(METRICS)}")
         of_labels = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
-        are_arrays = all(isinstance(values, np.ndarray) and values.shape == (q,) for values in of_labels.values())
-        if of_labels.keys() != LABEL_FIGURES or not are_arrays or any((values < 0).any() for values in of_labels.values()):
-            raise ValueError(f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))} of each label, none below 0")
+        are_floats = all(isinstance(values, np.ndarray) and values.dtype == np.float64 for values in of_labels.values())
+        if of_labels.keys() != LABEL_FIGURES or not are_floats or any(values.shape != (q,) for values in of_labels.values()):
+            raise ValueError(f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))} of each label")
+        if any((values < 0).any() or np.isinf(values).any() for values in of_labels.values()):
+            raise ValueError("label_estimates_ must hold numbers from 0 on")
 
     def _check_stored_rows(self) -> None:
         """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""

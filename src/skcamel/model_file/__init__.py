@@ -50,12 +50,16 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     """
     name, estimator = type(model).__name__, final(model) if type(model) in PIPELINES.values() else model
     if not (is_ours(type(estimator)) and type(estimator).__name__ in MODELS):
-        known = f"a fitted {' or '.join(MODELS)}, or a Pipeline that ends in one"
-        raise TypeError(f"save takes {known}, got {type(estimator).__name__}; for others use skops.io.dump.")
+        known = " or ".join(MODELS)
+        kind = type(estimator).__name__
+        raise TypeError(f"save takes a fitted {known}, or a Pipeline that ends in one, got {kind}; for others use skops.io.dump.")
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     writer = Writer()
-    header = {"format": FORMAT, **_circumstances(), "model": writer.model(model), "parts": writer.parts}
+    header = {"format": FORMAT, "model": writer.model(model), "parts": writer.parts}
+    header["written_by"] = f"skcamel {skcamel.__version__}"  # this and what follows is for people; loading depends on none of it
+    libraries = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
+    header["environment"] = {name: library.__version__ for name, library in libraries.items()} | {"python": platform.python_version()}
     try:
         text = text_of(header)
         Reader(writer.arrays, None).model(header["model"])
@@ -64,17 +68,6 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         raise ValueError(f"This {name} cannot be saved: {error}. {hint}.") from error
     with target(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: text}, **writer.arrays)
-
-
-def _circumstances() -> dict[str, Any]:
-    """Who wrote the file, for people and `inspect`; loading depends on none of it. No time, so that equal models give equal files."""
-    libraries = {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
-    return {"written_by": f"skcamel {skcamel.__version__}", "environment": libraries}
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:

@@ -119,7 +119,7 @@ class Writer:
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.parts: list[str] = []  # attributes that the arrays belong to
-        self._seen: dict[int, tuple[str, np.ndarray]] = {}  # the array itself too: a dead one's id may serve another
+        self._names: dict[int, str] = {}  # by the id of an array; none of them dies before the model is written
 
     def model(self, model: Any) -> Any:
         """A model, a step of a Pipeline, or a Pipeline."""
@@ -148,10 +148,8 @@ class Writer:
         for name, default in parameters_of(type(thing)).items():
             if name in SEARCH_ONLY and not isinstance(values[name], PLAIN):
                 if name != "callback":
-                    shown = f"{name}={values[name]!r:.60}"
-                    warnings.warn(
-                        f"{shown} is not stored with the model; its predictions do not depend on it, a refit would.", stacklevel=5
-                    )
+                    what = f"{name}={values[name]!r:.60} is not stored with the model"
+                    warnings.warn(f"{what}; its predictions do not depend on it, a refit would.", stacklevel=5)
                 values[name] = default
         return {f"${type(thing).__name__}": self._mapping(values, where)}
 
@@ -188,12 +186,11 @@ class Writer:
 
     def _array(self, array: np.ndarray, where: str) -> str:
         """Name of an array in the file."""
-        if id(array) not in self._seen:
-            name = f"a{len(self.arrays)}"
-            self._seen[id(array)] = name, array
+        name = self._names.setdefault(id(array), f"a{len(self.arrays)}")
+        if name not in self.arrays:
             self.parts.append(where)
             self.arrays[name] = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        return self._seen[id(array)][0]
+        return name
 
 
 class Reader:
@@ -384,13 +381,12 @@ def _check_array(declared: tuple[Any, ...], value: Any, sizes: Sizes) -> None:
 
 
 def _check_plain(value: Any) -> None:
-    """Plain values, and sequences, arrays and mappings of such; NaN is one of them, infinity is not."""
-    if type(value) is dict:
-        value = [*value, *value.values()]
+    """Plain values, and sequences, mappings and arrays of such; NaN is one of them, infinity is none."""
+    items = [*value, *value.values()] if type(value) is dict else value
     if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if type(value) in (list, tuple):
-        for item in value:
+        items = value.tolist() if value.dtype.kind in "OU" else []
+    if isinstance(items, list) or type(items) is tuple:
+        for item in items:
             _check_plain(item)
         return
     _require(isinstance(value, PLAIN) and value not in (np.inf, -np.inf), "a plain value, or a sequence of such", value)

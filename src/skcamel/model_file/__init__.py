@@ -66,8 +66,9 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     except ValueError as error:
         hint = "Features and parameters of ordinary size (scaling='standard') and steps that can be imported can be"
         raise ValueError(f"This {name} cannot be saved: {error}. {hint}.") from error
+    arrays = {name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")) for name, array in writer.arrays.items()}
     with target(path) as file:
-        np.savez(file, allow_pickle=False, **{HEADER: text}, **writer.arrays)
+        np.savez(file, allow_pickle=False, **{HEADER: text}, **arrays)
 
 
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:

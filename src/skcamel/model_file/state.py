@@ -119,7 +119,7 @@ class Writer:
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.parts: list[str] = []  # attributes that the arrays belong to
-        self._names: dict[int, str] = {}  # by the id of an array; none of them dies before the model is written
+        self._names: dict[int, str] = {}  # by the id of an array; `arrays` keeps them all alive
 
     def model(self, model: Any) -> Any:
         """A model, a step of a Pipeline, or a Pipeline."""
@@ -189,7 +189,7 @@ class Writer:
         name = self._names.setdefault(id(array), f"a{len(self.arrays)}")
         if name not in self.arrays:
             self.parts.append(where)
-            self.arrays[name] = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+            self.arrays[name] = array
         return name
 
 

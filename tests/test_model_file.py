@@ -112,13 +112,10 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
 
 
-def test_a_new_file_has_the_usual_rights(tmp_path):
+def test_a_new_file_has_the_usual_rights_an_old_one_keeps_its_own_and_a_link_stays_a_link(tmp_path):
     save(MODELS["plain"](), tmp_path / "model")
     (tmp_path / "other").touch()
     assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
-
-
-def test_an_old_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path):
     (tmp_path / "v1").touch(mode=0o600)
     (tmp_path / "current").symlink_to(tmp_path / "v1")
     save(MODELS["plain"](), tmp_path / "current")
@@ -127,9 +124,11 @@ def test_an_old_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path):
     assert load(tmp_path / "v1").n_features_in_ == 5
 
 
-def test_a_missing_folder_is_named(tmp_path):
+def test_a_missing_folder_or_file_is_just_missing(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no such folder.*nowhere'"):
         save(MODELS["plain"](), tmp_path / "nowhere" / "model")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")
 
 
 @pytest.fixture(scope="module")
@@ -261,11 +260,6 @@ def test_equal_models_give_equal_files(tmp_path):
     save(other, tmp_path / "other")
     save(load(tmp_path / "one"), tmp_path / "again")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes() == (tmp_path / "again").read_bytes()
-
-
-def test_a_missing_file_is_just_missing(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        load(tmp_path / "nothing")
 
 
 class OneWay(io.RawIOBase):

@@ -185,7 +185,8 @@ class BaseCamel(MultiLabelClassifier):
 
     def _check_stored_rows(self) -> None:
         """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
-        n, d, is_primal, is_pairwise = len(self.dual_coef_), self.n_features_in_, self.solver_ == "primal", self._is_pairwise()
+        n, d = len(self.dual_coef_), self.n_features_in_
+        is_primal, is_pairwise = self.solver_ == "primal", self._is_pairwise()
         choice(self.solver_, SOLVERS[1:], "solver_")
         if is_pairwise != (self._kernel.name == "precomputed") or (is_pairwise or is_primal) != (self.X_fit_ is None):
             raise ValueError("kernel, _kernel and X_fit_ do not belong together")

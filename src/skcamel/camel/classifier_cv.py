@@ -332,9 +332,8 @@ class CamelClassifierCV(BaseCamel):
         if missing := sorted(name for name in needed if not hasattr(self, name)):
             raise ValueError(f"{', '.join(missing)} missing")
         candidates = len(self.cv_results_["params"])
-        if any(len(column) != candidates for column in self.cv_results_.values()) or getattr(self, "best_index_", 0) not in range(
-            candidates
-        ):
+        lengths = {len(column) for column in self.cv_results_.values()}
+        if lengths != {candidates} or getattr(self, "best_index_", 0) not in range(candidates):
             raise ValueError(f"cv_results_ must have {candidates} entries in each column, and best_index_ one of them")
         if self.combine and (len(self.members_) != len(self.weights_) or self.weights_.min() < 0):
             raise ValueError("members_ must have a weight each, none below 0")

@@ -167,7 +167,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """Refuse what no fit gives."""
         self._check_parameters()
         if not 0 < self.n_features_in_ == len(self.parts_) == len({part.name for part in self.parts_}):
-            raise ValueError("parts_ must have a name each")
+            raise ValueError(f"parts_ must be {self.n_features_in_} columns with different names, got {len(self.parts_)}")
         if empty := [part.name for part in self.parts_ if not (isinstance(part, LeftOut) or part.features())]:
             raise ValueError(f"parts_ must give columns, {empty[0]!r:.60} gives none")
         if len(getattr(self, "sampled_", (1, 1))) != 2 or _get_output_config("transform", self)["dense"] not in (

@@ -44,7 +44,7 @@ class Inspection:
     Attributes
     ----------
     file : dict
-        name, bytes, format_version, written_by and environment; None where the file does not say.
+        name, bytes, format_version, written_by and environment, the versions of libraries.
     model : dict
         class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), threshold, correlation, labels.
     data : dict
@@ -54,7 +54,7 @@ class Inspection:
     reveals : list of dict
         what, held ("yes", "no", "in part", "unknown") and detail.
     size : list of dict
-        part and bytes, largest first.
+        part (an attribute) and bytes, largest first.
     """
 
     file: dict[str, Any]

@@ -85,8 +85,7 @@ def test_ranks_and_tables_reveal_values_of_columns():
     assert told.model["steps"] == ["TablePreparer"]
     assert {column["name"]: column["kind"] for column in told.data["columns"]} == model[0].kinds_
     detail = next(entry["detail"] for entry in told.reveals if entry["what"].startswith("values"))
-    assert "plan: 3 values" in detail
-    assert "paid: " in detail
+    assert detail == "category plan; number paid; category said."
 
 
 def test_a_step_that_nobody_trusts_is_named_and_never_built(monkeypatch):
@@ -145,8 +144,6 @@ def test_a_card_has_its_sections_and_marks_what_only_a_person_knows():
 def test_names_of_labels_and_columns_stay_text_in_a_card():
     frame = pd.DataFrame(X, columns=[*NASTY, "plain"])
     card = inspect(CamelClassifier().fit(frame, pd.DataFrame(Y, columns=NASTY))).card()
-    tables = [line for line in card.splitlines() if line.startswith("|")]
-    assert {line.replace("\\|", "").count("|") for line in tables} == {4, 6}  # three columns, or five
     assert "<script>" not in card.replace("\\<script\\>", "")
     assert "\n# d" not in card
 

@@ -22,7 +22,7 @@ ORDER = (
     ("baselines",),
     ("pipeline",),
     ("matching", "predictions"),
-    ("persistence",),
+    ("model_file",),
     ("export",),
     ("experiment",),
     ("display",),

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from skcamel.camel.classifier import CamelClassifier
     from skcamel.camel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.camel.label_errors import find_label_errors
-    from skcamel.persistence import ModelFileError, load, save
-    from skcamel.persistence.inspection import inspect
+    from skcamel.model_file import ModelFileError, load, save
+    from skcamel.model_file.inspection import inspect
     from skcamel.pipeline import explain, label_sets, outputs
 
 __version__ = "1.0.0rc1"
@@ -41,14 +41,14 @@ _HOME = {
     "PAPER_LAMBDA2S": "camel.classifier_cv",
     "CamelClassifier": "camel.classifier",
     "CamelClassifierCV": "camel.classifier_cv",
-    "ModelFileError": "persistence",
+    "ModelFileError": "model_file",
     "explain": "pipeline",
     "find_label_errors": "camel.label_errors",
-    "inspect": "persistence.inspection",
+    "inspect": "model_file.inspection",
     "label_sets": "pipeline",
-    "load": "persistence",
+    "load": "model_file",
     "outputs": "pipeline",
-    "save": "persistence",
+    "save": "model_file",
     **dict.fromkeys(("baselines", "data", "display", "experiment", "export", "metrics", "report"), ""),
 }
 __getattr__, _names = lazily(__name__, _HOME)

@@ -28,6 +28,7 @@ from skcamel.rows import canonical, column_names, default_names, dense, is_lazy,
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
+LARGEST, SMALLEST_DIVISOR = 1e50, 1e-50  # of numbers in a model file: no product of them overflows for rows of ordinary size
 BY_BINARIZER = "sklearn.preprocessing.MultiLabelBinarizer()"
 _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
@@ -330,6 +331,14 @@ def choice(value: Any, options: tuple[Any, ...], name: str) -> Any:
         known = f"{name}={value!r} is not known; choose one of {', '.join(map(repr, options))}."
         raise ValueError(hint(f"{name}={value!r}") or known)
     return value
+
+
+def check_at_least(thing: Any, **least: float) -> None:
+    """Refuse attributes, numbers or arrays, below their least values; what is None or not there is left out."""
+    for name, bound in least.items():
+        value = getattr(thing, name, None)
+        if value is not None and np.min(value) < bound:
+            raise ValueError(f"{name} must be at least {bound:g}, got {np.min(value):g}")
 
 
 def check_groups(groups: Any, Y: np.ndarray) -> np.ndarray:

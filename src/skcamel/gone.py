@@ -54,6 +54,7 @@ INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skca
     "landmarks='pivoted'": "landmarks='uniform' are as accurate and cost less",
     "sparsity='auto'": "sparsity=0.01, as in the paper",
     "sparsity='noise'": "sparsity=0.01, as in the paper; a greater share makes S sparser",
+    "skcamel.persistence": "use skcamel.save, skcamel.load, skcamel.inspect and skcamel.ModelFileError",
     "skcamel.compress": "fit with solver='landmark', landmarks='kmeans': such a model holds centres and no training row",
     "skcamel compress": "use 'skcamel fit --landmarks 500': such a model holds centres and no training row",
     "threshold='auto'": "threshold='micro_f1', 'macro_f1' or 'hamming_loss' is tuned for that metric",

@@ -26,6 +26,19 @@ def preparer_of(model: Any) -> TablePreparer | None:
     return steps[0] if steps and isinstance(steps[0], TablePreparer) else None
 
 
+def check_remembered(estimator: Any) -> None:
+    """Refuse what a model file says of the columns unless the command remembers such."""
+    known = getattr(estimator, REMEMBERED, {"features": [""] * estimator.n_features_in_, "categories": {}, "dropped": ()})
+    features, categories, dropped = known["features"], known["categories"], known["dropped"]
+    texts = [*features, *dropped, *categories]
+    for values in categories.values():
+        texts += values
+        if len(set(values)) < len(values):
+            raise ValueError(f"{REMEMBERED} has a category twice")
+    if len(features) != estimator.n_features_in_ or len(known) != 3 or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{REMEMBERED} must name {estimator.n_features_in_} features, and values of others")
+
+
 def expected_by(model: Any) -> Expected:
     """What a model wants to see: the names of its columns if it knows them, as from a file or a frame, else how many there are.
 
@@ -66,7 +79,7 @@ class Matched(NamedTuple):
     differences: Differences  # from the table of the fit
 
 
-def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str) -> Matched:
+def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str, *, allow_missing: bool = False) -> Matched:
     """Rows of a table for a model that begins with a preparer; a DataError names `source`.
 
     Parameters
@@ -75,6 +88,8 @@ def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str
     preparer : its first step
     columns : pyarrow.Table, with or without the labels
     source : str
+    allow_missing : bool, default=False
+        Whether the table may lack columns, which are then missing values, also where the preparer does not allow it.
     """
     from skcamel.pipeline import final, transformers
 
@@ -84,7 +99,7 @@ def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str
     labels = [name for name in dict.fromkeys(there) if name not in preparer.kinds_]
     columns = columns.drop_columns(labels)
     try:
-        X, differences = preparer.transform_with_differences(columns)
+        X, differences = preparer.transform_with_differences(columns, allow_missing=allow_missing)
     except ValueError as error:
         raise DataError(str(error), path=source) from error
     for step in transformers(model)[1:]:

@@ -133,7 +133,7 @@ def test_an_interrupted_write_leaves_no_half_file(cli, tmp_path, monkeypatch):
         file.write(b"half")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skcamel.persistence.np.savez", interrupted)
+    monkeypatch.setattr("skcamel.model_file.np.savez", interrupted)
     assert cli("fit", "mine.csv", "--labels", "2").exit_code == 130
     assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
 

@@ -17,9 +17,9 @@ def model(cli, tmp_path):
 
 def test_a_file_is_told_in_words_and_as_json(cli, model, tmp_path):
     result = cli("inspect", model)
-    assert result.stdout.startswith("mine.skcamel: CamelClassifierCV, 2 labels, behind TablePreparer\n")
-    assert "whether a given row was in the fit: yes. The rows themselves tell it." in result.stdout
-    assert "colour  category" in result.stdout or "colour  flag" in result.stdout
+    assert result.stdout.startswith("mine.skcamel: CamelClassifierCV behind TablePreparer, 2 labels\n")
+    assert "whether a given row was in the fit: yes. The rows themselves show it." in result.stdout
+    assert "\n  colour: category, 2 values\n" in result.stdout
     told = json.loads(cli("inspect", model, "--json").stdout)
     assert told["data"] == inspect(tmp_path / model).data
     assert told["model"]["labels"] == ["sea", "sun"]

@@ -34,7 +34,7 @@ def place(cli, tmp_path, monkeypatch):
         raise AssertionError("it began to work")
 
     with monkeypatch.context() as patch:
-        for name in ("data.formats.read_dataset", "persistence.load", "experiment.records.Records.__init__", "data.formats.read_matching"):
+        for name in ("data.formats.read_dataset", "model_file.load", "experiment.records.Records.__init__", "data.formats.read_matching"):
             patch.setattr(f"skcamel.{name}", worked)
         yield tmp_path
 
@@ -130,7 +130,7 @@ def test_a_full_device_is_named(cli, tmp_path):
 
 def test_want_of_memory_is_no_fault_of_the_program(cli, tmp_path, monkeypatch):
     table(tmp_path / "mine.csv", range(40))
-    monkeypatch.setattr("skcamel.persistence.save", lambda *_: (_ for _ in ()).throw(MemoryError()))
+    monkeypatch.setattr("skcamel.model_file.save", lambda *_: (_ for _ in ()).throw(MemoryError()))
     result = cli(*FIT, "m.skcamel")
     assert (result.exit_code, result.stderr) == (1, "Error: there is not enough memory; use fewer rows, columns or labels.\n")
 

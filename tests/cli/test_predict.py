@@ -270,7 +270,7 @@ def test_a_model_with_half_its_columns_is_not_saved(model, tmp_path):
     fitted, _ = model
     preparer, _ = (step for _, step in fitted.steps)
     preparer.parts_ = preparer.parts_[:1]
-    with pytest.raises(ValueError, match=r"cannot be saved: feature_names_in_ has shape \(3,\)|parts_ has shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"cannot be saved: parts_ must be \d columns with different names, got 1"):
         save(fitted, tmp_path / "m.skcamel")
 
 

@@ -66,6 +66,10 @@ JUNK += (
     {"$Kernel": {"name": "linear", "bandwidth": 1.0}},
     {"$Scaling": {"name": "unit", "shift": None, "scale": None}},
     {"$csr": []},
+    [1, 2],
+    {"$CamelClassifier": {}},
+    {"$Pipeline": [["a", None]]},
+    {"$Steps": {"knots": {"$array": "a0"}, "levels": {"$array": "a0"}}},
 )
 NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e60, 1e49, 1e-49, 1e-320, 0.0, -5.0, 1.0, 2.0, 3.0, 2.0**30, 2.0**31, -(2.0**63), 255.0)
 DTYPES = (">f8", "<f4", "<f2", "<f8", "<i8", "<i4", "|u1", "|b1", "<c16", "<U3", "|S4", "<u8", ">i8", "<M8[s]", "<f4,<i4", "|V8", "<i2")

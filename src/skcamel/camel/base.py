@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -16,13 +17,28 @@ from skcamel.arrays import Array, check_device, to_device, to_numpy
 from skcamel.camel import attribution, correlation, sums
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.explanation import Explanation, evidence
-from skcamel.camel.link import Answers, Link, probabilities
+from skcamel.camel.kernel import Kernel
+from skcamel.camel.link import Answers, Link, SetThresholds, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.representation import Data, Model
+from skcamel.camel.scaling import Scaling
 from skcamel.camel.stream import CHOICES, Batches, Source
 from skcamel.camel.thresholds import check_threshold
-from skcamel.checks import Labels, check_groups, check_labels, check_number, check_rows, check_weights, choice, warn_of_constant_labels
+from skcamel.checks import (
+    SMALLEST_DIVISOR,
+    Labels,
+    check_at_least,
+    check_groups,
+    check_labels,
+    check_number,
+    check_rows,
+    check_weights,
+    choice,
+    seed_of,
+    warn_of_constant_labels,
+)
 from skcamel.memory import Alive, check_memory
+from skcamel.metrics.conventions import NAMES as METRICS
 from skcamel.rows import alike, is_lazy, on_device
 
 
@@ -38,13 +54,61 @@ class SolverWarning(UserWarning):
     """solver="auto" does not take the exact solver."""
 
 
-FITTED = ("_kernel", "_kernel_mean", "_lambda2", "_offset", "_scaling", "_constant", "_target", "_stream")
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 SCORES = ("paper", "log_odds")
 BY_LEAVE_ONE_OUT = "leave-one-out scores, which Algorithm 1 (solver='alternating') does not give; use solver='spectral'."
 OF_A_MEMBER = "This model is a member of a combination, which alone has probabilities and prediction sets."
 EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
+# What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every one, and of one with scores of its own.
+OF_EVERY_MODEL: dict[str, Any] = {
+    "n_features_in_": int,
+    "feature_names_in_": ("d", str),
+    "label_names_": ("q", str),
+    "classes_": np.ndarray,
+    "_target": str,
+    "thresholds_": ("q", float),
+    "n_iter_": int,
+    "total_weight_": float,
+    "cooccurrence_": ("q", "q"),
+    "known_together_": ("q", "q"),
+    "label_correlation_": ("q", "q"),
+    "link_slopes_": ("q",),
+    "link_offsets_": ("q",),
+    "set_thresholds_": SetThresholds,
+    "estimate_": dict,
+    "label_estimates_": dict,
+    "n_judged_": int,
+    "input_columns_": dict,
+    "label_columns_": [str],
+}
+OF_ONE_MODEL: dict[str, Any] = {
+    "solver_": str,
+    "dual_coef_": ("n", "q"),
+    "intercept_": ("q",),
+    "_offset": ("q",),
+    "A_": ("n", "q"),
+    "b_": ("q",),
+    "Z_": ("n", "q"),
+    "convergence_": ("i",),
+    "collaboration_": ("q", "q"),
+    "bandwidth_": float,
+    "X_fit_": ("n", "d", sparse.csr_array, None),
+    "_kernel": Kernel,
+    "_kernel_mean": ("n",),
+    "_scaling": Scaling,
+    "_lambda2": float,
+}
+OF_SOME_FITS = ("feature_names_in_", "known_together_", "link_slopes_", "link_offsets_", "set_thresholds_", "estimate_", "label_estimates_")
+OF_SOME_FITS += ("n_judged_", "input_columns_", "label_columns_", "Z_", "convergence_")
+NEEDED_BY = {  # what has the first has the second
+    "link_slopes_": "link_offsets_",
+    "link_offsets_": "link_slopes_",
+    "set_thresholds_": "link_slopes_",
+    "estimate_": "n_judged_",
+    "label_estimates_": "estimate_",
+}
+LABEL_FIGURES = {"rows", "positives", "precision", "recall", "f1"}
 
 
 class BaseCamel(MultiLabelClassifier):
@@ -52,6 +116,8 @@ class BaseCamel(MultiLabelClassifier):
 
     scores: str  # parameters of both
     miss_cost: Any
+    stored: ClassVar[dict[str, Any]]
+    optional: ClassVar[tuple[str, ...]] = OF_SOME_FITS
 
     def __sklearn_tags__(self) -> Any:
         """Multi-label; pairwise for a precomputed kernel, which is not sparse."""
@@ -70,8 +136,61 @@ class BaseCamel(MultiLabelClassifier):
 
     def _reset(self) -> None:
         """Drop what an earlier fit found out."""
-        for key in [key for key in vars(self) if key.endswith("_") or key in FITTED]:
+        for key in vars(self).keys() & {*self.stored, "_stream"}:
             delattr(self, key)
+
+    def check_stored(self) -> None:
+        """Refuse parameters and attributes of a model file that no fit gives; each attribute has its kind and shape."""
+        if self.device is not None and re.fullmatch(r"cpu|cuda(:\d{1,2})?", self.device) is None:
+            raise ValueError(f"device must be cpu or cuda, got {self.device!r:.80}")
+        parameters = self.get_params(deep=False) | {"device": None}  # which this machine may lack
+        type(self)(**parameters)._check_parameters()
+        seed_of(self.random_state)
+        check_at_least(self, n_features_in_=1, n_iter_=0, n_judged_=0, total_weight_=SMALLEST_DIVISOR, link_slopes_=1e-300)
+        check_at_least(self, cooccurrence_=0, known_together_=0, bandwidth_=SMALLEST_DIVISOR, _lambda2=SMALLEST_DIVISOR)
+        self._check_stored_labels()
+        if hasattr(self, "_kernel"):
+            self._check_stored_rows()
+
+    def _check_stored_labels(self) -> None:
+        """As many labels as the classes call for, and everything by which they are answered."""
+        q = len(self.label_names_)
+        if self.classes_.ndim != 1 or len(self.classes_) > max(2, q) or len(set(self.classes_.tolist())) < len(self.classes_):
+            raise ValueError("classes_ must hold different values, one for each label or two")
+        classes = self.classes_.tolist()
+        fits = {
+            "matrix": self.classes_.dtype.kind == "i" and classes == list(range(q)),
+            "binary": q == 1 and len(classes) in (1, 2),
+            "multiclass": q == len(classes) > 2,
+        }
+        if not fits.get(self._target):
+            raise ValueError(f"classes_ and label_names_ do not belong together: {len(classes)} and {q} for the target {self._target!r}")
+        for first, other in NEEDED_BY.items():
+            if hasattr(self, first) and not hasattr(self, other):
+                raise ValueError(f"{first} needs {other}")
+        figures = getattr(self, "estimate_", dict.fromkeys(METRICS, 0.0))
+        if figures.keys() != set(METRICS) or not all(isinstance(value, float) for value in figures.values()):
+            raise ValueError(f"estimate_ must hold a number for each of {', '.join(METRICS)}")
+        of_labels = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
+        are_floats = all(isinstance(values, np.ndarray) and values.dtype == np.float64 for values in of_labels.values())
+        if of_labels.keys() != LABEL_FIGURES or not are_floats or any(values.shape != (q,) for values in of_labels.values()):
+            raise ValueError(f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))} of each label")
+        if any((values < 0).any() or np.isinf(values).any() for values in of_labels.values()):
+            raise ValueError("label_estimates_ must hold numbers from 0 on")
+
+    def _check_stored_rows(self) -> None:
+        """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
+        n, d = len(self.dual_coef_), self.n_features_in_
+        is_primal, is_pairwise = self.solver_ == "primal", self._is_pairwise()
+        choice(self.solver_, SOLVERS[1:], "solver_")
+        if is_pairwise != (self._kernel.name == "precomputed") or (is_pairwise or is_primal) != (self.X_fit_ is None):
+            raise ValueError("kernel, _kernel and X_fit_ do not belong together")
+        if is_primal and (is_pairwise or n != d or self._kernel.name != "linear"):
+            raise ValueError(f"{n} coefficients do not fit {d} features of a linear kernel")
+        if is_pairwise and (self._scaling.name != "none" or n != d):
+            raise ValueError(f"a kernel matrix of {d} columns does not fit {n} rows, or it is scaled")
+        if self.bandwidth_ != self._kernel.bandwidth:
+            raise ValueError(f"bandwidth_ is {self.bandwidth_:g}, that of _kernel {self._kernel.bandwidth:g}")
 
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,6 +15,8 @@ from skcamel.arrays import Array, to_device, to_match, to_numpy
 from skcamel.camel import alternating, correlation, sums
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
+    OF_EVERY_MODEL,
+    OF_ONE_MODEL,
     BaseCamel,
     learn_correlation,
 )
@@ -185,6 +187,8 @@ class CamelClassifier(BaseCamel):
     >>> CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], partly[:80]).label_sets(X[80:82])
     [('label1', 'label2', 'label3'), ('label2', 'label3')]
     """
+
+    stored: ClassVar[dict[str, Any]] = OF_EVERY_MODEL | OF_ONE_MODEL
 
     def __init__(
         self,

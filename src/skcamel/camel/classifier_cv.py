@@ -6,14 +6,14 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array
-from skcamel.camel.base import BaseCamel, learn_correlation
+from skcamel.camel.base import OF_EVERY_MODEL, OF_ONE_MODEL, OF_SOME_FITS, BaseCamel, learn_correlation
 from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.combination import Combination, combine
 from skcamel.camel.correlation import cooccurrence
@@ -35,6 +35,19 @@ PAPER_ALPHAS = tuple(round(0.1 * k, 1) for k in range(11))
 PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
+# What a model file holds beside; see `OF_EVERY_MODEL`.
+OF_A_SEARCH: dict[str, Any] = {"cv_results_": dict, "best_score_": float, "best_params_": dict, "scoring_": str}
+OF_ONE_CHOICE: dict[str, Any] = {
+    "best_index_": int,
+    "scaling_": str,
+    "kernel_": str,
+    "alpha_": float,
+    "lambda1_": float,
+    "lambda2_": float,
+    "bandwidth_multiplier_": float,
+}
+OF_A_COMBINATION: dict[str, Any] = {"members_": [CamelClassifier], "weights_": ("m",), "_constant": ("q",)}
+MOST_PLACES = 10_000  # representations in a model file: to check them takes time
 OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
 OF_MEMBERS = ("sparsity", "correlation", "max_iter", "tol", "device", "solver", "n_landmarks", "landmarks", "max_memory", "random_state")
 
@@ -121,6 +134,9 @@ class CamelClassifierCV(BaseCamel):
     >>> len(model.cv_results_["params"]), sorted(model.best_params_)
     (154, ['alpha', 'bandwidth', 'kernel', 'lambda1', 'lambda2', 'scaling'])
     """
+
+    stored: ClassVar[dict[str, Any]] = OF_EVERY_MODEL | OF_ONE_MODEL | OF_A_SEARCH | OF_ONE_CHOICE | OF_A_COMBINATION
+    optional = (*OF_SOME_FITS, *OF_ONE_MODEL, *OF_ONE_CHOICE, *OF_A_COMBINATION)
 
     def __init__(
         self,
@@ -305,6 +321,24 @@ class CamelClassifierCV(BaseCamel):
 
     def _check_parameters(self) -> None:
         self._checked_grid()
+
+    def check_stored(self) -> None:
+        """Refuse a search of a model file that no fit gives."""
+        if len(self.kernels) * len(self.scalings) * len(self.bandwidths) > MOST_PLACES or len(self.representations or ()) > MOST_PLACES:
+            raise ValueError(f"kernels, scalings and bandwidths are more than {MOST_PLACES} together")
+        super().check_stored()
+        choice(self.scoring_, NAMES, "scoring_")
+        needed = OF_A_COMBINATION if self.combine else (OF_ONE_MODEL.keys() | OF_ONE_CHOICE) - {*OF_SOME_FITS}
+        if missing := sorted(name for name in needed if not hasattr(self, name)):
+            raise ValueError(f"{', '.join(missing)} missing")
+        candidates = len(self.cv_results_["params"])
+        lengths = {len(column) for column in self.cv_results_.values()}
+        if lengths != {candidates} or getattr(self, "best_index_", 0) not in range(candidates):
+            raise ValueError(f"cv_results_ must have {candidates} entries in each column, and best_index_ one of them")
+        if self.combine and (len(self.members_) != len(self.weights_) or self.weights_.min() < 0):
+            raise ValueError("members_ must have a weight each, none below 0")
+        if hasattr(self, "members_") != self.combine:
+            raise ValueError("members_ belong to combine=True")
 
     def _checked_grid(self) -> Grid:
         """All candidates, or a refusal of a parameter."""

@@ -23,6 +23,7 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
 from skcamel.arrays import Array, allowed_threads, as_floats, is_tensor, namespace
+from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 from skcamel.rows import dense
 
 RADIAL = ("rbf", "laplacian", "exponential")
@@ -55,6 +56,13 @@ class Kernel(NamedTuple):
 
     name: str | Callable[[Array, Array], Array]
     bandwidth: float = 1.0
+    stored = {"name": str, "bandwidth": float}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if self.name not in NAMES:
+            raise ValueError(f"name must be one of {', '.join(NAMES)}, got {self.name!r}")
+        check_at_least(self, bandwidth=SMALLEST_DIVISOR)
 
     @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
     def __call__(self, X1: Array, X2: Array) -> Array:

@@ -147,6 +147,13 @@ class SetThresholds(NamedTuple):
 
     yes: np.ndarray  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
     no: np.ndarray  # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
+    stored = {"yes": ("k",), "no": ("k",)}
+
+    def check_stored(self) -> None:
+        """Refuse thresholds that do not move apart as the confidence rises."""
+        rise, fall = np.diff(self.yes, prepend=0.0), np.diff(self.no, append=0.0)
+        if len(self.yes) != LEVELS + 1 or rise.min() < 0 or fall.max() > 0 or max(self.yes.max(), self.no.max()) > NEVER:
+            raise ValueError(f"must hold {LEVELS + 1} thresholds from 0 to {NEVER:g} that move apart")
 
     def answers(self, p: np.ndarray, predicted: np.ndarray, confidence: float) -> np.ndarray:
         """1 yes, 0 no or -1 open for probabilities and decisions (m, q), int8."""

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array
+from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 from skcamel.rows import bounds, dense, is_filled, middle, moments, shifted
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
@@ -35,6 +36,18 @@ class Ranks(NamedTuple):
     knots: np.ndarray  # (k,) increasing within each column
     levels: np.ndarray  # (k,) in [0, 1]
     ends: np.ndarray  # (d,) where the knots of each column end
+    stored = {"knots": ("k",), "levels": ("k",), "ends": ("d", int)}
+
+    def check_stored(self) -> None:
+        """Refuse knots that do not increase and levels that fall within a column, and columns without any."""
+        if self.ends[0] < 1 or self.ends[-1] != len(self.knots) or (np.diff(self.ends) < 1).any():
+            raise ValueError(f"must share {len(self.knots)} knots among its columns, none without any")
+        is_last = np.zeros(len(self.knots), dtype=bool)
+        is_last[self.ends - 1] = True
+        knots_rise = (np.diff(self.knots) > 0) | is_last[:-1]
+        levels_rise = (np.diff(self.levels) >= 0) | is_last[:-1]
+        if not (knots_rise & levels_rise).all() or self.levels.min() < 0 or self.levels.max() > 1:
+            raise ValueError("must have knots that increase, and levels from 0 to 1 that do not fall, within each column")
 
     def __call__(self, X: Array) -> Array:
         """Levels of the rows X (m, d), dense; beyond the knots those of the outermost."""
@@ -61,6 +74,15 @@ class Scaling(NamedTuple):
     shift: np.ndarray | None = None  # (d,); of sparse training rows 0 in columns that are not filled
     scale: np.ndarray | None = None  # (d,); None for "none", "unit" and "rank"
     ranks: Ranks | None = None  # for "rank" alone
+    stored = {"name": str, "shift": ("d", None), "scale": ("d", None), "ranks": Ranks | None}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if self.name not in NAMES:
+            raise ValueError(f"name must be one of {', '.join(NAMES)}, got {self.name!r}")
+        if (self.name in ("standard", "minmax")) != (self.scale is not None) or (self.name == "rank") != (self.ranks is not None):
+            raise ValueError(f"{self.name!r} does not fit its scale and ranks")
+        check_at_least(self, scale=SMALLEST_DIVISOR)
 
     def __call__(self, X: Array) -> Array:
         """X scaled; a new matrix unless nothing is to be done. Sparse rows stay sparse, but for ranks."""

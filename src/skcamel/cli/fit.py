@@ -102,7 +102,7 @@ def fit(
     prepared from a sample of the rows, and the fit sums up all rows (solver "landmark"). Their labels must be complete.
     """
     from skcamel.memory import as_bytes
-    from skcamel.persistence import save
+    from skcamel.model_file import save
 
     how = {key: choices.pop(key) for key in options.HOW_READ}
     of_table = {key: choices.pop(key) for key in (*options.OF_TABLES, "labels_file")}

@@ -203,7 +203,7 @@ def remember(model: Any, dataset: Dataset) -> None:
 
 def open_model(path: str) -> Any:
     """Load a model of label matrices: an estimator, or a Pipeline that ends in one."""
-    from skcamel.persistence import ModelFileError, load
+    from skcamel.model_file import ModelFileError, load
     from skcamel.pipeline import final
 
     model = load(path)
@@ -291,7 +291,7 @@ def _matched(
     """Rows of a table as a model wants them, the columns that hold labels, and how the others differ from those of the fit."""
     from skcamel.pipeline import final
 
-    found = match_columns(model, preparer.set_params(allow_missing=allow_missing), columns, source)
+    found = match_columns(model, preparer, columns, source, allow_missing=allow_missing)
     Y = _truth(columns, found.labels, [str(name) for name in final(model).label_names_], source) if truth else None
     return Given(found.X, Y, found.ids, found.columns), found.labels, found.differences
 

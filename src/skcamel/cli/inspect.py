@@ -29,7 +29,7 @@ def inspect(model: str, card: bool, output: str | None, *, as_json: bool) -> Non
     if output is not None and not card:
         raise click.UsageError("-o is for the model card; add --card, or redirect standard output.")
     keep_apart(output, model)
-    from skcamel.persistence.inspection import inspect as inspected
+    from skcamel.model_file.inspection import inspect as inspected
 
     told = inspected(model)
     if as_json:

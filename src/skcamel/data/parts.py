@@ -19,8 +19,10 @@ from skcamel.data.cells import Column
 from skcamel.data.text import counted
 
 MOST_KNOTS = 1000  # of the ranks of a number
+LATEST = 10**12  # seconds from 1970
 CYCLES = {"month": 12, "weekday": 7, "hour": 24}
 WORD_OR_EMOJI = r"(?u)\b\w\w+\b|[^\w\s\x00-\x7f]"
+Stored = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,12 @@ class Steps:
 
     knots: np.ndarray  # (k,) increasing
     levels: np.ndarray  # (k,)
+    stored: ClassVar[Stored] = {"knots": ("k",), "levels": ("k",)}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if (np.diff(self.knots) <= 0).any() or (np.diff(self.levels, prepend=0.0, append=1.0) < 0).any():
+            raise ValueError("must have knots that increase, and levels from 0 to 1 that do not fall")
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         """Levels of numbers; beyond the knots those of the outermost."""
@@ -67,6 +75,7 @@ class Part:
     name: str
     gap: bool = field(default=False, kw_only=True)
     gaps: int = field(default=0, kw_only=True)
+    stored: ClassVar[Stored] = {"name": str, "gap": bool, "gaps": int}  # what a model file holds of it, see skcamel.model_file.state
 
     def features(self) -> list[str]:
         """Names of the output columns, but for that of the gaps."""
@@ -96,6 +105,12 @@ class LeftOut(Part):
 
     why: str = "dropped"
     reason: str = ""
+    stored: ClassVar[Stored] = Part.stored | {"why": str, "reason": str}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if self.why not in ("id", "constant", "empty", "dropped"):
+            raise ValueError(f"why is not known: {self.why!r:.80}")
 
     def features(self) -> list[str]:
         """None."""
@@ -115,6 +130,12 @@ class Number(Part):
     median: float = 0.0
     steps: Steps | None = None
     odd: int = 0  # cells of the training rows that are no numbers
+    stored: ClassVar[Stored] = Part.stored | {"decimal": str, "unit": str, "median": float, "steps": Steps | None, "odd": int}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if self.decimal not in cells.DIGITS:
+            raise ValueError(f"decimal is not known: {self.decimal!r:.80}")
 
     def _said(self) -> list[str]:
         return [
@@ -141,6 +162,7 @@ class Flag(Part):
     kind: ClassVar[str] = "flag"
     yes: str = "1"
     no: str = "0"
+    stored: ClassVar[Stored] = Part.stored | {"yes": str, "no": str}
 
     def _said(self) -> list[str]:
         return [f"{self.yes} is 1, {self.no} is 0"]
@@ -166,6 +188,7 @@ class Category(Part):
     sign: ClassVar[str] = "="
     values: tuple[str, ...] = ()
     rare: tuple[str, ...] = ()
+    stored: ClassVar[Stored] = Part.stored | {"values": [str], "rare": [str]}
 
     def features(self) -> list[str]:
         """``name=value`` for each."""
@@ -198,6 +221,12 @@ class Tags(Category):
     kind: ClassVar[str] = "tags"
     sign: ClassVar[str] = ": "
     separator: str = ""
+    stored: ClassVar[Stored] = Category.stored | {"separator": str}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if self.separator not in ("", "json", *cells.SEPARATORS):
+            raise ValueError(f"separator is not known: {self.separator!r:.80}")
 
     def _items(self, value: Any) -> tuple[str, ...]:
         return cells.items_of(value, self.separator)
@@ -212,6 +241,12 @@ class Moment(Part):
     middle: int = 0  # the median, in seconds from 1970
     steps: Steps | None = None
     cycles: tuple[str, ...] = ()
+    stored: ClassVar[Stored] = Part.stored | {"order": str, "middle": int, "steps": Steps | None, "cycles": [str]}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if self.order not in cells.DATES or not CYCLES.keys() >= set(self.cycles) or abs(self.middle) > LATEST:
+            raise ValueError("has an order, a cycle or a median that no date has")
 
     def features(self) -> list[str]:
         """The trend, and two for each cycle."""
@@ -243,6 +278,12 @@ class Text(Part):
     words: tuple[str, ...] = ()
     idf: np.ndarray = field(default_factory=lambda: np.empty(0))
     analyzer: str = "word"
+    stored: ClassVar[Stored] = Part.stored | {"words": [str], "idf": ("w",), "analyzer": str}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if len(self.words) != len(self.idf) or self.idf.min() < 0 or self.analyzer not in ("word", "char"):
+            raise ValueError("needs a number of at least 0 for each word, and an analyzer that is known")
 
     def features(self) -> list[str]:
         """``name: word`` for each."""

@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -119,6 +119,15 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     ['price', 'smoker', 'plan', 'plan']
     """
 
+    stored: ClassVar[dict[str, Any]] = {
+        "n_features_in_": int,
+        "feature_names_in_": ("d", str),
+        "parts_": [Part],
+        "sampled_": [int],
+        "_sklearn_output_config": dict,
+    }
+    optional = ("feature_names_in_", "sampled_", "_sklearn_output_config")
+
     def __init__(
         self,
         *,
@@ -153,6 +162,20 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             names = getattr(self, kind)
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
                 raise ValueError(f"{kind} must be a sequence of column names, such as ['age'], got {names!r:.80}.")
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        self._check_parameters()
+        if not 0 < self.n_features_in_ == len(self.parts_) == len({part.name for part in self.parts_}):
+            raise ValueError(f"parts_ must be {self.n_features_in_} columns with different names, got {len(self.parts_)}")
+        if empty := [part.name for part in self.parts_ if not (isinstance(part, LeftOut) or part.features())]:
+            raise ValueError(f"parts_ must give columns, {empty[0]!r:.60} gives none")
+        if len(getattr(self, "sampled_", (1, 1))) != 2 or _get_output_config("transform", self)["dense"] not in (
+            "default",
+            "pandas",
+            "polars",
+        ):
+            raise ValueError("sampled_ must be two numbers of rows, and the output one that is known")
 
     def fit(self, X: Any, y: Any = None) -> TablePreparer:
         """Learn what each column holds.
@@ -252,8 +275,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         return self.transform_with_differences(X)[0]
 
-    def transform_with_differences(self, X: Any) -> tuple[Any, Differences]:
-        """Return the numbers of a table, and how it differs from that of the fit."""
+    def transform_with_differences(self, X: Any, *, allow_missing: bool = False) -> tuple[Any, Differences]:
+        """Return the numbers of a table, and how it differs from that of the fit; `allow_missing` counts beside the parameter."""
         check_is_fitted(self)
         kinds = self.kinds_
         columns = columns_of(X, self.as_written())
@@ -263,7 +286,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             columns = dict(zip(kinds, columns.values(), strict=True))  # by position
         used = [part for part in self.parts_ if not isinstance(part, LeftOut)]
         missing = tuple(part.name for part in used if part.name not in columns)
-        if missing and not self.allow_missing:
+        if missing and not (allow_missing or self.allow_missing):
             named = f"the column{'s' * (len(missing) > 1)} {shortened(missing, 8)}"
             raise ValueError(f"the table lacks {named} of the fit; add what is missing, or let it count as gaps (--allow-missing).")
         given = dict.fromkeys(columns)

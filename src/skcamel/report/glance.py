@@ -12,7 +12,7 @@ from skcamel.camel.explanation import AGAINST, LEGEND, ranked_pushes, short_numb
 from skcamel.experiment.paper import rounded
 from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.persistence.inspection import weakest
+from skcamel.model_file.inspection import weakest
 from skcamel.report.facts import Evaluated, ModelFacts
 from skcamel.report.page import Column, Section, significant
 from skcamel.text import count, listed

@@ -143,10 +143,8 @@ class Served:
             raise ValueError(
                 "the first step of this Pipeline does not tell its columns; begin with a TablePreparer, or take numbers."
             ) from None
-        if preparer is not None:
-            preparer.set_params(allow_missing=allow_missing)
         names = expected.columns() or default_names("x", expected.n_features)
-        self.reader = Reader(model, preparer, expected, tuple(names), self.limits.rows)
+        self.reader = Reader(model, preparer, expected, tuple(names), self.limits.rows, allow_missing)
         self.labels: dict[str, int] = {}
         for j, label in enumerate(expected.labels):
             self.labels.setdefault(label, j)  # of equal names the first

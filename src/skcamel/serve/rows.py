@@ -42,6 +42,7 @@ class Reader(NamedTuple):
     expected: Expected
     names: tuple[str, ...]  # of the columns, in the order in which lists give their values
     most: int  # rows of a request
+    allow_missing: bool = False  # whether tables may lack columns
 
     def csv(self, content: bytes) -> NewRows:
         """Rows of a CSV table, read as ``skcamel predict`` reads the file."""
@@ -107,7 +108,7 @@ class Reader(NamedTuple):
 
     def _of_table(self, table: Any) -> NewRows:
         if self.preparer is not None:
-            found = match_columns(self.model, self.preparer, table, SOURCE)
+            found = match_columns(self.model, self.preparer, table, SOURCE, allow_missing=self.allow_missing)
             return NewRows(found.X, found.ids, found.differences.notes() + self._notes(found.differences.extra))
         rows: Rows = match_table(table, self.expected, SOURCE, truth=False, size=table.nbytes)
         check_complete(rows.X, self.expected.features or self.names, SOURCE)

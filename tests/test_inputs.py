@@ -9,7 +9,7 @@ from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
 from skcamel.baselines import LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
-from skcamel.camel.base import RoundingWarning
+from skcamel.camel.representation import RoundingWarning
 from skcamel.checks import ConstantLabelWarning, names_compared
 from skcamel.memory import BY_SUMS, Alive, check_memory
 
